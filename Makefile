@@ -1,0 +1,55 @@
+# The workspace: `make help` lists what can be made.
+#   ARGS  goes to the command behind the target:  make sim ARGS="--rtf 2"    make test ARGS="-k modes"
+#   PYTHON  names the Python to set up with:      make setup PYTHON=/usr/bin/python3.12
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+ARGS ?=
+
+# A domain of their own keeps tests and benchmarks apart from whatever else runs on this machine.
+ISOLATED = ROS_DOMAIN_ID=$$((RANDOM % 101 + 1)) ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: ## Fill .venv (ROS 2 wheels, or what a sourced ROS 2 lacks)
+	@scripts/setup.sh
+
+.PHONY: build
+build: setup ## Build src/ with colcon, if needed
+	@source .venv/setup.sh; python scripts/build.py
+
+.PHONY: sim
+sim: build ## Run Prime in MuJoCo with the browser viewer
+	@source ./env.sh; exec hc up mujoco --viewer $(ARGS)
+
+.PHONY: test
+test: build ## Run every test
+	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python -m pytest $(ARGS)
+
+.PHONY: lint
+lint: build ## Check style, format and the direction of imports
+	@source ./env.sh; ruff check; ruff format --check; lint-imports
+
+.PHONY: types
+types: setup ## Check the types
+	@source .venv/setup.sh; exec mypy $(ARGS)
+
+.PHONY: format
+format: setup ## Format, and mend what ruff can mend
+	@source .venv/setup.sh; ruff check --fix; ruff format
+
+.PHONY: bench
+bench: build ## Run every benchmark, results in build/benchmarks/*.json
+	@source ./env.sh; export $(ISOLATED); exec python scripts/bench.py $(ARGS)
+
+.PHONY: clean
+clean: ## Remove what `make build` made
+	@rm -rf build install log
+
+.PHONY: distclean
+distclean: clean ## Remove .venv and caches too
+	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# Opens the workspace in this shell:  source env.sh   (bash and zsh; after `make setup build`)
+#
+# Puts `hc`, `colcon`, ROS 2 and the packages of src/ on the paths, whether ROS 2 is installed on
+# this machine or comes as wheels in .venv. Sourcing it again changes nothing.
+
+_humanoid_env() {
+  _humanoid_root=$1 _humanoid_shell=$2
+
+  if [ ! -f "$_humanoid_root/.venv/setup.sh" ] ||
+     [ ! -f "$_humanoid_root/install/local_setup.$_humanoid_shell" ]; then
+    echo "env.sh: the workspace is not built yet: run \`make setup build\` in $_humanoid_root" >&2
+    return 1
+  fi
+  . "$_humanoid_root/.venv/setup.sh" || return 1
+  . "$_humanoid_root/install/local_setup.$_humanoid_shell"
+
+  # The robot's topics stay on this machine unless somebody wants them elsewhere.
+  export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
+  # rcl keeps its log files under HOME, and does not start without one.
+  if [ -z "${HOME:-}" ] && [ -z "${ROS_LOG_DIR:-}" ]; then
+    export ROS_LOG_DIR="$_humanoid_root/log/ros"
+  fi
+}
+
+# colcon's scripts read variables that may be unset, which `set -u` of the caller would not forgive.
+case $- in *u*) _humanoid_nounset=1; set +u ;; *) _humanoid_nounset= ;; esac
+if [ -n "${ZSH_VERSION:-}" ]; then
+  eval '_humanoid_here=${(%):-%x}'  # hidden from bash, to which this is no expansion at all
+  _humanoid_env "$(builtin cd -q "$(dirname "$_humanoid_here")" >/dev/null && pwd -P)" zsh
+elif [ -n "${BASH_VERSION:-}" ]; then
+  _humanoid_env "$(builtin cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null && pwd -P)" bash
+else
+  echo "env.sh: only bash and zsh are supported" >&2
+  false
+fi
+_humanoid_status=$?
+if [ -n "$_humanoid_nounset" ]; then set -u; fi
+unset -f _humanoid_env
+unset _humanoid_root _humanoid_shell _humanoid_here _humanoid_nounset
+# `return` fails in a file that is run instead of sourced, which would otherwise do nothing, silently.
+return $_humanoid_status 2>/dev/null || { echo "env.sh: source it: \`source env.sh\`" >&2; exit 1; }

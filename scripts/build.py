@@ -1,0 +1,123 @@
+"""Builds src/ with colcon, unless nothing that a build looks at has changed since the last one.
+
+Python modules are linked into install/: only what is copied, compiled or read by setup.py counts.
+Run it in the workspace's environment (.venv/setup.sh).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src"
+STAMP = ROOT / "build" / "stamp.json"
+COMMAND = [sys.executable, "-m", "colcon", "build", "--symlink-install", "--base-paths", "src"]
+
+
+def is_looked_at(path: Path) -> bool:
+    """True if a change of the file at `path` (relative to src/) asks for a new build."""
+    if any(part in {"test", "__pycache__"} or part.startswith(".") for part in path.parts):
+        return False
+    if any(part.endswith(".egg-info") for part in path.parts):
+        return False
+    if path.suffix == ".py":
+        return path.name == "setup.py" or path.name.endswith(".launch.py")
+    return path.suffix != ".md"
+
+
+def source_files() -> Iterator[Path]:
+    """All files below src/, by name."""
+    for folder, subfolders, names in os.walk(SOURCES, followlinks=False):
+        subfolders.sort()
+        yield from (Path(folder, name) for name in sorted(names))
+
+
+def fingerprint() -> str:
+    """Hash of everything a build depends on."""
+    digest = hashlib.sha256((ROOT / "colcon.meta").read_bytes())
+    for file in source_files():
+        relative = file.relative_to(SOURCES)
+        if file.name == "__init__.py":  # a new Python package must be linked, whatever it holds
+            digest.update(f"{relative}\n".encode())
+        elif is_looked_at(relative):
+            digest.update(f"{relative}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def environment_fingerprint() -> str:
+    """Hash of what build/ and install/ are worthless without: which ROS, which Python."""
+    venv = ROOT / ".venv"
+    description = (venv / "pyvenv.cfg").read_bytes() + (venv / "setup.sh").read_bytes()
+    return hashlib.sha256(description).hexdigest()
+
+
+def remove_stale_packages() -> None:
+    """Removes what was built of packages that left src/: their plug-ins would still be found."""
+    manifests = [file for file in source_files() if file.name == "package.xml"]
+    names = {ElementTree.parse(file).findtext("name") for file in manifests}
+    for marker in ROOT.glob("install/*/share/colcon-core/packages/*"):
+        if marker.name not in names:
+            for base in ("build", "install"):
+                shutil.rmtree(ROOT / base / marker.name, ignore_errors=True)
+
+
+def wanted_stamp() -> dict[str, str]:
+    """What the stamp of a finished build of the present sources says."""
+    return {"environment": environment_fingerprint(), "sources": fingerprint()}
+
+
+def saved_stamp() -> dict[str, str]:
+    """The stamp of the last build, empty if there was none, without "sources" if that failed."""
+    try:
+        return dict(json.loads(STAMP.read_text()))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
+
+
+def build() -> int:
+    """Runs colcon and stamps the build if it succeeded; returns colcon's exit code."""
+    wanted = wanted_stamp()
+    if saved_stamp().get("environment", wanted["environment"]) != wanted["environment"]:
+        print("build: the ROS 2 or Python of the last build is gone, building anew", flush=True)
+        shutil.rmtree(ROOT / "build", ignore_errors=True)
+        shutil.rmtree(ROOT / "install", ignore_errors=True)
+    remove_stale_packages()
+    STAMP.parent.mkdir(exist_ok=True)
+    STAMP.write_text(json.dumps({"environment": wanted["environment"]}))
+    # A user's own defaults for colcon (say, a merged install folder) are not for this workspace.
+    environment = os.environ | {"COLCON_DEFAULTS_FILE": os.devnull}
+    code = subprocess.run(COMMAND, cwd=ROOT, env=environment, check=False).returncode
+    if code == 0:
+        STAMP.write_text(json.dumps(wanted))
+    else:
+        message = "build: error: colcon failed as shown above (its logs: log/latest_build/)"
+        print(message, file=sys.stderr)
+    return code
+
+
+def main() -> int:
+    """Builds if needed, one run at a time."""
+    if saved_stamp() == wanted_stamp():
+        return 0
+    lock = os.open(SOURCES, os.O_RDONLY)  # a folder can be locked too, and leaves no file behind
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return 0 if saved_stamp() == wanted_stamp() else build()
+    finally:
+        os.close(lock)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,61 @@
+"""Checks of the machine, before anything is installed: each failure says what to do."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import shutil
+import sysconfig
+from pathlib import Path
+
+# .venv takes 1.2 GB, the downloads and build/ the rest.
+FREE_DISK_BYTES = 3_000_000_000
+
+
+class SetupError(Exception):
+    """The workspace cannot be set up; the message is one sentence that says what to do."""
+
+
+def check_machine(root: Path, *, wheels: bool) -> None:
+    """Raises SetupError at the first thing the workspace needs and this machine lacks."""
+    if wheels:
+        _check_platform(platform.system(), platform.machine())
+    _check_debian_packages()
+    free = shutil.disk_usage(root).free
+    if free < FREE_DISK_BYTES:
+        raise SetupError(
+            f"{free / 1e9:.1f} GB are free in {root}, {FREE_DISK_BYTES / 1e9:.0f} GB are "
+            "needed: make room first"
+        )
+
+
+def _check_platform(system: str, machine: str) -> None:
+    """The wheels exist for one platform only."""
+    if (system, machine) != ("Linux", "x86_64"):
+        raise SetupError(
+            f"the ROS 2 wheels exist for Linux x86_64 only and this is {system} {machine}: "
+            "install ROS 2 Jazzy natively, source its setup.bash and run `make setup` again"
+        )
+
+
+def _check_debian_packages() -> None:
+    """Compiler, headers and venv, which Debian and Ubuntu ship as packages of their own."""
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    present = {
+        "a C compiler (gcc)": shutil.which("gcc") or shutil.which("cc"),
+        "a C++ compiler (g++)": shutil.which("g++") or shutil.which("c++"),
+        f"the headers of Python ({header})": header.is_file(),
+        "Python's venv module": all(map(importlib.util.find_spec, ("venv", "ensurepip"))),
+    }
+    missing = [what for what, found in present.items() if not found]
+    if missing:
+        raise SetupError(
+            f"{' and '.join(missing)} not found: run "
+            f"`sudo apt install build-essential {_python_package('dev')} {_python_package('venv')}`"
+        )
+
+
+def _python_package(suffix: str) -> str:
+    """Debian's name of a part of the running Python."""
+    major, minor, _ = platform.python_version_tuple()
+    return f"python{major}.{minor}-{suffix}"

@@ -1,0 +1,1 @@
+"""Values and rules shared by the whole stack, without ROS, bus library or simulator."""

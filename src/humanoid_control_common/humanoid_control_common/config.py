@@ -1,0 +1,110 @@
+"""YAML files into typed values, with errors that name file, line and key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from humanoid_control_common.errors import ConfigError
+
+KeyPath = tuple[str | int, ...]
+
+
+class StrictModel(BaseModel):
+    """Base of configuration models: unknown keys and wrong types are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Parsed configuration and where each of its keys stands."""
+
+    name: str  # what it is called where a key has no place: the file's path
+    content: Any
+    places: Mapping[KeyPath, str] = field(default_factory=dict)  # "file:line"
+
+    def where(self, key: KeyPath) -> str:
+        """`file:line` of `key`, or of the nearest parent that has a place."""
+        for depth in range(len(key), -1, -1):
+            if key[:depth] in self.places:
+                return self.places[key[:depth]]
+        return self.name
+
+
+def _place(path: Path, node: yaml.Node) -> str:
+    return f"{path}:{node.start_mark.line + 1}"
+
+
+def _index_places(node: yaml.Node, key: KeyPath, places: dict[KeyPath, str], path: Path) -> None:
+    places.setdefault(key, _place(path, node))
+    if isinstance(node, yaml.MappingNode):
+        for key_node, value_node in node.value:
+            name = (*key, str(key_node.value))
+            if name in places:
+                raise ConfigError(f"{_place(path, key_node)}: key '{key_node.value}' given twice")
+            places[name] = _place(path, key_node)
+            _index_places(value_node, name, places, path)
+    elif isinstance(node, yaml.SequenceNode):
+        for i, item in enumerate(node.value):
+            _index_places(item, (*key, i), places, path)
+
+
+def read_yaml(path: Path) -> Document:
+    """Parse a YAML file without judging its content.
+
+    Raises ConfigError if it can't be read, isn't YAML or gives a key twice.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    places: dict[KeyPath, str] = {}
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        if root is not None:
+            _index_places(root, (), places, path)
+        content = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        raise ConfigError(f"{path}{line}: not valid YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from error
+    return Document(str(path), content, places)
+
+
+def validate(model: type[Model], document: Document) -> Model:
+    """The document's content as an instance of `model`.
+
+    Raises ConfigError with one line per problem: file, line, key, cause, what was found.
+    """
+    try:
+        return model.model_validate(document.content)
+    except ValidationError as error:
+        problems = [_describe(problem, document) for problem in error.errors()]
+        raise ConfigError("\n".join(problems)) from None
+
+
+def _describe(problem: Mapping[str, Any], document: Document) -> str:
+    location: KeyPath = tuple(problem["loc"])
+    name = ".".join(str(part) for part in location) or "(top level)"
+    if problem["type"] == "extra_forbidden":
+        return f"{document.where(location)}: unknown key '{name}'"
+    if problem["type"] == "missing":
+        return f"{document.where(location)}: '{name}' is missing"
+    cause = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{document.where(location)}: '{name}': {cause} (found {problem['input']!r})"
+
+
+def load_yaml(path: Path, model: type[Model]) -> Model:
+    """A YAML file as an instance of `model`. Raises ConfigError, see `read_yaml` and `validate`."""
+    return validate(model, read_yaml(path))

@@ -1,0 +1,71 @@
+"""Safety reports of sources, and the monitor that knows when they forbid stiff modes.
+
+Levels and flag bits are those of humanoid_control_msgs/SafetyStatus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag
+
+
+class SafetyLevel(IntEnum):
+    """How bad it is. WARNING is shown; FAULT and CRITICAL lead to DAMPING."""
+
+    OK = 0
+    WARNING = 1
+    FAULT = 2
+    CRITICAL = 3
+
+
+class SafetyFlag(IntFlag):
+    """What a source observes now."""
+
+    NONE = 0
+    BUS_OFF = 1  # sticky until re-activation
+    RX_TIMEOUT = 2  # a joint silent for more than 200 ms
+    TX_QUEUE_OVERRUN = 4
+    MOTOR_FAULT = 8
+    TEMPERATURE_LIMIT = 16
+    INVALID_FRAME = 32
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyReport:
+    """What one source observes now."""
+
+    source: str
+    level: SafetyLevel = SafetyLevel.OK
+    flags: SafetyFlag = SafetyFlag.NONE
+    message: str = ""
+
+
+@dataclass(slots=True)
+class SafetyMonitor:
+    """Latest report of every source and the time it arrived.
+
+    A source named in `deadlines` [s] that is silent for longer counts as a FAULT; its clock starts
+    with the first call that gives a time.
+    """
+
+    deadlines: dict[str, float] = field(default_factory=dict)
+    _reports: dict[str, SafetyReport] = field(default_factory=dict, init=False)
+    _arrival: dict[str, float] = field(default_factory=dict, init=False)
+
+    def report(self, report: SafetyReport, now: float) -> None:
+        """Take a report that arrived at `now` [s]."""
+        self._reports[report.source] = report
+        self._arrival[report.source] = now
+
+    def problem(self, now: float) -> str:
+        """Why stiff modes are forbidden at `now` [s]; empty if they are not."""
+        reasons = [
+            f"{r.source} reports {r.level.name}: {r.message or r.flags.name or 'no details'}"
+            for r in self._reports.values()
+            if r.level >= SafetyLevel.FAULT
+        ]
+        for source, deadline in self.deadlines.items():
+            silence = now - self._arrival.setdefault(source, now)
+            if silence > deadline:
+                reasons.append(f"{source} silent for {silence:.2f} s (deadline {deadline:g} s)")
+        return "; ".join(reasons)

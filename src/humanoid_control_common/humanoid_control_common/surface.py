@@ -1,0 +1,98 @@
+"""The MIT command surface: five command and three state interfaces per joint, as struct of arrays.
+
+    effort = stiffness * (position_cmd - position) + damping * (velocity_cmd - velocity) +
+    effort_cmd
+
+Interface names are those of ros2_control (and of `mujoco_ros2_control`): the same words in URDF,
+controllers YAML and code.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray
+
+COMMAND_INTERFACES: Final = ("position", "velocity", "effort", "stiffness", "damping")
+STATE_INTERFACES: Final = ("position", "velocity", "effort")
+
+
+class Capability(IntEnum):
+    """How an actuator acts on one command interface of one joint."""
+
+    NEVER = 0
+    PER_MODE = 1
+    PER_TICK = 2
+
+
+class JointState:
+    """Measured state of n joints in the joint frame.
+
+    `array` is the storage, shape (3, n); the named fields are its rows, shape (n,).
+    A joint that was never measured is NaN.
+    """
+
+    __slots__ = ("array", "effort", "position", "velocity")
+
+    array: FloatArray
+    position: FloatArray  # [rad]
+    velocity: FloatArray  # [rad/s]
+    effort: FloatArray  # [Nm]
+
+    def __init__(self, joint_count: int, array: FloatArray | None = None) -> None:
+        self.array = np.full((3, joint_count), np.nan) if array is None else array
+        self.position, self.velocity, self.effort = self.array
+
+    def copy(self) -> JointState:
+        """A state with storage of its own."""
+        return JointState(self.array.shape[1], self.array.copy())
+
+
+class JointCommand:
+    """MIT command for n joints in the joint frame.
+
+    `array` is the storage, shape (5, n); the named fields are its rows, shape (n,). Starts as
+    zeros: a joint nobody commands is limp.
+    """
+
+    __slots__ = ("array", "damping", "effort", "position", "stiffness", "velocity")
+
+    array: FloatArray
+    position: FloatArray  # [rad]
+    velocity: FloatArray  # [rad/s]
+    effort: FloatArray  # [Nm], feed-forward
+    stiffness: FloatArray  # [Nm/rad], >= 0
+    damping: FloatArray  # [Nm*s/rad], >= 0
+
+    def __init__(self, joint_count: int, array: FloatArray | None = None) -> None:
+        self.array = np.zeros((5, joint_count)) if array is None else array
+        self.position, self.velocity, self.effort, self.stiffness, self.damping = self.array
+
+    def copy(self) -> JointCommand:
+        """A command with storage of its own."""
+        return JointCommand(self.array.shape[1], self.array.copy())
+
+    def is_valid(self) -> bool:
+        """Whether every value is finite and no gain is negative."""
+        # A sum is finite only if every term is: one reduction instead of a boolean array.
+        # It may overflow for absurd but finite values; those are refused as well.
+        return bool(np.isfinite(self.array.sum()) and self.array[3:].min() >= 0.0)
+
+    def invalid_joints(self) -> NDArray[np.bool_]:
+        """Mask (n,) of the joints whose command is not finite or has a negative gain."""
+        wrong = np.logical_not(np.isfinite(self.array))
+        wrong[3:] |= self.array[3:] < 0.0
+        return np.asarray(wrong.any(axis=0))
+
+
+def mit_torque(command: JointCommand, state: JointState) -> FloatArray:
+    """Torque [Nm] of the MIT law for each joint, shape (n,), before any limit."""
+    return (
+        command.stiffness * (command.position - state.position)
+        + command.damping * (command.velocity - state.velocity)
+        + command.effort
+    )

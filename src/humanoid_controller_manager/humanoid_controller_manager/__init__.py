@@ -1,0 +1,1 @@
+"""The control loop: reads hardware, updates one mode controller, writes hardware."""

@@ -1,0 +1,235 @@
+"""Which mode controller is in charge: switching, preparing, falling back between two ticks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.controller import Controller, Progress, ReportsProgress
+from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.snapshot import Fall, Phase
+
+NO_CONTROLLER: Final = "none"
+CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSlot:
+    """A configured mode controller and what replaces it when it fails, in order."""
+
+    name: str
+    controller: Controller
+    fallbacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What a controller is given in one tick. Times in [s]."""
+
+    state: JointState
+    now: float
+    period: float
+    clock: Callable[[], float]  # runs on while a controller computes: tells whether it is late
+
+
+class ActiveController:
+    """Holds the controller in charge and fills a valid command in every tick.
+
+    A controller that raises, gives an invalid command or takes longer than `patience` is replaced
+    by its fallbacks within the same tick; after the last of them every joint is limp.
+
+    Args:
+        slots: the mode controllers by name.
+        safe_chain: fallbacks of controllers that name none.
+        patience: longest time an update may take [s].
+
+    Raises ConfigError for unknown names and for fallbacks outside the safe modes.
+    """
+
+    def __init__(
+        self,
+        hardware: HardwareGroup,
+        slots: Mapping[str, ControllerSlot],
+        *,
+        safe_chain: Sequence[str],
+        patience: float,
+    ) -> None:
+        self.switch_number = 0
+        self.phase = Phase.RUNNING
+        self.fall: Fall | None = None
+        self._hardware = hardware
+        self._slots = dict(slots)
+        self._safe_chain = tuple(safe_chain)
+        self._patience = patience
+        self._slot: ControllerSlot | None = None
+        self._entered = 0.0
+        self._candidate = JointCommand(len(hardware.joints))
+        self._check_fallbacks("safe_controllers", self._safe_chain)
+        for slot in self._slots.values():
+            self._check_fallbacks(f"{slot.name}.fallback_controllers", slot.fallbacks)
+
+    @property
+    def name(self) -> str:
+        """Name of the controller in charge."""
+        return NO_CONTROLLER if self._slot is None else self._slot.name
+
+    @property
+    def mode(self) -> Mode:
+        """Mode of the controller in charge."""
+        return Mode.ZERO_TORQUE if self._slot is None else self._slot.controller.mode
+
+    @property
+    def progress(self) -> Progress | None:
+        """Progress of the controller in charge, if it reports any."""
+        if self._slot is None or self.phase is Phase.PREPARING:
+            return None
+        controller = self._slot.controller
+        return controller.progress if isinstance(controller, ReportsProgress) else None
+
+    def refusal_of(self, name: str) -> str:
+        """Why controller `name` can't be activated on this hardware; empty if it can."""
+        slot = self._slots.get(name)
+        if slot is None:
+            return f"unknown controller '{name}'; known: {', '.join(self._slots)}"
+        lacking = self._hardware.lacking(slot.controller.needs)
+        return f"{name}: {lacking}" if lacking else ""
+
+    def switch(self, name: str, tick: Tick, command: JointCommand) -> str:
+        """Put controller `name` in charge, or leave everything as it is and say why.
+
+        `command` holds what is in force. A controller that relies on stiffness starts only when the
+        hardware has confirmed the impedance: until then the pose of now is held with the gains in
+        force.
+        """
+        refusal = self.refusal_of(name)
+        if refusal:
+            return refusal
+        slot = self._slots[name]
+        if "stiffness" in slot.controller.needs:
+            self._enter(slot, tick.now, Phase.PREPARING)
+            command.position[:] = tick.state.position
+            command.array[1:3] = 0.0
+            return ""
+        error = self._activate(slot, tick, command)
+        if error is not None:
+            return f"{name}: {error}"
+        self._enter(slot, tick.now, Phase.RUNNING)
+        return ""
+
+    def update(self, tick: Tick, command: JointCommand) -> None:
+        """Replace `command`, what is in force, by the controller's; always valid afterwards."""
+        if self._slot is None:
+            command.array.fill(0.0)
+            return
+        if self.phase is Phase.PREPARING and not self._prepared(self._slot, tick, command):
+            return
+        problem, error = self._try(self._slot, tick, command)
+        if problem:
+            self.fall_back(problem, tick, command, error)
+
+    def fall_back(
+        self, reason: str, tick: Tick, command: JointCommand, error: Exception | None = None
+    ) -> None:
+        """Leave the controller in charge and fill `command` from its first fallback that works."""
+        chain = (self._slot.fallbacks if self._slot else ()) or self._safe_chain
+        number = self.fall.number + 1 if self.fall else 1
+        for name in chain:
+            slot = self._slots[name]
+            failure = self._activate(slot, tick, command)
+            problem = f"{name}: {failure}" if failure else ""
+            if not failure:
+                self._enter(slot, tick.now, Phase.RUNNING)
+                problem, failure = self._try(slot, tick, command)
+            if not problem:
+                self.fall = Fall(number, reason, error)
+                return
+            reason, error = f"{reason}; {problem}", error or failure
+        self._leave()
+        self.switch_number += 1
+        self._hardware.mode_changed(self.mode, self.switch_number)
+        command.array.fill(0.0)
+        self.fall = Fall(number, f"{reason}; no fallback left, every joint is limp", error)
+
+    def _prepared(self, slot: ControllerSlot, tick: Tick, command: JointCommand) -> bool:
+        """Whether `slot` is running now; if not, `command` is what to write meanwhile."""
+        waiting = self._hardware.unconfirmed()
+        if waiting:
+            if tick.now - self._entered > CONFIRMATION_LIMIT:
+                reason = (
+                    f"impedance of {self.mode.name} not confirmed "
+                    f"within {CONFIRMATION_LIMIT:g} s by {waiting}"
+                )
+                self.fall_back(reason, tick, command)
+            return False
+        error = self._activate(slot, tick, command)
+        if error is not None:
+            self.fall_back(f"{slot.name}: {error}", tick, command, error)
+            return False
+        self.phase = Phase.RUNNING
+        return True
+
+    def _activate(
+        self, slot: ControllerSlot, tick: Tick, command: JointCommand
+    ) -> Exception | None:
+        self._candidate.array.fill(0.0)
+        try:
+            slot.controller.on_activate(tick.state, command.copy(), tick.now)
+        except Exception as error:
+            return error
+        return None
+
+    def _enter(self, slot: ControllerSlot, now: float, phase: Phase) -> None:
+        self._leave()
+        self._slot = slot
+        self.phase = phase
+        self._entered = now
+        self.switch_number += 1
+        self._hardware.mode_changed(slot.controller.mode, self.switch_number)
+
+    def _leave(self) -> None:
+        if self._slot is not None and self.phase is Phase.RUNNING:
+            try:
+                self._slot.controller.on_deactivate()
+            except Exception:
+                # It is out of charge whatever it says; the log is all that is left to do.
+                logger.exception("%s failed to deactivate", self._slot.name)
+        self._slot = None
+
+    def _try(
+        self, slot: ControllerSlot, tick: Tick, command: JointCommand
+    ) -> tuple[str, Exception | None]:
+        """Update `slot`; its command goes to `command` only if it is valid and in time."""
+        candidate = self._candidate
+        started = tick.clock()
+        try:
+            slot.controller.update(tick.state, candidate, tick.now, tick.period)
+        except Exception as error:
+            return f"{slot.name} failed: {error or type(error).__name__}", error
+        elapsed = tick.clock() - started
+        if elapsed > self._patience:
+            late = f"{slot.name} took {elapsed * 1e3:.1f} ms (period {self._patience * 1e3:.1f} ms)"
+            return late, None
+        if not candidate.is_valid():
+            joints = self._hardware.joints.named(candidate.invalid_joints())
+            return f"{slot.name} gave an invalid command for {joints}", None
+        np.copyto(command.array, candidate.array)
+        return "", None
+
+    def _check_fallbacks(self, where: str, names: Sequence[str]) -> None:
+        for name in names:
+            if name not in self._slots:
+                raise ConfigError(
+                    f"{where}: unknown controller '{name}'; known: {', '.join(self._slots)}"
+                )
+            mode = self._slots[name].controller.mode
+            if mode not in SAFE_MODES:
+                raise ConfigError(f"{where}: '{name}' is {mode.name}, expected a safe mode")

@@ -1,0 +1,79 @@
+"""The contract between the control loop and its plugins: mode controllers and broadcasters.
+
+    on_configure(parameters) -> on_activate -> update* -> on_deactivate
+
+`update` is called once per tick in the loop's thread: no blocking, logging or heavy allocation.
+It may raise; the loop then writes the fallback's command in the same tick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from humanoid_control_common.config import StrictModel
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import Capability, JointCommand, JointState
+
+
+@dataclass(frozen=True, slots=True)
+class RobotFacts:
+    """What a controller may know about the robot."""
+
+    joints: JointSet
+    limits: JointLimits
+    update_rate: float  # [Hz]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a controller with an end has come."""
+
+    current_segment: int
+    total_segments: int
+    fraction: float  # of the whole, 0 to 1
+
+    @property
+    def finished(self) -> bool:
+        """Whether the end is reached."""
+        return self.fraction >= 1.0
+
+
+class Controller(Protocol):
+    """A mode controller. `needs` names the interfaces it relies on and at which level."""
+
+    Parameters: ClassVar[type[StrictModel]]
+    mode: ClassVar[Mode]
+    needs: ClassVar[Mapping[str, Capability]]
+
+    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
+        """Take `parameters` (an instance of Parameters). Raises ConfigError."""
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """Start from the measured `state` and a copy of the `command` in force."""
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """Fill `command`, which holds what was written last (zeros at first). Times in [s]."""
+
+    def on_deactivate(self) -> None:
+        """Let go. The loop has another controller already."""
+
+
+@runtime_checkable
+class ReportsProgress(Protocol):
+    """A controller with an end, such as the STANDBY sequence."""
+
+    @property
+    def progress(self) -> Progress:
+        """How far it has come."""
+
+
+class Broadcaster(Protocol):
+    """A plugin that only publishes: its ROS side listens to snapshots, the loop ignores it."""
+
+    Parameters: ClassVar[type[StrictModel]]
+
+    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
+        """Take `parameters` (an instance of Parameters). Raises ConfigError."""

@@ -1,0 +1,35 @@
+"""One control process per ROS domain and machine: two would command the same topics."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from humanoid_control_common.errors import ConfigError
+
+
+def take_domain_lock() -> IO[str]:
+    """Lock this machine's ROS domain until the returned file is closed or the process ends.
+
+    Raises ConfigError naming the process that holds it.
+    """
+    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
+    path = Path(tempfile.gettempdir()) / f"humanoid_control_{os.getuid()}_domain_{domain}.lock"
+    file = path.open("a+", encoding="ascii")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        owner = file.read().strip() or "unknown"
+        file.close()
+        raise ConfigError(
+            f"a control process is already running on ROS domain {domain} (pid {owner}); "
+            "stop it, or give this one another ROS_DOMAIN_ID"
+        ) from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file

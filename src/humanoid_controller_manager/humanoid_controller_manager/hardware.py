@@ -1,0 +1,116 @@
+"""The contract between the control loop and a hardware component.
+
+A component sees only its own joints, in the order of its <ros2_control> block, in the joint frame:
+
+    on_configure -> on_activate -> [ read; …; write ]* -> on_deactivate
+
+Duties per tick: `read` and `write` don't block, log or allocate much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.surface import COMMAND_INTERFACES, Capability, JointCommand, JointState
+
+CapabilityArray = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class JointInfo:
+    """One <joint> of a <ros2_control> block."""
+
+    name: str
+    parameters: Mapping[str, str]
+    initial_position: float | None  # [rad], <param name="initial_value"> of the position state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardwareInfo:
+    """One <ros2_control> block of the URDF, with what the component needs to know beside it."""
+
+    name: str
+    plugin: str
+    parameters: Mapping[str, str]
+    joints: tuple[JointInfo, ...]
+    limits: JointLimits  # of `joints`, in their order
+    update_rate: float  # [Hz] of the control loop
+    urdf: str  # the whole robot description
+
+    @property
+    def joint_set(self) -> JointSet:
+        """The names of the block's joints, in its order."""
+        return JointSet(tuple(joint.name for joint in self.joints))
+
+
+class HardwareComponent(Protocol):
+    """What the loop asks of a component. Arrays have one entry per joint of the block."""
+
+    def on_configure(self, info: HardwareInfo) -> None:
+        """Check the configuration and prepare, touching nothing that moves. Raises ConfigError."""
+
+    def on_activate(self, state: JointState) -> None:
+        """Bring the joints up and fill `state` with what was measured. Raises HardwareError."""
+
+    def read(self, state: JointState, now: float, period: float) -> None:
+        """Fill `state` with the latest measurement. Times in [s]. Raises HardwareError."""
+
+    def write(self, command: JointCommand, now: float, period: float) -> None:
+        """Hand `command` to the actuators. Times in [s]. Raises HardwareError."""
+
+    def on_deactivate(self) -> None:
+        """Leave every joint without torque, trying all before raising HardwareError."""
+
+    def capabilities(self) -> CapabilityArray:
+        """How each command interface acts on each joint: Capability values, shape (5, n)."""
+
+    def effort_limit(self, position: FloatArray) -> FloatArray:
+        """Largest effort [Nm] of each joint at `position` [rad], shape (n,)."""
+
+    def safety(self) -> SafetyReport:
+        """What is observed now; the same object as before when nothing changed."""
+
+
+@runtime_checkable
+class ConfirmsImpedance(Protocol):
+    """A component whose gains are set per mode and must be confirmed before they are relied on."""
+
+    def mode_changed(self, mode: Mode, switch_number: int) -> None:
+        """Told on every switch, between two ticks."""
+
+    def impedance_confirmed(self) -> bool:
+        """Whether the drives hold the gains of the mode and number told last."""
+
+
+@runtime_checkable
+class ResetsFaults(Protocol):
+    """A component whose faults are reset on request, between two ticks."""
+
+    def reset_faults(self) -> None:
+        """Start resetting; `safety` tells when the faults are gone."""
+
+
+@runtime_checkable
+class ProvidesTime(Protocol):
+    """A simulator: its time is the loop's time, `write` advances it by one period."""
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated seconds per second; 0 = as fast as possible."""
+
+
+def uniform_capabilities(joint_count: int, level: Capability) -> CapabilityArray:
+    """The same capability on all five command interfaces of `joint_count` joints."""
+    return np.full((len(COMMAND_INTERFACES), joint_count), level, dtype=np.int8)

@@ -1,0 +1,187 @@
+"""The control loop: read hardware, update the active mode controller, limit, write hardware.
+
+One thread calls `tick`. Other threads leave requests and heartbeats and take `snapshot`: whole
+values change hands, no lock is held across a tick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.active_controller import ActiveController, ControllerSlot, Tick
+from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.limits import LimitStage
+from humanoid_controller_manager.mailbox import Mailbox
+from humanoid_controller_manager.snapshot import Refusal, Snapshot
+
+HEARTBEAT_LIMIT: Final = 0.2  # [s] the ROS side may be silent before the loop goes to DAMPING
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRequest:
+    """Put `controller` in charge.
+
+    A request decided on while `expected_number` was in force is dropped when another one is; None
+    is for the way down, which is never outdated. Tickets grow from request to request.
+    """
+
+    controller: str
+    expected_number: int | None
+    ticket: int
+
+
+class ControlLoop:
+    """Owns the arrays, the hardware and the controller in charge.
+
+    Args:
+        hardware: configured components; `start` activates them.
+        slots: the mode controllers by name.
+        safe_chain: names tried in order when the loop has to leave a controller.
+        update_rate: [Hz]; an update that takes longer than a period is late.
+        monotonic: the time heartbeats are measured in [s].
+    """
+
+    def __init__(
+        self,
+        hardware: HardwareGroup,
+        limits: LimitStage,
+        slots: Mapping[str, ControllerSlot],
+        *,
+        safe_chain: Sequence[str],
+        update_rate: float,
+        monotonic: Callable[[], float],
+    ) -> None:
+        count = len(hardware.joints)
+        self.hardware = hardware
+        self.limits = limits
+        self.on_change: Callable[[], None] | None = (
+            None  # called in the loop's thread, must not block
+        )
+        self._active = ActiveController(
+            hardware, slots, safe_chain=safe_chain, patience=1.0 / update_rate
+        )
+        self._monotonic = monotonic
+        self._state = JointState(count)
+        self._command = JointCommand(count)  # in force: what was written last
+        self._ticks = 0
+        self._refusal: Refusal | None = None
+        self._ticket = 0  # of the request looked at last
+        self._requests: Mailbox[SwitchRequest] = Mailbox()
+        self._fault_resets: Mailbox[bool] = Mailbox()
+        self._heartbeat: float | None = None
+        self._snapshot: Snapshot | None = None
+
+    # Called from any thread.
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The latest tick. Raises ControllerError before `start`."""
+        if self._snapshot is None:
+            raise ControllerError("the control loop has not been started")
+        return self._snapshot
+
+    def request(self, request: SwitchRequest) -> None:
+        """Leave a request for the next tick; the newest wins."""
+        self._requests.put(request)
+
+    def request_fault_reset(self) -> None:
+        """Have the hardware reset its faults in the next tick."""
+        self._fault_resets.put(True)
+
+    def heartbeat(self) -> None:
+        """The ROS side is alive. Supervised from the first call on."""
+        self._heartbeat = self._monotonic()
+
+    def refusal_of(self, controller: str) -> str:
+        """Why `controller` can't be activated on this hardware; empty if it can."""
+        return self._active.refusal_of(controller)
+
+    # Called from the loop's thread.
+
+    def start(self, initial: str, now: float) -> None:
+        """Activate the hardware, put controller `initial` in charge and make the first snapshot.
+
+        Raises ConfigError, HardwareError or ControllerError; the hardware is inactive then.
+        """
+        refusal = self.refusal_of(initial)
+        if refusal:
+            raise ConfigError(f"initial_controller: {refusal}")
+        self.hardware.activate(self._state)
+        tick = Tick(self._state, now, 0.0, lambda: now)
+        refusal = self._active.switch(initial, tick, self._command)
+        if refusal:
+            self.hardware.deactivate()
+            raise ControllerError(refusal)
+        self._snapshot = self._take_snapshot(now)
+
+    def tick(self, now: float, period: float, clock: Callable[[], float]) -> None:
+        """One cycle at `now`, `period` after the last one [s].
+
+        `clock` is the loop's time [s], read again to see how long a controller took.
+        """
+        state, command, active = self._state, self._command, self._active
+        changed = self.hardware.read(state, now, period)
+        before = active.switch_number, active.phase, self._ticket
+        tick = Tick(state, now, period, clock)
+        stalled = self._stalled()
+        if stalled:
+            active.fall_back(stalled, tick, command)
+        else:
+            self._serve_requests(tick)
+            active.update(tick, command)
+        self.hardware.effort_limit(self.limits.effort_limit)
+        self.limits.apply(state, command)
+        self.hardware.write(command, now, period)
+        self._ticks += 1
+        self._snapshot = self._take_snapshot(now)
+        if self.on_change and (
+            changed or before != (active.switch_number, active.phase, self._ticket)
+        ):
+            self.on_change()
+
+    def stop(self) -> None:
+        """Deactivate the hardware. Raises ExceptionGroup of what failed."""
+        self.hardware.deactivate()
+
+    def _stalled(self) -> str:
+        if self._heartbeat is None or self._active.mode in SAFE_MODES:
+            return ""
+        silence = self._monotonic() - self._heartbeat
+        return f"ROS side silent for {silence:.2f} s" if silence > HEARTBEAT_LIMIT else ""
+
+    def _serve_requests(self, tick: Tick) -> None:
+        if self._fault_resets.take():
+            self.hardware.reset_faults()
+        request = self._requests.take()
+        if request is None:
+            return
+        self._ticket = request.ticket
+        if request.expected_number not in (None, self._active.switch_number):
+            return
+        refusal = self._active.switch(request.controller, tick, self._command)
+        if refusal:
+            self._refusal = Refusal(request.ticket, refusal)
+
+    def _take_snapshot(self, now: float) -> Snapshot:
+        active = self._active
+        return Snapshot(
+            tick=self._ticks,
+            now=now,
+            state=self._state.copy(),
+            command=self._command.copy(),
+            controller=active.name,
+            mode=active.mode,
+            switch_number=active.switch_number,
+            phase=active.phase,
+            progress=active.progress,
+            unconfirmed=self.hardware.unconfirmed(),
+            reports=self.hardware.reports,
+            fall=active.fall,
+            ticket=self._ticket,
+            refusal=self._refusal,
+        )

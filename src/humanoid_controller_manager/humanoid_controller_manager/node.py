@@ -1,0 +1,202 @@
+"""The node `controller_manager`: configuration in, topics out. The control law is elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from humanoid_control_msgs.msg import SafetyStatus
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from humanoid_control_common.config import Document
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.active_controller import ControllerSlot
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.diagnostics import (
+    diagnostic_array,
+    limits_status,
+    report_status,
+    timing_status,
+)
+from humanoid_controller_manager.hardware_group import load_hardware
+from humanoid_controller_manager.limits import LimitStage
+from humanoid_controller_manager.loading import LoadedPlugin, load_controllers
+from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.outbox import Outbox
+from humanoid_controller_manager.parameters import manager_parameters, node_document
+from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
+from humanoid_controller_manager.realtime import calm_interpreter
+from humanoid_controller_manager.ros_host import RosHost, SnapshotListener
+from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.urdf import parse_robot_description
+
+Attach: TypeAlias = Callable[[RosHost, object], SnapshotListener | None]
+
+HEARTBEAT_PERIOD = 0.02  # [s]: ten chances within the loop's limit of 200 ms
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def configured_node(name: str, *, services: bool) -> Node:
+    """A node that takes whatever parameters it is given; `services` to set them while running."""
+    return Node(
+        name,
+        automatically_declare_parameters_from_overrides=True,
+        allow_undeclared_parameters=True,
+        start_parameter_services=services,
+        enable_rosout=services,
+    )
+
+
+def parameters_of(node: Node) -> dict[str, Any]:
+    """The parameters `node` was given, by dotted name."""
+    return {name: p.value for name, p in node.get_parameters_by_prefix("").items()}
+
+
+class ControllerManagerNode:
+    """The loop with its ROS surroundings.
+
+    Args:
+        files: the parameter files, for the places in error messages.
+
+    Raises ConfigError when anything in URDF or parameters is wrong; nothing has moved then.
+    """
+
+    def __init__(self, files: Sequence[Document]) -> None:
+        self.node = configured_node("controller_manager", services=True)
+        self.files = files
+        parameters = manager_parameters(self._document_of(self.node))
+        self._initial = parameters.initial_controller
+        rate = float(parameters.update_rate)
+        self.description = parse_robot_description(parameters.robot_description, rate)
+        self.robot = RobotFacts(self.description.joints, self.description.limits, rate)
+        self._controller_nodes: dict[str, Node] = {}
+        hardware = load_hardware(self.description)
+        plugins = load_controllers(parameters.controllers, self._controller_document, self.robot)
+        slots = {p.name: p.slot for p in plugins if p.slot is not None}
+        self.slots: dict[str, ControllerSlot] = slots
+        self.loop = ControlLoop(
+            hardware,
+            LimitStage(self.description.limits),
+            slots,
+            safe_chain=parameters.safe_controllers,
+            update_rate=rate,
+            monotonic=time.monotonic,
+        )
+        self.runner = LoopRunner(self.loop, rate, self._publish)
+        # As fast as possible for the loop must not mean a flood for everybody else.
+        interval = 0.0 if self.runner.paced else 1.0 / rate
+        self._outbox = Outbox(self._attach(plugins), interval)
+
+    def start(self) -> None:
+        """Bring the hardware up and let the loop run. Raises what ControlLoop.start raises."""
+        self._create_publishers()
+        calm_interpreter()
+        self._outbox.start()
+        self.runner.start(self._initial)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.node.create_timer(HEARTBEAT_PERIOD, self.loop.heartbeat, clock=steady)
+        self.node.create_timer(1.0, self._publish_diagnostics, clock=steady)
+        self.publish_safety()
+
+    def stop(self) -> None:
+        """Stop the loop, then deactivate the hardware. Raises ExceptionGroup of what failed."""
+        try:
+            self.runner.stop()
+        finally:
+            self._outbox.stop()
+
+    def stamp(self, snapshot: Snapshot) -> Time:
+        """ROS time of a tick: simulated where the hardware provides time, else the system's."""
+        if self.loop.hardware.time_source is None:
+            nanoseconds = time.time_ns()
+        else:
+            nanoseconds = round(snapshot.now * 1e9)
+        return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+    def publish_safety(self) -> None:
+        """Publish the reports of the hardware components that changed."""
+        snapshot = self.loop.snapshot
+        for report in snapshot.reports:
+            if self._published.get(report.source) == report:
+                continue
+            self._published[report.source] = report
+            self._safety[report.source].publish(self._safety_message(report, snapshot))
+
+    # Inside.
+
+    def _document_of(self, node: Node) -> Document:
+        return node_document(node.get_name(), parameters_of(node), self.files)
+
+    def _controller_document(self, name: str) -> Document:
+        node = configured_node(name, services=False)
+        self._controller_nodes[name] = node
+        return self._document_of(node)
+
+    def _attach(self, plugins: Sequence[LoadedPlugin]) -> list[SnapshotListener]:
+        listeners = []
+        for plugin in plugins:
+            node = self._controller_nodes[plugin.name]
+            listeners.append(self._attach_one(plugin.plugin_type, plugin.instance, node))
+        for member in self.loop.hardware.members:
+            listeners.append(self._attach_one(member.info.plugin, member.component, self.node))
+        return [listener for listener in listeners if listener is not None]
+
+    def _attach_one(
+        self, plugin_type: str, instance: object, node: Node
+    ) -> SnapshotListener | None:
+        attach: Attach | None = find_plugin(ROS_SIDES, plugin_type)
+        if attach is None:
+            return None
+        # The loop exists only after its plugins: its time is looked up when it is asked for.
+        host = RosHost(node, self.robot, self._now, self.stamp)
+        return attach(host, instance)
+
+    def _now(self) -> float:
+        return self.runner.now()
+
+    @property
+    def nodes(self) -> list[Node]:
+        """Every node that has callbacks."""
+        return [self.node, *self._controller_nodes.values()]
+
+    def _publish(self, snapshot: Snapshot) -> None:
+        self._outbox.put(snapshot)
+
+    def _create_publishers(self) -> None:
+        description = self.node.create_publisher(String, "/robot_description", LATCHED)
+        description.publish(String(data=self.description.urdf))
+        self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._overruns_reported = 0
+        self._published: dict[str, SafetyReport] = {}
+        self._safety = {
+            info.name: self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+            for info in self.description.blocks
+        }
+
+    def _safety_message(self, report: SafetyReport, snapshot: Snapshot) -> SafetyStatus:
+        message = SafetyStatus(
+            level=int(report.level),
+            source=report.source,
+            flags=int(report.flags),
+            message=report.message,
+        )
+        message.header.stamp = self.stamp(snapshot)
+        return message
+
+    def _publish_diagnostics(self) -> None:
+        snapshot = self.loop.snapshot
+        overruns = self.runner.statistics.overruns
+        statuses: list[DiagnosticStatus] = [
+            timing_status(self.runner, overruns - self._overruns_reported),
+            limits_status(self.loop.limits, self.description.joints.names),
+            *(report_status(report) for report in snapshot.reports),
+        ]
+        self._overruns_reported = overruns
+        self._diagnostics.publish(diagnostic_array(self.stamp(snapshot), statuses))

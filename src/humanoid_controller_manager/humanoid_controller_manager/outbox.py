@@ -1,0 +1,69 @@
+"""A thread that hands the loop's snapshots to those who publish them: the loop never waits."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+
+from humanoid_controller_manager.ros_host import SnapshotListener
+from humanoid_controller_manager.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Single slot: while a snapshot is being published, the newest of the following ones waits.
+
+    Args:
+        minimum_interval: wall time [s] between two publications; 0 = every snapshot.
+    """
+
+    def __init__(self, listeners: Sequence[SnapshotListener], minimum_interval: float) -> None:
+        self._listeners = tuple(listeners)
+        self._minimum_interval = minimum_interval
+        self._latest: Snapshot | None = None
+        self._wake = threading.Lock()  # held while there is nothing to do
+        self._wake.acquire()
+        self._stopping = False
+        self._failed: set[SnapshotListener] = set()
+        self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def put(self, snapshot: Snapshot) -> None:
+        """Leave `snapshot`; called by the loop's thread only."""
+        self._latest = snapshot
+        self._release()
+
+    def stop(self) -> None:
+        """Publish what is left and end the thread."""
+        self._stopping = True
+        self._release()
+        self._thread.join()
+
+    def _release(self) -> None:
+        if self._wake.locked():
+            self._wake.release()
+
+    def _run(self) -> None:
+        while not self._stopping:
+            self._wake.acquire()
+            if self._latest is None:
+                continue
+            for listener in self._listeners:
+                self._tell(listener, self._latest)
+            if self._minimum_interval > 0.0:
+                time.sleep(self._minimum_interval)
+
+    def _tell(self, listener: SnapshotListener, snapshot: Snapshot) -> None:
+        try:
+            listener(snapshot)
+        except Exception:
+            # One broken publisher must not silence the others; once in the log is enough.
+            if listener not in self._failed:
+                self._failed.add(listener)
+                logger.exception("%s failed to publish", listener)

@@ -1,0 +1,110 @@
+"""ROS parameters as typed values, with errors that name the file and line they came from."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import Field, field_validator
+
+from humanoid_control_common.config import Document, KeyPath, StrictModel, read_yaml, validate
+from humanoid_control_common.errors import ConfigError
+
+Parameters = TypeVar("Parameters", bound=StrictModel)
+
+# Parameters that every ROS node has, whoever it is.
+_OF_EVERY_NODE = ("use_sim_time", "qos_overrides", "start_type_description_service")
+
+
+class ControllerEntry(StrictModel):
+    """What the manager's parameters say of one controller."""
+
+    type: str
+    fallback_controllers: list[str] = Field(default_factory=list)
+
+
+class ManagerParameters(StrictModel):
+    """Parameters of the node `controller_manager`."""
+
+    update_rate: int = Field(gt=0)  # [Hz]
+    robot_description: str  # URDF
+    initial_controller: str
+    safe_controllers: list[str] = Field(min_length=1)
+    controllers: dict[str, ControllerEntry]  # in the order they are brought up
+
+    @field_validator("controllers")
+    @classmethod
+    def _not_empty(cls, value: dict[str, ControllerEntry]) -> dict[str, ControllerEntry]:
+        if not value:
+            raise ValueError("no controller is configured")
+        return value
+
+
+def parameter_files(arguments: Sequence[str]) -> list[Document]:
+    """The `--params-file` documents of a ROS command line, parsed.
+
+    Raises ConfigError naming file and line, which rcl would not.
+    """
+    names = [value for flag, value in pairwise(arguments) if flag == "--params-file"]
+    return [read_yaml(Path(name)) for name in names]
+
+
+def node_document(node: str, parameters: Mapping[str, Any], files: Sequence[Document]) -> Document:
+    """The dotted parameters ROS gave `node`, as a nested document that knows their places."""
+    content: dict[str, Any] = {}
+    for name, value in parameters.items():
+        keys = name.split(".")
+        if keys[0] in _OF_EVERY_NODE:
+            continue
+        level = content
+        for key in keys[:-1]:
+            level = level.setdefault(key, {})
+        level[keys[-1]] = list(value) if isinstance(value, array | tuple) else value
+    places: dict[KeyPath, str] = {}
+    for file in files:
+        for prefix in (("/**", "ros__parameters"), (node, "ros__parameters")):
+            depth = len(prefix)
+            for path, place in file.places.items():
+                if path[:depth] == prefix:
+                    places[_dotted(path[depth:])] = place
+    return Document(f"parameters of {node}", content, places)
+
+
+def _dotted(key: KeyPath) -> KeyPath:
+    """ROS treats `a.b: 1` and `a: {b: 1}` alike."""
+    parts: list[str | int] = []
+    for part in key:
+        parts.extend(part.split(".") if isinstance(part, str) else [part])
+    return tuple(parts)
+
+
+def parse(model: type[Parameters], node: str, document: Document) -> Parameters:
+    """Parameters of `node` as an instance of `model`. Raises ConfigError with the node's name."""
+    try:
+        return validate(model, document)
+    except ConfigError as error:
+        raise ConfigError(f"{node}: {error}") from error
+
+
+def manager_parameters(document: Document) -> ManagerParameters:
+    """The manager's parameters: every mapping with a `type` is a controller, as in ros2_control.
+
+    The controllers come up in the order of the YAML file. Raises ConfigError.
+    """
+    own: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
+    for key, value in document.content.items():
+        (entries if isinstance(value, Mapping) else own)[key] = value
+    order = list(document.places)
+    names = sorted(
+        entries, key=lambda n: order.index((n,)) if (n,) in document.places else len(order)
+    )
+    places = {
+        ("controllers", *key) if key[:1] and key[0] in entries else key: place
+        for key, place in document.places.items()
+    }
+    content = {**own, "controllers": {name: entries[name] for name in names}}
+    return parse(ManagerParameters, "controller_manager", Document(document.name, content, places))

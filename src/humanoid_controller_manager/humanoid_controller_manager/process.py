@@ -1,0 +1,99 @@
+"""The control process: one loop, its node, and companions such as the mode manager."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from threading import Event
+from types import FrameType
+from typing import Protocol
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from humanoid_control_common.errors import RobotError
+from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_controller_manager.node import ControllerManagerNode
+from humanoid_controller_manager.parameters import parameter_files
+from humanoid_controller_manager.ros_logging import forward_logging
+
+SPIN_TIMEOUT = 0.1  # [s] between two looks at whether to stop; the heartbeat comes far more often
+
+
+class Companion(Protocol):
+    """Something beside the controller manager, with a node of its own."""
+
+    node: Node
+
+    def changed(self) -> None:
+        """Mode, phase or safety of the latest snapshot changed. Called in the executor's thread."""
+
+
+# Given the manager and a function that asks the process to end.
+MakeCompanion = Callable[[ControllerManagerNode, Callable[[], None]], Companion]
+
+
+def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str] | None = None) -> int:
+    """Run the control process until it is asked to stop. Returns the exit code.
+
+    Wrong configuration and hardware that does not come up end in one sentence on stderr and code 1.
+    SIGINT and SIGTERM, however often, end it in order: loop, hardware, nodes.
+    """
+    arguments = sys.argv if arguments is None else arguments
+    stop = Event()
+    _stop_on_signals(stop)
+    try:
+        files = parameter_files(arguments)
+        with take_domain_lock():
+            # rclpy's own handlers would end the context before the hardware is disabled.
+            rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+            try:
+                manager = ControllerManagerNode(files)
+                return _spin(manager, make_companions, stop)
+            finally:
+                rclpy.try_shutdown()
+    except RobotError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+
+def _stop_on_signals(stop: Event) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)
+
+
+def _spin(
+    manager: ControllerManagerNode, make_companions: Sequence[MakeCompanion], stop: Event
+) -> int:
+    logger = manager.node.get_logger()
+    forward_logging(logger)
+    companions = [make(manager, stop.set) for make in make_companions]
+    executor = SingleThreadedExecutor()
+    for node in (*manager.nodes, *(companion.node for companion in companions)):
+        executor.add_node(node)
+
+    def changed() -> None:
+        manager.publish_safety()
+        for companion in companions:
+            companion.changed()
+
+    manager.loop.on_change = manager.node.create_guard_condition(changed).trigger
+    manager.start()
+    facts = manager.robot
+    logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004 - ROS logger
+    try:
+        while not stop.is_set() and manager.runner.is_running():
+            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+    finally:
+        manager.stop()
+    if manager.runner.failure is not None:
+        logger.fatal(f"the control loop died: {manager.runner.failure!r}")
+        return 1
+    logger.info("stopped: all joints are without torque")
+    return 0

@@ -1,0 +1,94 @@
+"""Runs a control loop in a thread of its own, paced, until it is told to stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.realtime import make_thread_realtime
+from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.timing import Pacer, TimingStatistics
+
+
+class LoopRunner:
+    """The loop's thread.
+
+    Where a component provides time (a simulator) the loop runs on it, paced by its real-time
+    factor; otherwise on the monotonic clock.
+
+    Args:
+        publish: given every snapshot, in the loop's thread; must not block.
+        realtime: ask for SCHED_FIFO; never done for a simulator, which needs no deadline.
+    """
+
+    def __init__(
+        self,
+        loop: ControlLoop,
+        update_rate: float,
+        publish: Callable[[Snapshot], None],
+        *,
+        realtime: bool = True,
+    ) -> None:
+        self.statistics = TimingStatistics()
+        self.realtime_state = "not asked for"
+        self.failure: BaseException | None = None
+        self._loop = loop
+        self._publish = publish
+        self._source = loop.hardware.time_source
+        self._realtime = realtime and self._source is None
+        factor = 1.0 if self._source is None else self._source.real_time_factor
+        self._wall_period = 0.0 if factor == 0.0 else 1.0 / (update_rate * factor)
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="control_loop", daemon=True)
+
+    @property
+    def paced(self) -> bool:
+        """Whether the loop keeps pace with wall time."""
+        return self._wall_period > 0.0
+
+    def now(self) -> float:
+        """The loop's time [s]: simulated where a component provides it, else monotonic."""
+        return time.monotonic() if self._source is None else self._source.time
+
+    def start(self, initial: str) -> None:
+        """Bring the hardware up and start the thread. Raises what ControlLoop.start raises."""
+        self._loop.start(initial, self.now())
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after its tick, then deactivate the hardware.
+
+        Raises ExceptionGroup of what could not be deactivated.
+        """
+        self._stopping = True
+        self._thread.join()
+        self._loop.stop()
+
+    def is_running(self) -> bool:
+        """Whether the thread is alive."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        if self._realtime:
+            self.realtime_state = make_thread_realtime() or "granted"
+        try:
+            self._cycle()
+        except BaseException as error:
+            self.failure = error
+            raise
+
+    def _cycle(self) -> None:
+        loop, statistics, now = self._loop, self.statistics, self.now
+        pacer = Pacer(self._wall_period, statistics)
+        last = now()
+        pacer.wait()
+        while not self._stopping:
+            started = time.perf_counter()
+            current = now()
+            loop.tick(current, current - last, now)
+            last = current
+            self._publish(loop.snapshot)
+            statistics.record(started, time.perf_counter() - started)
+            pacer.wait()

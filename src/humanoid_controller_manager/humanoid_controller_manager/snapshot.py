@@ -1,0 +1,55 @@
+"""What one tick of the loop looked like: whole values for whoever publishes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.controller import Progress
+
+
+class Phase(Enum):
+    """Whether the active controller commands already."""
+
+    PREPARING = "preparing"  # the measured pose is held until the hardware confirms the impedance
+    RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """The loop left a controller by itself."""
+
+    number: int  # counts the falls since the start
+    reason: str
+    error: Exception | None = None  # what the controller raised, for the log
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A switch request that was not carried out; `ticket` is the request's."""
+
+    ticket: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One tick. `state` and `command` are copies nobody changes."""
+
+    tick: int
+    now: float  # [s], the loop's time
+    state: JointState  # as read in this tick
+    command: JointCommand  # as written in this tick, after limits
+    controller: str  # name of the active mode controller
+    mode: Mode
+    switch_number: int
+    phase: Phase
+    progress: Progress | None  # of the active controller, if it reports any
+    unconfirmed: str  # components that have not confirmed the mode's impedance; empty if all have
+    reports: tuple[SafetyReport, ...]  # one per hardware component
+    fall: Fall | None  # the latest
+    ticket: int  # of the latest request the loop has looked at
+    refusal: Refusal | None  # the latest

@@ -1,0 +1,188 @@
+"""The robot description: joints, limits and <ros2_control> blocks of a URDF."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.surface import COMMAND_INTERFACES, STATE_INTERFACES
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+
+LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
+
+
+@dataclass(frozen=True, slots=True)
+class RobotDescription:
+    """A parsed URDF. Joints stand in the order of the URDF's <joint> elements."""
+
+    name: str
+    joints: JointSet
+    limits: JointLimits
+    blocks: tuple[HardwareInfo, ...]
+    urdf: str
+
+
+def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
+    """Joints, limits and hardware blocks of `urdf`; `update_rate` [Hz] is handed on to them.
+
+    Raises ConfigError: not XML, no block, a joint in two blocks or in none of the URDF's joints, a
+    missing interface or limit.
+    """
+    root = _parse(urdf)
+    elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
+    blocks = root.findall("ros2_control")
+    if not blocks:
+        raise ConfigError("robot description: no <ros2_control> block")
+    names = [block.get("name", "") for block in blocks]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ConfigError(f"two <ros2_control> blocks are named '{repeated[0]}'")
+    claimed = _claimed_joints(blocks, elements)
+    joints = JointSet(tuple(name for name in elements if name in claimed))
+    limits = _limits([elements[name] for name in joints.names])
+    return RobotDescription(
+        name=root.get("name", ""),
+        joints=joints,
+        limits=limits,
+        blocks=tuple(_block(block, joints, limits, update_rate, urdf) for block in blocks),
+        urdf=urdf,
+    )
+
+
+def _parse(urdf: str) -> ElementTree.Element:
+    if not urdf.strip():
+        raise ConfigError("robot description is empty")
+    try:
+        root = ElementTree.fromstring(urdf)
+    except ElementTree.ParseError as error:
+        line = error.position[0]
+        lines = urdf.splitlines()
+        found = lines[line - 1].strip()[:80] if 0 < line <= len(lines) else ""
+        raise ConfigError(
+            f"robot description:{line}: not valid XML: {error} (at '{found}')"
+        ) from error
+    if root.tag != "robot":
+        raise ConfigError(f"robot description: root element is <{root.tag}>, expected <robot>")
+    return root
+
+
+def _claimed_joints(
+    blocks: list[ElementTree.Element], elements: dict[str, ElementTree.Element]
+) -> dict[str, str]:
+    """Joint name to the block that claims it."""
+    claimed: dict[str, str] = {}
+    for block in blocks:
+        name = block.get("name", "")
+        for joint in block.findall("joint"):
+            joint_name = joint.get("name", "")
+            if joint_name not in elements:
+                raise ConfigError(
+                    f"<ros2_control name='{name}'>: unknown joint '{joint_name}'; "
+                    f"the URDF has: {', '.join(elements)}"
+                )
+            if joint_name in claimed:
+                raise ConfigError(
+                    f"joint '{joint_name}' is in <ros2_control name='{claimed[joint_name]}'> "
+                    f"and again in '{name}'"
+                )
+            claimed[joint_name] = name
+    return claimed
+
+
+def _limits(elements: list[ElementTree.Element]) -> JointLimits:
+    rows = [_limit_row(element) for element in elements]
+    return JointLimits(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def _limit_row(element: ElementTree.Element) -> list[float]:
+    name = element.get("name", "")
+    limit = element.find("limit")
+    if limit is None:
+        raise ConfigError(f"joint '{name}': no <limit> element")
+    row = []
+    for attribute in LIMIT_ATTRIBUTES:
+        text = limit.get(attribute)
+        if text is None:
+            raise ConfigError(f"joint '{name}': <limit> has no '{attribute}'")
+        row.append(number(text, f"joint '{name}': limit {attribute}"))
+    lower, upper, velocity, effort = row
+    if not lower < upper or velocity <= 0 or effort <= 0:
+        raise ConfigError(
+            f"joint '{name}': limits lower {lower:g}, upper {upper:g}, velocity {velocity:g}, "
+            f"effort {effort:g}; expected lower < upper, velocity > 0, effort > 0"
+        )
+    return row
+
+
+def number(text: str, where: str) -> float:
+    """`text` as a finite number. Raises ConfigError starting with `where`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ConfigError(f"{where}: expected a finite number, found '{text}'")
+    return value
+
+
+def _block(
+    block: ElementTree.Element,
+    joints: JointSet,
+    limits: JointLimits,
+    update_rate: float,
+    urdf: str,
+) -> HardwareInfo:
+    name = block.get("name")
+    if not name:
+        raise ConfigError("<ros2_control> block without a name")
+    plugin = block.findtext("hardware/plugin", "").strip()
+    if not plugin:
+        raise ConfigError(f"<ros2_control name='{name}'>: no <hardware><plugin>")
+    infos = tuple(_joint_info(joint, name) for joint in block.findall("joint"))
+    if not infos:
+        raise ConfigError(f"<ros2_control name='{name}'>: no joints")
+    rows = joints.indices(info.name for info in infos)
+    return HardwareInfo(
+        name=name,
+        plugin=plugin,
+        parameters=dict(_parameters(block.find("hardware"))),
+        joints=infos,
+        limits=JointLimits(
+            limits.lower[rows], limits.upper[rows], limits.velocity[rows], limits.effort[rows]
+        ),
+        update_rate=update_rate,
+        urdf=urdf,
+    )
+
+
+def _parameters(element: ElementTree.Element | None) -> Iterator[tuple[str, str]]:
+    if element is not None:
+        for parameter in element.findall("param"):
+            yield parameter.get("name", ""), (parameter.text or "").strip()
+
+
+def _joint_info(joint: ElementTree.Element, block: str) -> JointInfo:
+    name = joint.get("name", "")
+    where = f"<ros2_control name='{block}'>: joint '{name}'"
+    for tag, expected in (
+        ("command_interface", COMMAND_INTERFACES),
+        ("state_interface", STATE_INTERFACES),
+    ):
+        found = [element.get("name", "") for element in joint.findall(tag)]
+        if sorted(found) != sorted(expected):
+            raise ConfigError(
+                f"{where}: <{tag}> elements are {', '.join(found) or 'none'}; "
+                f"expected {', '.join(expected)}"
+            )
+    initial = None
+    for element in joint.findall("state_interface"):
+        if element.get("name") == "position":
+            text = dict(_parameters(element)).get("initial_value")
+            initial = None if text is None else number(text, f"{where}: initial_value")
+    return JointInfo(name=name, parameters=dict(_parameters(joint)), initial_position=initial)

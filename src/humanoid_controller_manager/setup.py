@@ -1,0 +1,28 @@
+"""Installs humanoid_controller_manager."""
+
+from setuptools import find_packages, setup
+
+package_name = "humanoid_controller_manager"
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        (f"share/{package_name}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="Humanoid Control maintainers",
+    maintainer_email="maintainers@humanoid-control.org",
+    description="Control loop of Humanoid Control, with the vocabulary of ros2_control.",
+    license="Apache-2.0",
+    entry_points={
+        "humanoid_control.hardware": [
+            f"mock_components/GenericSystem = {package_name}.generic_system:GenericSystem",
+        ],
+    },
+)

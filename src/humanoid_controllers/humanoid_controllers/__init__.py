@@ -1,0 +1,1 @@
+"""Mode controllers of Humanoid Control and the mode manager that chooses among them."""

@@ -1,0 +1,216 @@
+"""The mode manager: operators' intents in, switches of the loop out, and what is in force."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from humanoid_control_common.modes import (
+    SAFE_MODES,
+    Intent,
+    Mode,
+    Situation,
+    Verdict,
+    decide,
+)
+from humanoid_control_common.safety import SafetyMonitor
+from humanoid_controller_manager.loop import SwitchRequest
+from humanoid_controller_manager.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+
+class Loop(Protocol):
+    """What the mode manager asks of the control loop."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The latest tick."""
+
+    def request(self, request: SwitchRequest) -> None:
+        """Leave a request for the next tick."""
+
+    def request_fault_reset(self) -> None:
+        """Have the hardware reset its faults."""
+
+    def refusal_of(self, controller: str) -> str:
+        """Why a controller can't be activated; empty if it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operator is told."""
+
+    accepted: bool
+    message: str
+    shut_down: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is in force, as published on /control_mode."""
+
+    mode: Mode
+    controller_name: str
+    status_message: str
+    switch_number: int
+
+
+class ModeManager:
+    """Decides on intents by the rules of `humanoid_control_common.modes` and reacts to safety.
+
+    Called by one thread only. Requests go to the loop with the switch number they were decided on,
+    so that one overtaken by a fall is dropped; a way down (DAMPING) is never dropped.
+
+    Args:
+        controllers: the controller of each mode that can be had.
+        safety: reports of sources outside the loop; those of the hardware come with the snapshots.
+    """
+
+    def __init__(self, loop: Loop, controllers: Mapping[Mode, str], safety: SafetyMonitor) -> None:
+        self._loop = loop
+        self._controllers = dict(controllers)
+        self._safety = safety
+        self._tickets = itertools.count(1)
+        self._pending: SwitchRequest | None = None
+        self._message = ""
+        self._latched = ""
+        self._falls_seen = 0
+        self._refusals_seen = 0
+
+    @property
+    def statement(self) -> Statement:
+        """What is in force now."""
+        snapshot = self._loop.snapshot
+        return Statement(snapshot.mode, snapshot.controller, self._message, snapshot.switch_number)
+
+    def handle(self, intent: Intent, now: float) -> Answer:
+        """Decide on `intent` at `now` [s] and pass it on to the loop if the rules allow it."""
+        self.observe(now)
+        snapshot = self._loop.snapshot
+        decision = decide(self._situation(snapshot, now), intent)
+        match decision.verdict:
+            case Verdict.STAY:
+                if intent is Intent.DAMP and self._pending is not None:
+                    # A switch is on its way that this intent takes back: the last word counts.
+                    self._go_down(Mode.DAMPING)
+                return Answer(True, f"already in {snapshot.mode.name}")
+            case Verdict.REFUSE:
+                return self._refuse(decision.reason)
+            case Verdict.SHUT_DOWN:
+                self._message = ""
+                return Answer(True, "shutting down", shut_down=True)
+            case Verdict.SWITCH:
+                assert decision.mode is not None
+                return self._switch(intent, decision.mode, snapshot)
+
+    def refuse_unknown_mode(self, number: int) -> Answer:
+        """Answer a request for a mode that does not exist."""
+        known = ", ".join(f"{mode.value} {mode.name}" for mode in Mode)
+        return self._refuse(f"Rejected request: there is no mode {number}; known: {known}")
+
+    def clear_fault(self, now: float) -> Answer:
+        """Reset drive faults and, if safety is well again, let requests in."""
+        self.observe(now)
+        mode = self._loop.snapshot.mode
+        if mode not in SAFE_MODES:
+            return Answer(False, f"requires ZERO_TORQUE or DAMPING (currently {mode.name})")
+        self._loop.request_fault_reset()
+        problem = self._problem(self._loop.snapshot, now)
+        if problem:
+            return Answer(False, f"reset sent, but {problem}; call again when it is gone")
+        self._latched = ""
+        self._message = ""
+        return Answer(True, "faults cleared")
+
+    def observe(self, now: float) -> None:
+        """Take notice of the latest tick and of safety at `now` [s]; fall to DAMPING if need be."""
+        snapshot = self._loop.snapshot
+        self._settle(snapshot)
+        if snapshot.fall is not None and snapshot.fall.number > self._falls_seen:
+            self._falls_seen = snapshot.fall.number
+            self._latch(snapshot.fall.reason)
+            logger.error(
+                "fell to %s: %s",
+                snapshot.controller,
+                snapshot.fall.reason,
+                exc_info=snapshot.fall.error,
+            )
+        problem = self._problem(snapshot, now)
+        if problem and not self._latched:
+            self._latch(problem)
+            logger.error("falling to DAMPING: %s", problem)
+            if snapshot.mode is not Mode.DAMPING or self._pending is not None:
+                self._go_down(Mode.DAMPING)
+
+    # Inside.
+
+    def _situation(self, snapshot: Snapshot, now: float) -> Situation:
+        progress = snapshot.progress
+        locomotion = self._controllers.get(Mode.LOCOMOTION)
+        waiting = snapshot.unconfirmed
+        return Situation(
+            mode=snapshot.mode,
+            standby_finished=progress is not None and progress.finished,
+            safety_problem=self._problem(snapshot, now),
+            latched_fall=self._latched,
+            unconfirmed_impedance=(
+                f"impedance of {snapshot.mode.name} not confirmed by {waiting}" if waiting else ""
+            ),
+            policy_loaded=locomotion is not None and not self._loop.refusal_of(locomotion),
+        )
+
+    def _problem(self, snapshot: Snapshot, now: float) -> str:
+        for report in snapshot.reports:
+            self._safety.report(report, now)
+        return self._safety.problem(now)
+
+    def _switch(self, intent: Intent, mode: Mode, snapshot: Snapshot) -> Answer:
+        controller = self._controllers.get(mode)
+        refusal = (
+            f"no controller for {mode.name} is loaded"
+            if controller is None
+            else self._loop.refusal_of(controller)
+        )
+        if controller is None or refusal:
+            return self._refuse(f"Rejected {intent.value}: {refusal}")
+        self._message = ""
+        if mode is Mode.DAMPING:
+            self._go_down(mode)
+        else:
+            self._post(SwitchRequest(controller, snapshot.switch_number, next(self._tickets)))
+        return Answer(True, f"switching to {mode.name}")
+
+    def _refuse(self, reason: str) -> Answer:
+        if reason != self._message:
+            logger.warning("%s", reason)
+        self._message = reason
+        return Answer(False, reason)
+
+    def _latch(self, reason: str) -> None:
+        self._latched = reason
+        self._message = f"Fell to safety: {reason}; call clear_fault before the next request"
+
+    def _go_down(self, mode: Mode) -> None:
+        """Ask for a safe mode whatever else happens meanwhile; the loop drops no such request."""
+        controller = self._controllers[mode]
+        self._post(SwitchRequest(controller, None, next(self._tickets)))
+
+    def _post(self, request: SwitchRequest) -> None:
+        self._pending = request
+        self._loop.request(request)
+
+    def _settle(self, snapshot: Snapshot) -> None:
+        """Forget the pending request once the loop has answered it."""
+        if self._pending is None or snapshot.ticket < self._pending.ticket:
+            return
+        request, self._pending = self._pending, None
+        refusal = snapshot.refusal
+        if refusal is None or refusal.ticket != request.ticket:
+            return
+        self._refuse(f"Switch failed: {refusal.reason}")
+        if request.controller == self._controllers.get(Mode.DAMPING):
+            self._go_down(Mode.ZERO_TORQUE)

@@ -1,0 +1,144 @@
+"""The node `mode_manager`: /control_mode both ways, services, safety of other processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from pydantic import Field
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_srvs.srv import Trigger
+
+from humanoid_control_common.config import StrictModel
+from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
+from humanoid_controller_manager.node import ControllerManagerNode, configured_node, parameters_of
+from humanoid_controller_manager.parameters import node_document, parse
+from humanoid_controllers.mode_manager import Answer, ModeManager, Statement
+
+STATEMENT_PERIOD: Final = 0.02  # [s]: statements at 50 Hz and on every change
+SERVICES: Final = {
+    "damp": Intent.DAMP,
+    "load": Intent.LOAD,
+    "start_locomotion": Intent.START_LOCOMOTION,
+    "start_remote": Intent.START_REMOTE,
+    "quit": Intent.QUIT,
+}
+SAFETY_QOS: Final = QoSProfile(depth=32, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class ModeManagerParameters(StrictModel):
+    """Parameters of the node `mode_manager`."""
+
+    # Safety sources of other processes that must report at least this often [s].
+    safety_deadlines: dict[str, float] = Field(default_factory=dict)
+
+
+class ModeManagerNode:
+    """Gives ModeManager its topics and services.
+
+    Args:
+        manager: whose loop it commands.
+        shut_down: asks the process to end.
+    """
+
+    def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:
+        self.node = configured_node("mode_manager", services=True)
+        document = node_document("mode_manager", parameters_of(self.node), manager.files)
+        parameters = parse(ModeManagerParameters, "mode_manager", document)
+        controllers: dict[Mode, str] = {}
+        for name, slot in manager.slots.items():
+            controllers.setdefault(slot.controller.mode, name)
+        self._monitor = SafetyMonitor(dict(parameters.safety_deadlines))
+        self._modes = ModeManager(manager.loop, controllers, self._monitor)
+        self._manager = manager
+        self._shut_down = shut_down
+        self._stated: Statement | None = None
+        # Sources of this process come with the snapshots, newer than any topic could tell.
+        self._own_sources = {info.name for info in manager.description.blocks}
+        self._create_interfaces()
+
+    def changed(self) -> None:
+        """See Companion: react, and state it at once if what is in force is new."""
+        self._modes.observe(self._now())
+        if self._modes.statement != self._stated:
+            self._state()
+
+    def _create_interfaces(self) -> None:
+        node = self.node
+        self._statements = node.create_publisher(ControlMode, "/control_mode", 10)
+        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
+        node.create_subscription(SafetyStatus, "/safety_status", self._on_safety, SAFETY_QOS)
+        for name, intent in SERVICES.items():
+            callback = partial(self._on_trigger, intent)
+            node.create_service(Trigger, f"/humanoid_control/mode/{name}", callback)
+        node.create_service(Trigger, "~/clear_fault", self._on_clear_fault)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)
+
+    @staticmethod
+    def _now() -> float:
+        return time.monotonic()
+
+    def _on_timer(self) -> None:
+        self._modes.observe(self._now())
+        self._state()
+
+    def _state(self) -> None:
+        statement = self._modes.statement
+        self._stated = statement
+        message = ControlMode(
+            mode=int(statement.mode),
+            controller_name=statement.controller_name,
+            status_message=statement.status_message,
+            switch_number=statement.switch_number,
+        )
+        message.header.stamp = self._manager.stamp(self._manager.loop.snapshot)
+        self._statements.publish(message)
+
+    def _on_control_mode(self, message: ControlMode) -> None:
+        if message.controller_name:
+            return  # a statement, ours or somebody else's: not addressed to us
+        if message.mode not in list(Mode):
+            self._modes.refuse_unknown_mode(message.mode)
+            self.changed()
+            return
+        self._ask(INTENT_OF_MODE[Mode(message.mode)])
+
+    def _ask(self, intent: Intent) -> Answer:
+        answer = self._modes.handle(intent, self._now())
+        self.changed()
+        if answer.shut_down:
+            self._shut_down()
+        return answer
+
+    def _on_trigger(
+        self, intent: Intent, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        return _respond(response, self._ask(intent))
+
+    def _on_clear_fault(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        answer = self._modes.clear_fault(self._now())
+        self.changed()
+        return _respond(response, answer)
+
+    def _on_safety(self, message: SafetyStatus) -> None:
+        if message.source in self._own_sources or message.level not in list(SafetyLevel):
+            return
+        report = SafetyReport(
+            message.source, SafetyLevel(message.level), SafetyFlag(message.flags), message.message
+        )
+        self._monitor.report(report, self._now())
+        self.changed()
+
+
+def _respond(response: Trigger.Response, answer: Answer) -> Trigger.Response:
+    response.success = answer.accepted
+    response.message = answer.message
+    return response

@@ -1,0 +1,71 @@
+"""The two modes that are always allowed: limp and damped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import Field
+
+from humanoid_control_common.config import StrictModel
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import Capability, JointCommand, JointState
+from humanoid_controller_manager.controller import RobotFacts
+
+
+class NoParameters(StrictModel):
+    """A controller without parameters."""
+
+
+class ZeroTorqueController:
+    """Zero on all five interfaces of every joint: alive but inert."""
+
+    Parameters = NoParameters
+    mode: ClassVar[Mode] = Mode.ZERO_TORQUE
+    needs: ClassVar[Mapping[str, Capability]] = {}  # never refused
+
+    def on_configure(self, parameters: NoParameters, robot: RobotFacts) -> None:
+        """See Controller."""
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller."""
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller."""
+        command.array.fill(0.0)
+
+    def on_deactivate(self) -> None:
+        """See Controller."""
+
+
+class DampingParameters(StrictModel):
+    """Parameters of the DAMPING controller."""
+
+    damping: float = Field(ge=0.0, allow_inf_nan=False)  # [Nm*s/rad]
+
+
+class DampingController:
+    """No stiffness, velocity damping on every joint: the compliant fail-safe.
+
+    The position command is the pose captured at activation, so no target is left behind.
+    """
+
+    Parameters = DampingParameters
+    mode: ClassVar[Mode] = Mode.DAMPING
+    needs: ClassVar[Mapping[str, Capability]] = {}  # never refused
+
+    def on_configure(self, parameters: DampingParameters, robot: RobotFacts) -> None:
+        """See Controller."""
+        self._command = JointCommand(len(robot.joints))
+        self._command.damping[:] = parameters.damping
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller."""
+        self._command.position[:] = state.position
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller."""
+        command.array[:] = self._command.array
+
+    def on_deactivate(self) -> None:
+        """See Controller."""

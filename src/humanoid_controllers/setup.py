@@ -1,0 +1,44 @@
+"""Installs humanoid_controllers."""
+
+from setuptools import find_packages, setup
+
+package_name = "humanoid_controllers"
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        (f"share/{package_name}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="Humanoid Control maintainers",
+    maintainer_email="maintainers@humanoid-control.org",
+    description="Mode controllers and mode manager of Humanoid Control.",
+    license="Apache-2.0",
+    entry_points={
+        "console_scripts": [
+            f"control = {package_name}.control:main",
+            f"control_without_mode_manager = {package_name}.control:main_without_mode_manager",
+        ],
+        "humanoid_control.controllers": [
+            "joint_state_broadcaster/JointStateBroadcaster = "
+            f"{package_name}.joint_state_broadcaster:JointStateBroadcaster",
+            f"humanoid_control/ZeroTorqueController = {package_name}.soft:ZeroTorqueController",
+            f"humanoid_control/DampingController = {package_name}.soft:DampingController",
+            f"humanoid_control/StandbyController = {package_name}.standby:StandbyController",
+            "humanoid_control/RemotePolicyController = "
+            f"{package_name}.remote:RemotePolicyController",
+        ],
+        "humanoid_control.ros": [
+            "joint_state_broadcaster/JointStateBroadcaster = "
+            f"{package_name}.ros:attach_joint_state_broadcaster",
+            f"humanoid_control/StandbyController = {package_name}.ros:attach_standby",
+            f"humanoid_control/RemotePolicyController = {package_name}.ros:attach_remote",
+        ],
+    },
+)

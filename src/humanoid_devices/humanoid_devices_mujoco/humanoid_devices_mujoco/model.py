@@ -1,0 +1,107 @@
+"""The MuJoCo model, derived at run time from the robot description: there is no second copy of it.
+
+MuJoCo reads the URDF itself (kinematics, inertias, limits, collision shapes, friction). Added here
+is what URDF cannot say: the rotor of each joint, and the actuator that applies the MIT law.
+"""
+
+from __future__ import annotations
+
+import mujoco
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_devices_mujoco.settings import Settings
+
+# Columns of actuator_biasprm in MuJoCo's affine bias: constant, position, velocity.
+BIAS_POSITION = 1
+BIAS_VELOCITY = 2
+
+
+def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
+    """Model of the robot in `info.urdf`; actuator i drives joint i of the block.
+
+    The joints' order in the model is MuJoCo's own: map with `jnt_qposadr` and `jnt_dofadr`.
+
+    Raises ConfigError, naming block and joint or passing on MuJoCo's own words: a URDF that MuJoCo
+    can't read, a moving joint that is no hinge, is not in the block or carries no inertia.
+    """
+    where = f"<ros2_control name='{info.name}'>"
+    try:
+        spec = mujoco.MjSpec.from_string(info.urdf)
+    except ValueError as error:
+        raise ConfigError(f"{where}: MuJoCo cannot read the URDF: {_one_line(error)}") from error
+    _check_joints(spec, info, where)
+    _set_options(spec, settings)
+    _add_actuators(spec, info, settings)
+    try:
+        return spec.compile()
+    except ValueError as error:
+        raise ConfigError(f"{where}: MuJoCo refuses the URDF: {_one_line(error)}") from error
+
+
+def _one_line(error: ValueError) -> str:
+    return "; ".join(line for line in str(error).splitlines() if line.strip())
+
+
+def _check_joints(spec: mujoco.MjSpec, info: HardwareInfo, where: str) -> None:
+    block = set(info.joint_set.names)
+    for body in spec.bodies:
+        for joint in body.joints:
+            if joint.type != mujoco.mjtJoint.mjJNT_HINGE:
+                kind = mujoco.mjtJoint(joint.type).name.removeprefix("mjJNT_").lower()
+                raise ConfigError(
+                    f"{where}: joint '{joint.name}' is a {kind} joint in MuJoCo; "
+                    "only hinges (revolute) have an MIT surface"
+                )
+            if joint.name not in block:
+                raise ConfigError(
+                    f"{where}: joint '{joint.name}' moves but is not in the block, "
+                    "nothing would hold it; the block has: " + ", ".join(info.joint_set.names)
+                )
+            if not _has_inertia(body):
+                raise ConfigError(
+                    f"{where}: joint '{joint.name}': its link '{body.name}' has no <inertial>, "
+                    "nor has a link fixed to it"
+                )
+
+
+def _has_inertia(body: mujoco.MjsBody) -> bool:
+    return bool(body.explicitinertial) or any(
+        _has_inertia(child) for child in body.bodies if not child.joints
+    )
+
+
+def _set_options(spec: mujoco.MjSpec, settings: Settings) -> None:
+    # A link without <inertial> is massless in URDF; MuJoCo would guess its mass from its shape.
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+    spec.option.timestep = settings.timestep
+    # Euler applies the MIT law as a motor's firmware does: explicitly, from the state at the start
+    # of the step. The implicit integrators would solve for the damping, and so hide gains that no
+    # real motor of that inertia could hold stable.
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    # MuJoCo's answer to a diverged simulation would be to start it again, time included, unasked.
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+
+
+def _add_actuators(spec: mujoco.MjSpec, info: HardwareInfo, settings: Settings) -> None:
+    """One affine actuator per joint: effort = ctrl + bias[1] position + bias[2] velocity, limited.
+
+    With ctrl = kp position_cmd + kd velocity_cmd + effort_cmd and bias = (0, -kp, -kd) that is the
+    MIT law, evaluated by MuJoCo at every physics step; the gains are set in the compiled model.
+    """
+    joints = {joint.name: joint for joint in spec.joints}
+    for name, inertia, limit in zip(
+        info.joint_set.names, settings.rotor_inertia, info.limits.effort, strict=True
+    ):
+        if name not in joints:
+            raise ConfigError(
+                f"<ros2_control name='{info.name}'>: joint '{name}' does not move in the URDF"
+            )
+        joints[name].armature = inertia
+        actuator = spec.add_actuator(name=name, target=name)
+        actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+        actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
+        actuator.gainprm[0] = 1.0
+        actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+        actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+        actuator.forcerange = [-limit, limit]

@@ -1,0 +1,106 @@
+"""What a MujocoSystem's <ros2_control> block says: pace, time step and the rotor of each joint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray
+from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_controller_manager.urdf import number
+
+BLOCK_PARAMETERS = ("timestep", "real_time_factor")
+JOINT_PARAMETERS = ("rotor_inertia",)
+# How far a control period may be from a whole number of time steps, relative: both are decimal
+# numbers in binary (1/200 and 0.001), nothing else.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Parameters of the block. None has a default: physical figures are the robot description's."""
+
+    timestep: float  # [s] of the physics
+    steps_per_period: int  # physics steps in one period of the control loop
+    real_time_factor: float  # simulated seconds per wall second; 0 = as fast as possible
+    rotor_inertia: FloatArray  # [kg m^2] about the joint axis, behind the gear, shape (n_joints,)
+    initial_position: FloatArray  # [rad], 0 where the block gives none, shape (n_joints,)
+
+
+def parse_settings(info: HardwareInfo) -> Settings:
+    """The settings of block `info`.
+
+    Raises ConfigError, naming block and joint: a parameter missing, unknown or out of range, a
+    control period that is no multiple of the time step, an initial position outside the limits.
+    """
+    where = f"<ros2_control name='{info.name}'>"
+    _check_names(info.parameters, BLOCK_PARAMETERS, where)
+    timestep = _required(info.parameters, "timestep", where)
+    if timestep <= 0.0:
+        raise ConfigError(f"{where}: timestep is {timestep:g} s, expected more than 0")
+    factor = _required(info.parameters, "real_time_factor", where)
+    if factor < 0.0:
+        raise ConfigError(
+            f"{where}: real_time_factor is {factor:g}, expected 0 (as fast as possible) or more"
+        )
+    return Settings(
+        timestep=timestep,
+        steps_per_period=_steps_per_period(timestep, info.update_rate, where),
+        real_time_factor=factor,
+        rotor_inertia=_rotor_inertia(info, where),
+        initial_position=_initial_position(info, where),
+    )
+
+
+def _check_names(found: Iterable[str], known: tuple[str, ...], where: str) -> None:
+    unknown = sorted(set(found) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"{where}: unknown parameter {', '.join(unknown)}; known: {', '.join(known)}"
+        )
+
+
+def _required(parameters: Mapping[str, str], name: str, where: str) -> float:
+    if name not in parameters:
+        raise ConfigError(f"{where}: <param name='{name}'> is missing; there is no default")
+    return number(parameters[name], f"{where}: {name}")
+
+
+def _steps_per_period(timestep: float, update_rate: float, where: str) -> int:
+    steps = 1.0 / (update_rate * timestep)
+    whole = round(steps)
+    if whole < 1 or abs(steps - whole) > ROUNDING * steps:
+        raise ConfigError(
+            f"{where}: a period of the control loop (update_rate {update_rate:g} Hz: "
+            f"{1.0 / update_rate:.9g} s) is {steps:.6g} times timestep {timestep:g} s; "
+            "expected a whole number of times"
+        )
+    return whole
+
+
+def _rotor_inertia(info: HardwareInfo, where: str) -> FloatArray:
+    inertias = []
+    for joint in info.joints:
+        place = f"{where}: joint '{joint.name}'"
+        _check_names(joint.parameters, JOINT_PARAMETERS, place)
+        inertia = _required(joint.parameters, "rotor_inertia", place)
+        if inertia < 0.0:
+            raise ConfigError(f"{place}: rotor_inertia is {inertia:g} kg m^2, expected 0 or more")
+        inertias.append(inertia)
+    return np.array(inertias)
+
+
+def _initial_position(info: HardwareInfo, where: str) -> FloatArray:
+    positions = np.array([joint.initial_position or 0.0 for joint in info.joints])
+    limits = info.limits
+    for i, joint in enumerate(info.joints):
+        if not limits.lower[i] <= positions[i] <= limits.upper[i]:
+            raise ConfigError(
+                f"{where}: joint '{joint.name}' starts at {positions[i]:g} rad (initial_value of "
+                f"its position state, 0 if none is given); its limits are {limits.lower[i]:g} to "
+                f"{limits.upper[i]:g} rad"
+            )
+    return positions

@@ -1,0 +1,117 @@
+"""The operator panel: buttons, and the HTML of page.py around them."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any, Protocol
+
+import viser
+
+from humanoid_control_common.modes import Mode
+from humanoid_viz import page
+from humanoid_viz.state import Flow, Snapshot
+
+WIDTH = 470  # [px]
+# The texts of the panel change this often [s]; faster is not read by anybody.
+TEXT_PERIOD = 0.2
+# How often the page is told that the viewer lives [s]; panel.css waits for three of them.
+BEAT_PERIOD = 1.0
+
+LABELS = {
+    Mode.DAMPING: "DAMPING",
+    Mode.ZERO_TORQUE: "ZERO TORQUE",
+    Mode.STANDBY: "LOAD → STANDBY",
+    Mode.LOCOMOTION: "START LOCOMOTION",
+    Mode.REMOTE: "START REMOTE",
+}
+HINTS = {
+    Mode.DAMPING: "From any mode. Every joint is braked and soft. Key: Escape",
+    Mode.ZERO_TORQUE: "From DAMPING. No torque at all: the arms fall",
+    Mode.STANDBY: "From DAMPING. Moves to the ready pose",
+    Mode.LOCOMOTION: "From STANDBY at the ready pose",
+    Mode.REMOTE: "From STANDBY at the ready pose",
+}
+
+
+class Operator(Protocol):
+    """Who carries out what the panel is asked for; called from viser's threads."""
+
+    def request_mode(self, mode: Mode) -> None:
+        """Ask the mode manager for `mode`."""
+
+    def clear_fault(self) -> None:
+        """Ask the mode manager to clear a fault."""
+
+
+class Panel:
+    """The panel, docked to the right of the 3-D view."""
+
+    def __init__(self, server: viser.ViserServer, operator: Operator) -> None:
+        gui = server.gui
+        gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(WIDTH)
+        style = files(__package__).joinpath("panel.css").read_text(encoding="utf-8")
+        gui.add_html(f'<span class="hc-root"></span><style>{style}</style>')
+        self._beat = gui.add_html("")
+        self._header = gui.add_html("")
+        self._modes = self._add_buttons(gui, operator)
+        self._answer = gui.add_html("")
+        self._safety = gui.add_html("")
+        self._notices = gui.add_html("")
+        self._table = gui.add_html("")
+        self._text_due = self._beat_due = 0.0
+        self._beats = 0
+
+    def _add_buttons(self, gui: Any, operator: Operator) -> dict[Mode, Any]:
+        """The buttons; panel.css finds each by the marker before it."""
+        buttons = {}
+        for mode, label in LABELS.items():
+            gui.add_html(f'<span class="hc-before-{mode.name}"></span>')
+            buttons[mode] = gui.add_button(label, hint=HINTS[mode], color="gray")
+            _on_click(buttons[mode], operator, mode)
+        gui.add_html('<span class="hc-before-CLEAR_FAULT"></span>')
+        clear = gui.add_button("CLEAR FAULT", hint="Resets drive faults", color="gray")
+        stop = gui.add_command("DAMPING", description=HINTS[Mode.DAMPING], hotkey="escape")
+
+        @clear.on_click
+        async def _(_: object) -> None:
+            operator.clear_fault()
+
+        @stop.on_trigger
+        async def _(_: object) -> None:
+            operator.request_mode(Mode.DAMPING)
+
+        return buttons
+
+    def show(self, snapshot: Snapshot, now: float) -> None:
+        """Bring the texts up to date at `now` [s], if it is time to."""
+        if now >= self._beat_due:
+            self._beat_due = now + BEAT_PERIOD
+            self._beats += 1
+            self._beat.content = page.beat_html(self._beats)
+        if now < self._text_due:
+            return
+        self._text_due = now + TEXT_PERIOD
+        # viser sends only what differs from what it sent before.
+        self._header.content = page.header_html(snapshot)
+        self._answer.content = page.answer_html(snapshot)
+        self._safety.content = page.safety_html(snapshot)
+        self._notices.content = page.notices_html(snapshot)
+        self._table.content = page.table_html(snapshot)
+        self._mark_mode_in_force(snapshot)
+
+    def _mark_mode_in_force(self, snapshot: Snapshot) -> None:
+        mode = snapshot.mode
+        believed = mode.flow is Flow.FLOWING and mode.statement is not None
+        for asked, button in self._modes.items():
+            in_force = believed and mode.statement.mode == asked
+            if asked is not Mode.DAMPING:
+                button.color = "blue" if in_force else "gray"
+
+
+def _on_click(button: Any, operator: Operator, mode: Mode) -> None:
+    # A coroutine: viser runs it at once in its event loop, in the order of the clicks.
+    @button.on_click
+    async def _(_: object) -> None:
+        operator.request_mode(mode)

@@ -1,0 +1,50 @@
+"""Finding a port to listen on."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from humanoid_control_common.errors import ConfigError
+
+# So many ports are tried, the first included.
+ATTEMPTS = 100
+LAST_PORT = 65535
+# Addresses under which a browser on this machine reaches the server as "localhost".
+LOCAL_NAMES = frozenset({"127.0.0.1", "::1", "localhost"})
+ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})
+
+
+def free_port(host: str, first: int) -> int:
+    """The first port from `first` on that nobody listens on; 0, which leaves the choice to the system, stays.
+
+    Raises ConfigError: `host` is no address of this machine, the port may not be used, all are taken.
+    """
+    for port in range(first, min(first + ATTEMPTS, LAST_PORT + 1)):
+        if _is_free(host, port):
+            return port
+    raise ConfigError(f"ports {first} to {port} of {host} are all taken")
+
+
+def _is_free(host: str, port: int) -> bool:
+    try:
+        addresses = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        for family, kind, protocol, _, address in addresses:
+            with socket.socket(family, kind, protocol) as probe:
+                # As the server will: a port that only waits for stray packets of the past is free.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+                probe.listen(1)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return False
+        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    return True
+
+
+def url(host: str, port: int) -> str:
+    """Where a browser on this machine finds the page."""
+    name = "localhost" if host in LOCAL_NAMES | ANY_ADDRESS else host
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"

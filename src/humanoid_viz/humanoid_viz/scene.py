@@ -1,0 +1,125 @@
+"""The 3-D view: ground, light, camera and the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import viser
+
+from humanoid_viz.model import Box, Cylinder, Joint, JointKind, RobotModel, Visual
+
+ROBOT = "/robot"
+GREY = (110, 113, 118)  # of a robot whose pose is not known to be the present one
+GREY_OPACITY = 0.35
+# Camera of a robot 1.6 m tall that looks along x: its upper body, from half left.
+CAMERA_POSITION = (1.75, 0.75, 1.35)  # [m]
+CAMERA_TARGET = (0.0, 0.0, 1.12)  # [m]
+
+
+def furnish(server: viser.ViserServer) -> None:
+    """Ground, light and the first camera."""
+    scene = server.scene
+    scene.set_up_direction("+z")
+    scene.world_axes.visible = False
+    scene.configure_environment_map("studio", environment_intensity=0.5)
+    scene.add_grid(
+        "/ground",
+        infinite_grid=True,
+        cell_size=0.25,
+        section_size=1.0,
+        cell_color=(60, 64, 70),
+        section_color=(88, 94, 102),
+        fade_distance=12.0,
+        shadow_opacity=0.35,
+    )
+    server.initial_camera.position = CAMERA_POSITION
+    server.initial_camera.look_at = CAMERA_TARGET
+    server.initial_camera.fov = 0.75  # [rad]
+
+
+class RobotScene:
+    """Draws one RobotModel at a time."""
+
+    def __init__(self, scene: viser.SceneApi) -> None:
+        self._scene = scene
+        self._model: RobotModel | None = None
+        self._frames: dict[str, Any] = {}  # of the child link of each moving joint
+        self._shapes: list[tuple[Any, Visual]] = []
+        self._live = True
+
+    def show(self, model: RobotModel | None, positions: Mapping[str, float], *, live: bool) -> None:
+        """Draw `model` with its joints at `positions` [rad] or [m], those not named at zero.
+
+        Args:
+            live: whether these are the present positions; else the robot is grey.
+        """
+        if model is not self._model:
+            self._build(model)
+        if live is not self._live:
+            self._paint(live)
+        if model is None:
+            return
+        for joint in model.joints:
+            if joint.kind is not JointKind.FIXED:
+                pose = joint.pose_at(positions.get(joint.name, 0.0))
+                frame = self._frames[joint.name]
+                frame.wxyz, frame.position = pose.rotation, pose.position
+
+    def _build(self, model: RobotModel | None) -> None:
+        self._frames.clear()
+        self._shapes.clear()
+        self._scene.remove_by_name(ROBOT)
+        self._model, self._live = model, True
+        if model is None:
+            return
+        self._scene.add_frame(ROBOT, show_axes=False)
+        path = {model.root: f"{ROBOT}/{_node(model.root)}"}
+        self._scene.add_frame(path[model.root], show_axes=False)
+        for joint in model.joints:
+            path[joint.child] = f"{path[joint.parent]}/{_node(joint.child)}"
+            self._frames[joint.name] = self._add_link(joint, path[joint.child])
+        for link, visuals in model.visuals.items():
+            for i, visual in enumerate(visuals):
+                shape = self._add_shape(f"{path[link]}/visual{i}", visual)
+                self._shapes.append((shape, visual))
+
+    def _add_link(self, joint: Joint, path: str) -> Any:
+        return self._scene.add_frame(
+            path,
+            show_axes=False,
+            wxyz=joint.origin.rotation,
+            position=joint.origin.position,
+        )
+
+    def _add_shape(self, path: str, visual: Visual) -> Any:
+        options: dict[str, Any] = {
+            "color": visual.rgba[:3],
+            "opacity": _opacity(visual),
+            "wxyz": visual.pose.rotation,
+            "position": visual.pose.position,
+        }
+        shape = visual.shape
+        if isinstance(shape, Box):
+            return self._scene.add_box(path, dimensions=shape.size, **options)
+        if isinstance(shape, Cylinder):
+            return self._scene.add_cylinder(
+                path, radius=shape.radius, height=shape.length, radial_segments=48, **options
+            )
+        return self._scene.add_icosphere(path, radius=shape.radius, subdivisions=4, **options)
+
+    def _paint(self, live: bool) -> None:
+        for shape, visual in self._shapes:
+            shape.color = tuple(round(255 * c) for c in visual.rgba[:3]) if live else GREY
+            shape.opacity = _opacity(visual) if live else GREY_OPACITY
+        self._live = live
+
+
+def _opacity(visual: Visual) -> float | None:
+    alpha = visual.rgba[3]
+    return alpha if alpha < 1.0 else None
+
+
+def _node(name: str) -> str:
+    """A link's name as one step of a scene path."""
+    return name.replace("/", "|")

@@ -1,0 +1,36 @@
+"""Sleep that a signal handler or another thread can end."""
+
+from __future__ import annotations
+
+import os
+import select
+
+
+class Waker:
+    """A pipe: unlike the lock of threading.Event it may be used from a signal handler."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        self.stopping = False
+
+    def wake(self) -> None:
+        """End the present sleep, or the next one."""
+        try:
+            os.write(self._writer, b"\0")
+        except BlockingIOError:
+            pass  # full: it will wake anyway
+
+    def stop(self, *_: object) -> None:
+        """Say that it is time to stop; usable as a signal handler, again and again."""
+        self.stopping = True
+        self.wake()
+
+    def sleep(self, duration: float) -> None:
+        """Return after `duration` [s], or sooner if woken."""
+        select.select([self._reader], [], [], duration)
+        try:
+            os.read(self._reader, 4096)
+        except BlockingIOError:
+            pass  # nobody woke it

@@ -1,0 +1,217 @@
+"""Bad arguments and hardware files are refused, by a message that says where and what."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from humanoid_control_common.errors import ConfigError
+from prime_description import expand
+
+Expand = Callable[..., str]
+
+
+@pytest.mark.parametrize("name", ["use_sim", "use_fake_hardware"])
+@pytest.mark.parametrize("value", ["True", "1", "yes", "", "it's"])
+def test_boolean_that_is_not_true_or_false_is_refused(
+    expand_with: Expand, name: str, value: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is '{value}', expected 'true' or 'false'"):
+        expand_with(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("real_time_factor", "-1"),
+        ("real_time_factor", "nan"),
+        ("real_time_factor", "inf"),
+        ("real_time_factor", "fast"),
+        ("control_frequency", "0"),
+        ("control_frequency", "often"),
+    ],
+)
+def test_number_that_makes_no_sense_is_refused(expand_with: Expand, name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=value):
+        expand_with(**{name: value})
+
+
+def test_misspelt_argument_is_refused_and_the_known_ones_are_named(expand_with: Expand) -> None:
+    with pytest.raises(ConfigError, match=r"unknown arguments \['use_simulation'\].*'use_sim'"):
+        expand_with(use_simulation="true")
+
+
+def test_missing_hardware_file_is_named(expand_with: Expand, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
+        expand_with(hardware_config=str(tmp_path / "nowhere.yaml"))
+
+
+def test_missing_xacro_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.xacro"):
+        expand({}, tmp_path / "nowhere.xacro")
+
+
+def test_malformed_hardware_file_is_named_with_its_line(
+    expand_with: Expand, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("buses:\n  can: {interface: can2\njoints: 3\n")
+    with pytest.raises(ConfigError, match=r"broken.yaml.*line 3"):
+        expand_with(hardware_config=str(broken))
+
+
+def rename(rows: dict[str, Any], old: str, new: str) -> None:
+    rows[new] = rows.pop(old)
+
+
+Edit = Callable[[dict[str, Any]], object]
+EDITS: dict[str, tuple[Edit, str]] = {
+    "unknown joint": (
+        lambda h: h["joints"]["all_joints"].append("left_thumb"),
+        r"joints.all_joints: unknown \['left_thumb'\]; known are .*left_elbow_pitch",
+    ),
+    "missing joint": (
+        lambda h: h["joints"]["all_joints"].remove("left_wrist_yaw"),
+        r"joints.all_joints: missing \['left_wrist_yaw'\]",
+    ),
+    "duplicate joint": (
+        lambda h: h["joints"]["all_joints"].append("left_wrist_yaw"),
+        "joints.all_joints must name each joint once",
+    ),
+    "other order": (lambda h: h["joints"]["all_joints"].reverse(), "in the order"),
+    "unknown slave": (
+        lambda h: rename(h["joints"]["erob_slaves"], "left_wrist_yaw", "left_wrist_jaw"),
+        r"joints.erob_slaves: unknown \['left_wrist_jaw'\]",
+    ),
+    "joint without drive": (
+        lambda h: h["joints"]["mit_joints"].pop("left_wrist_roll"),
+        r"joints.erob_slaves and joints.mit_joints: missing \['left_wrist_roll'\]",
+    ),
+    "joint with two drives": (
+        lambda h: h["joints"]["mit_joints"].update(left_elbow_pitch={"id": 50, "model": "TA40-50"}),
+        r"\['left_elbow_pitch'\] is in joints.erob_slaves and in joints.mit_joints",
+    ),
+    "same ring position": (
+        lambda h: h["joints"]["erob_slaves"]["left_elbow_pitch"].update(position=4),
+        "joints.erob_slaves: two joints have the same position",
+    ),
+    "same id": (
+        lambda h: h["joints"]["mit_joints"]["left_wrist_roll"].update(id=39),
+        "joints.mit_joints: two joints have the same id",
+    ),
+    "no position": (
+        lambda h: h["joints"]["erob_slaves"]["left_elbow_pitch"].pop("position"),
+        "joints.erob_slaves.left_elbow_pitch.position is None, expected a whole number",
+    ),
+    "id as text": (
+        lambda h: h["joints"]["mit_joints"]["left_wrist_roll"].update(id="22"),
+        "joints.mit_joints.left_wrist_roll.id is 22, expected a whole number",
+    ),
+    "negative position": (
+        lambda h: h["joints"]["erob_slaves"]["left_elbow_pitch"].update(position=-1),
+        "joints.erob_slaves.left_elbow_pitch.position is -1, expected a whole number",
+    ),
+    "no model": (
+        lambda h: h["joints"]["mit_joints"]["left_wrist_roll"].pop("model"),
+        "joints.mit_joints.left_wrist_roll.model is None",
+    ),
+    "unknown model": (
+        lambda h: h["joints"]["erob_slaves"]["left_elbow_pitch"].update(model="eRob90"),
+        r"left_elbow_pitch.model: unknown \['eRob90'\]; known are .*eRob70_V4_MC2",
+    ),
+    "row is a number": (
+        lambda h: h["joints"]["erob_slaves"].update(left_elbow_pitch=3),
+        "joints.erob_slaves.left_elbow_pitch is 3, expected",
+    ),
+    "torque constant of no eRob": (
+        lambda h: h["joints"].update(erob_kt={"left_wrist_roll": 1e-3}),
+        r"joints.erob_kt: unknown \['left_wrist_roll'\]",
+    ),
+    "gear of no eRob": (
+        lambda h: h["joints"].update(erob_gear={"left_wrist_roll": 51}),
+        r"joints.erob_gear: unknown \['left_wrist_roll'\]",
+    ),
+    "no joints": (lambda h: h.pop("joints"), "joints is None, expected a mapping"),
+    "no buses": (lambda h: h.pop("buses"), "buses is None, expected a mapping"),
+    "empty slaves": (
+        lambda h: h["joints"].update(erob_slaves=None),
+        "joints.erob_slaves is None, expected a mapping",
+    ),
+    "joints as text": (
+        lambda h: h["joints"].update(all_joints="left_wrist_yaw"),
+        "joints.all_joints is left_wrist_yaw, expected a list",
+    ),
+}
+
+
+@pytest.mark.parametrize(("edit", "message"), EDITS.values(), ids=EDITS)
+def test_hardware_file_that_contradicts_itself_is_refused(
+    expand_with: Expand, config_folder: Path, tmp_path: Path, edit: Edit, message: str
+) -> None:
+    hardware = yaml.safe_load((config_folder / "prime_hardware.yaml").read_text())
+    edit(hardware)
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(yaml.safe_dump(hardware, sort_keys=False))
+    with pytest.raises(ConfigError, match=f"(?s)copy.yaml.*{message}"):
+        expand_with(hardware_config=str(copy))
+
+
+def test_empty_optional_overrides_are_allowed(
+    expand_with: Expand, config_folder: Path, tmp_path: Path
+) -> None:
+    hardware = yaml.safe_load((config_folder / "prime_hardware.yaml").read_text())
+    hardware["joints"].update(erob_kt=None, erob_gear=None)
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(yaml.safe_dump(hardware, sort_keys=False))
+    assert expand_with(hardware_config=str(copy)) == expand_with()
+
+
+@pytest.fixture
+def installed(config_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An ament prefix with both packages, as `colcon build` would leave it."""
+    for package, source in (
+        ("prime_description", Path(__file__).parents[1] / "robots"),
+        ("humanoid_bringup_prime", config_folder),
+    ):
+        index = tmp_path / "share/ament_index/resource_index/packages"
+        index.mkdir(parents=True, exist_ok=True)
+        (index / package).touch()
+        shutil.copytree(source, tmp_path / "share" / package / source.name)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_installed_package_needs_no_paths(installed: Path) -> None:
+    urdf = expand({"use_sim": "false"})
+    assert f"{installed}/share/humanoid_bringup_prime/config/prime_calibration.yaml" in urdf
+    assert "PrimeEtherCATSide" in urdf
+
+
+def test_command_line_xacro_gives_the_same_text(installed: Path) -> None:
+    file = installed / "share/prime_description/robots/prime_dummy/xacro/prime_dummy.urdf.xacro"
+    program = [sys.executable, "-c", "import xacro; xacro.main()"]
+    done = subprocess.run(
+        [*program, str(file), "use_sim:=true"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == expand({"use_sim": "true"}).strip()
+
+
+def test_package_that_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    with pytest.raises(ConfigError, match="prime_description is not installed"):
+        expand({})
+
+
+def test_missing_bringup_package_is_named(installed: Path) -> None:
+    (installed / "share/ament_index/resource_index/packages/humanoid_bringup_prime").unlink()
+    with pytest.raises(ConfigError, match="humanoid_bringup_prime"):
+        expand({})
