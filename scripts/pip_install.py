@@ -71,6 +71,7 @@ def install(
     """
     log = venv / "pip.log"
     command = [str(venv / "bin/python"), "-m", "pip", "install", "--quiet", "--no-input"]
+    command += ["--no-compile"]  # one file after another: see compile_all
     command += ["--log", str(log), "--disable-pip-version-check", "--constraint", str(constraints)]
     command += [part for file in requirements for part in ("--requirement", str(file))]
     for _ in range(ATTEMPTS):
@@ -82,6 +83,15 @@ def install(
         f"installing requirements/{requirements[-1].name} failed: {_cause(errors or '')}; "
         f"run `make setup` again to go on (pip's log: {log})"
     )
+
+
+def compile_all(venv: Path) -> None:
+    """Compiles what is not compiled yet, on all cores, even if the user turns byte code off.
+
+    Templates among the packages that are no valid Python stay as they are.
+    """
+    command = [str(venv / "bin/python"), "-m", "compileall", "-qq", "-j0", str(site_packages(venv))]
+    subprocess.run(command, env=environment(), stdout=subprocess.DEVNULL, check=False)
 
 
 def _run(command: Sequence[str], refresh: Callable[[], None], keep_open: int) -> str | None:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Finds a Python that can carry the workspace and lets it set up .venv (see setup_env.py).
-#   PYTHON=/path/to/python3.12 scripts/setup.sh   uses that one and no other
+#   scripts/setup.sh [--no-tools]      without what only tests and linters need
+#   PYTHON=/path/to/python3.12 scripts/setup.sh   uses that Python and no other
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 
@@ -37,7 +38,7 @@ for candidate in "${candidates[@]}"; do
   read -r version python < <("$candidate" -c 'import sys
 print("%d.%d.%d" % sys.version_info[:3], getattr(sys, "_base_executable", sys.executable))' 2>/dev/null) || continue
   if "$candidate" -c "$probe" 2>/dev/null; then
-    exec "$python" "$here/setup_env.py" ${native:+--native "$native"}
+    exec "$python" "$here/setup_env.py" ${native:+--native "$native"} "$@"
   fi
   found+="${found:+, }$candidate is $version"
 done

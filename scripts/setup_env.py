@@ -52,9 +52,9 @@ class Plan:
 
     def stamps(self) -> dict[str, str]:
         """For each step, by name, a hash of all that it and the steps before it depend on."""
-        digest = hashlib.sha256(self.constraints.encode())
+        digest = hashlib.sha256(self.constraints.encode() + Path(ros_prefix.__file__).read_bytes())
         stamps = {}
-        for file in (*self.requirements, Path(ros_prefix.__file__)):
+        for file in self.requirements:
             digest.update(file.read_bytes())
             stamps[file.name] = digest.hexdigest()
         return stamps
@@ -97,24 +97,26 @@ class State:
         """True if nothing is left to do."""
         return (
             self.suits(plan)
-            and self.stamps == plan.stamps()
+            and plan.stamps().items() <= self.stamps.items()
             and (VENV / "bin/python").exists()
             and (VENV / "setup.sh").exists()
             and not self.lost_packages()
         )
 
 
-def make_plan(native: Path | None) -> Plan:
-    """The plan for the wheels, or for a ROS 2 in the prefix `native`."""
+def make_plan(native: Path | None, *, tools: bool = True) -> Plan:
+    """The plan for the wheels or for a ROS 2 in the prefix `native`, with or without test tools."""
     folder = ROOT / "requirements"
     if native is None:
-        names, constraints = ["ros-jazzy.txt"], (folder / "constraints.txt").read_text()
+        names, constraints = ["pip.txt", "ros-jazzy.txt"], (folder / "constraints.txt").read_text()
     else:
-        names = [] if importlib.util.find_spec("colcon_core") else ["colcon.txt"]
+        names = (
+            ["pip.txt"] if importlib.util.find_spec("colcon_core") else ["pip.txt", "colcon.txt"]
+        )
         # ROS's compiled modules fit the NumPy that they were built with.
         constraints = f"numpy=={importlib.metadata.version('numpy')}\n"
-    files = tuple(folder / name for name in (*names, "runtime.txt", "dev.txt"))
-    return Plan(native, files, constraints)
+    names += ["runtime.txt", "dev.txt"] if tools else ["runtime.txt"]
+    return Plan(native, tuple(folder / name for name in names), constraints)
 
 
 def set_up(plan: Plan) -> None:
@@ -153,7 +155,7 @@ def fill(plan: Plan, state: State, lock: int) -> None:
     if fresh or state.lost_packages():
         state = State()
     todo = [file for file in plan.requirements if state.stamps.get(file.name) != stamps[file.name]]
-    progress = Progress(fresh + len(todo) + 1)
+    progress = Progress(fresh + len(todo) + 2)
     if fresh:
         with progress.step("a new virtual environment, .venv"):
             create_environment(plan)
@@ -166,9 +168,10 @@ def fill(plan: Plan, state: State, lock: int) -> None:
             pip_install.install(VENV, upto, constraints, refresh=refresh, keep_open=lock)
         state.stamps[file.name] = stamps[file.name]
         state.save()
-    with progress.step("ROS 2 prefix"):
+    with progress.step("byte code"):
+        pip_install.compile_all(VENV)
+    with progress.step("scripts that open .venv"):
         finish_prefix(plan)
-    state.stamps = stamps
     state.packages = os.listdir(ros_prefix.site_packages(VENV))
     state.save()
 
@@ -221,8 +224,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: .venv is ready; 1: it is not, for the printed reason; 130: interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--native", type=Path, help="prefix of the sourced ROS 2 to use")
+    parser.add_argument("--no-tools", action="store_true", help="leave out requirements/dev.txt")
+    options = parser.parse_args(arguments)
     try:
-        set_up(make_plan(parser.parse_args(arguments).native))
+        set_up(make_plan(options.native, tools=not options.no_tools))
     except SetupError as error:
         print(f"setup: error: {error}", file=sys.stderr)
         return 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ class ControllerSlot:
     fallbacks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(NamedTuple):
     """What a controller is given in one tick. Times in [s]."""
 
     state: JointState
@@ -71,6 +70,7 @@ class ActiveController:
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
         self._slot: ControllerSlot | None = None
+        self._reporting: ReportsProgress | None = None  # the same controller, if it reports
         self._entered = 0.0
         self._candidate = JointCommand(len(hardware.joints))
         self._check_fallbacks("safe_controllers", self._safe_chain)
@@ -90,10 +90,9 @@ class ActiveController:
     @property
     def progress(self) -> Progress | None:
         """Progress of the controller in charge, if it reports any."""
-        if self._slot is None or self.phase is Phase.PREPARING:
+        if self._reporting is None or self.phase is Phase.PREPARING:
             return None
-        controller = self._slot.controller
-        return controller.progress if isinstance(controller, ReportsProgress) else None
+        return self._reporting.progress
 
     def refusal_of(self, name: str) -> str:
         """Why controller `name` can't be activated on this hardware; empty if it can."""
@@ -189,7 +188,9 @@ class ActiveController:
 
     def _enter(self, slot: ControllerSlot, now: float, phase: Phase) -> None:
         self._leave()
+        controller = slot.controller
         self._slot = slot
+        self._reporting = controller if isinstance(controller, ReportsProgress) else None
         self.phase = phase
         self._entered = now
         self.switch_number += 1
@@ -203,6 +204,7 @@ class ActiveController:
                 # It is out of charge whatever it says; the log is all that is left to do.
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
+        self._reporting = None
 
     def _try(
         self, slot: ControllerSlot, tick: Tick, command: JointCommand

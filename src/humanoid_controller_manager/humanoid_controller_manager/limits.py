@@ -41,7 +41,7 @@ class LimitStage:
         self._high = np.array([limits.upper, limits.velocity, limits.effort])
         self._reach = np.empty(count)
         self._bound = np.empty(count)
-        self._before = np.empty((len(Limited), count))
+        self._limited = np.empty((len(Limited), count))
         self._hit = np.empty((len(Limited), count), dtype=np.bool_)
 
     def apply(self, state: JointState, command: JointCommand) -> None:
@@ -49,15 +49,15 @@ class LimitStage:
         low, high, measured = self._low, self._high, state.position
         effort = np.minimum(self.effort_limit, self._limits.effort, out=high[2])
         np.negative(effort, out=low[2])
-        with np.errstate(divide="ignore"):  # no stiffness: any distance is allowed
-            np.divide(effort, command.stiffness, out=self._reach)
+        # Without stiffness any distance is allowed: 1e-9 Nm/rad makes it astronomic, not infinite.
+        np.maximum(command.stiffness, 1e-9, out=self._reach)
+        np.divide(effort, self._reach, out=self._reach)
         np.minimum(self._limits.lower, measured, out=low[0])
         np.maximum(low[0], np.subtract(measured, self._reach, out=self._bound), out=low[0])
         np.maximum(self._limits.upper, measured, out=high[0])
         np.minimum(high[0], np.add(measured, self._reach, out=self._bound), out=high[0])
         target = command.array[:3]
-        np.copyto(self._before, target)
-        np.maximum(target, low, out=target)
-        np.minimum(target, high, out=target)
-        np.not_equal(target, self._before, out=self._hit)
+        limited = np.minimum(np.maximum(target, low, out=self._limited), high, out=self._limited)
+        np.not_equal(target, limited, out=self._hit)
         self.counts += self._hit
+        target[:] = limited

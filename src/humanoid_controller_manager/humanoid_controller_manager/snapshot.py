@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
@@ -35,8 +36,7 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """One tick. `state` and `command` are copies nobody changes."""
 
     tick: int

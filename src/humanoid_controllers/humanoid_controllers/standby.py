@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import ClassVar
 
 import numpy as np
@@ -55,7 +57,9 @@ class StandbyController:
         durations = [parameters.poses[name].duration for name in parameters.sequence]
         # Row 0 is the measured pose, filled at activation.
         self._waypoints = np.vstack([np.zeros(len(robot.joints)), *waypoints])
-        self._times = np.concatenate([[0.0], np.cumsum(durations)])  # [s] since activation
+        self._ways = np.zeros((len(waypoints), len(robot.joints)))  # [rad] from pose to pose
+        self._ends = list(accumulate(durations))  # [s] since activation
+        self._durations = durations
         self._start_damping = np.zeros(len(robot.joints))
         self._started = 0.0
         self._elapsed = 0.0
@@ -63,6 +67,7 @@ class StandbyController:
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller."""
         self._waypoints[0] = state.position
+        np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
         self._start_damping[:] = command.damping
         self._started = now
         self._elapsed = 0.0
@@ -71,15 +76,17 @@ class StandbyController:
         """See Controller."""
         self._elapsed = now - self._started
         segment = self._segment()
-        begin, end = self._times[segment], self._times[segment + 1]
-        blend = min((self._elapsed - begin) / (end - begin), 1.0)
-        here, there = self._waypoints[segment], self._waypoints[segment + 1]
-        command.position[:] = here + blend * (there - here)
-        command.velocity[:] = (there - here) / (end - begin) if blend < 1.0 else 0.0
-        command.effort[:] = 0.0
-        ramp = blend if segment == 0 else 1.0
-        command.stiffness[:] = ramp * self._stiffness
-        command.damping[:] = self._start_damping + ramp * (self._damping - self._start_damping)
+        duration = self._durations[segment]
+        left = max(self._ends[segment] - self._elapsed, 0.0)  # [s]
+        way = self._ways[segment]
+        np.multiply(way, -left / duration, out=command.position)
+        command.position += self._waypoints[segment + 1]
+        np.multiply(way, 1.0 / duration if left > 0.0 else 0.0, out=command.velocity)
+        command.effort.fill(0.0)
+        ramp = 1.0 - left / duration if segment == 0 else 1.0
+        command.stiffness.fill(ramp * self._stiffness)
+        np.multiply(self._start_damping, 1.0 - ramp, out=command.damping)
+        command.damping += ramp * self._damping
 
     def on_deactivate(self) -> None:
         """See Controller."""
@@ -87,13 +94,12 @@ class StandbyController:
     @property
     def progress(self) -> Progress:
         """See ReportsProgress."""
-        fraction = min(self._elapsed / self._times[-1], 1.0)
-        return Progress(self._segment(), len(self._times) - 1, float(fraction))
+        fraction = min(self._elapsed / self._ends[-1], 1.0)
+        return Progress(self._segment(), len(self._ends), fraction)
 
     def _segment(self) -> int:
         """Index of the segment at the elapsed time; the last one after the end."""
-        after = int(np.searchsorted(self._times, self._elapsed, side="right")) - 1
-        return min(max(after, 0), len(self._times) - 2)
+        return min(bisect_right(self._ends, self._elapsed), len(self._ends) - 1)
 
 
 def _checked_pose(name: str, poses: Mapping[str, Pose], robot: RobotFacts) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
@@ -75,14 +75,14 @@ class Board:
     def put_joint_states(
         self, names: Sequence[str], columns: Sequence[Sequence[float]], times: Iterable[float]
     ) -> None:
-        """Joint states arrived: columns are position [rad], velocity [rad/s] and effort [Nm]."""
+        """Joint states arrived: position [rad], velocity [rad/s] and effort [Nm]."""
         with self._lock:
             self._states.put(names, columns, times)
 
     def put_joint_commands(
         self, names: Sequence[str], columns: Sequence[Sequence[float]], times: Iterable[float]
     ) -> None:
-        """Commands arrived: columns are position [rad], stiffness [Nm/rad] and damping [Nm*s/rad]."""
+        """Commands arrived: position [rad], stiffness [Nm/rad] and damping [Nm*s/rad]."""
         with self._lock:
             self._commands.put(names, columns, times)
 
@@ -114,7 +114,7 @@ class Board:
             self._answer = (time, Answer(text, refused))
 
     def put_description(self, urdf: str) -> None:
-        """A robot description arrived. A malformed one removes the robot: it is not this one any more."""
+        """A robot description arrived; a malformed one leaves no robot to show."""
         with self._lock:
             if urdf != self._description.urdf:
                 self._description = Description.read(urdf)

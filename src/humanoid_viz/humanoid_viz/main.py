@@ -1,8 +1,9 @@
-"""Entry point of `viewer`: starts, runs and ends it. Imports late, so that Ctrl-C works from the start."""
+"""Entry point of `viewer`. It imports late, so that Ctrl-C works from the start."""
 
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Sequence
 
 from humanoid_viz.waker import Waker
@@ -25,3 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python gives signals back their deadly defaults while it ends, unless they are ignored.
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from typing import Any
 
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -15,7 +16,6 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.modes import Mode
-from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from humanoid_viz.board import Board
 from humanoid_viz.polled_node import PolledTopic
 from humanoid_viz.state import SafetyReport, StandbyProgress, Statement
@@ -29,8 +29,8 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_PER_SOURCE = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class ViewerNode(Node):
-    """Notes messages on `board`. Wishes are handed over from any thread and carried out in ROS's."""
+class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
+    """Notes messages on `board`; takes wishes from any thread and carries them out in ROS's."""
 
     def __init__(self, board: Board) -> None:
         super().__init__("viewer")
@@ -137,7 +137,8 @@ class ViewerNode(Node):
         self._answer("clear fault: asked")
         call = self._clear_fault.call_async(Trigger.Request())
         call.add_done_callback(self._note_clear_fault)
-        deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call, deadline))
+        deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call))
+        call.add_done_callback(lambda _: self.destroy_timer(deadline))
 
     def _note_clear_fault(self, call: Any) -> None:
         if call.cancelled():
@@ -147,12 +148,10 @@ class ViewerNode(Node):
         text = f"clear fault: {outcome}" + (f": {result.message}" if result.message else "")
         self._answer(text, refused=not result.success)
 
-    def _give_up(self, call: Any, deadline: Any) -> None:
-        self.destroy_timer(deadline)
-        if not call.done():
-            self._clear_fault.remove_pending_request(call)
-            call.cancel()
-            self._answer(f"clear fault: no answer within {CLEAR_FAULT_TIMEOUT:g} s", refused=True)
+    def _give_up(self, call: Any) -> None:
+        self._clear_fault.remove_pending_request(call)
+        call.cancel()
+        self._answer(f"clear fault: no answer within {CLEAR_FAULT_TIMEOUT:g} s", refused=True)
 
 
 class RosLog(logging.Handler):

@@ -179,7 +179,8 @@ def table_html(snapshot: Snapshot) -> str:
     old = "" if snapshot.connection.flow is Flow.FLOWING else " hc-outdated"
     units = "".join(f"<th>{heading}<i>{unit}</i></th>" for _, heading, unit, _ in COLUMNS)
     return (
-        f'<div class="hc-table"><table class="hc-joints{old}"><thead><tr><th>joint</th>{units}</tr></thead>'
+        f'<div class="hc-table"><table class="hc-joints{old}">'
+        f"<thead><tr><th>joint</th>{units}</tr></thead>"
         f"<tbody>{_table_rows(snapshot.joints)}</tbody></table></div>"
     )
 
@@ -199,6 +200,4 @@ def _table_rows(rows: Sequence[JointRow]) -> str:
 
 def beat_html(beat: int) -> str:
     """A sign of life: it fades into a warning if the viewer does not replace it in time."""
-    return (
-        f'<div class="hc-overlay hc-beat" data-beat="{beat}">NO NEWS FROM THE VIEWER</div>'
-    )
+    return f'<div class="hc-overlay hc-beat" data-beat="{beat}">NO NEWS FROM THE VIEWER</div>'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
+from functools import partial
 from importlib.resources import files
 from typing import Any, Protocol
 
@@ -63,25 +65,18 @@ class Panel:
         self._text_due = self._beat_due = 0.0
         self._beats = 0
 
-    def _add_buttons(self, gui: Any, operator: Operator) -> dict[Mode, Any]:
+    def _add_buttons(self, gui: viser.GuiApi, operator: Operator) -> dict[Mode, Any]:
         """The buttons; panel.css finds each by the marker before it."""
         buttons = {}
         for mode, label in LABELS.items():
             gui.add_html(f'<span class="hc-before-{mode.name}"></span>')
             buttons[mode] = gui.add_button(label, hint=HINTS[mode], color="gray")
-            _on_click(buttons[mode], operator, mode)
+            buttons[mode].on_click(_at_once(partial(operator.request_mode, mode)))
         gui.add_html('<span class="hc-before-CLEAR_FAULT"></span>')
         clear = gui.add_button("CLEAR FAULT", hint="Resets drive faults", color="gray")
+        clear.on_click(_at_once(operator.clear_fault))
         stop = gui.add_command("DAMPING", description=HINTS[Mode.DAMPING], hotkey="escape")
-
-        @clear.on_click
-        async def _(_: object) -> None:
-            operator.clear_fault()
-
-        @stop.on_trigger
-        async def _(_: object) -> None:
-            operator.request_mode(Mode.DAMPING)
-
+        stop.on_trigger(_at_once(partial(operator.request_mode, Mode.DAMPING)))
         return buttons
 
     def show(self, snapshot: Snapshot, now: float) -> None:
@@ -102,16 +97,17 @@ class Panel:
         self._mark_mode_in_force(snapshot)
 
     def _mark_mode_in_force(self, snapshot: Snapshot) -> None:
-        mode = snapshot.mode
-        believed = mode.flow is Flow.FLOWING and mode.statement is not None
-        for asked, button in self._modes.items():
-            in_force = believed and mode.statement.mode == asked
-            if asked is not Mode.DAMPING:
+        statement = snapshot.mode.statement if snapshot.mode.flow is Flow.FLOWING else None
+        for mode, button in self._modes.items():
+            if mode is not Mode.DAMPING:  # whose colour is panel.css's
+                in_force = statement is not None and statement.mode == mode
                 button.color = "blue" if in_force else "gray"
 
 
-def _on_click(button: Any, operator: Operator, mode: Mode) -> None:
-    # A coroutine: viser runs it at once in its event loop, in the order of the clicks.
-    @button.on_click
-    async def _(_: object) -> None:
-        operator.request_mode(mode)
+def _at_once(action: Callable[[], None]) -> Callable[[object], Coroutine[Any, Any, None]]:
+    """`action` as a callback that viser runs in its event loop, in the order of the clicks."""
+
+    async def act(_: object) -> None:
+        action()
+
+    return act

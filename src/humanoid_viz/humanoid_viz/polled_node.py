@@ -14,7 +14,7 @@ from rclpy.serialization import deserialize_message
 Message = TypeVar("Message")
 
 
-class NeverExecuted(CallbackGroup):
+class NeverExecuted(CallbackGroup):  # type: ignore[misc]  # rclpy counts as untyped
     """Keeps its subscriptions out of every executor's wait set."""
 
     def can_execute(self, entity: Any) -> bool:  # noqa: D102
@@ -43,16 +43,15 @@ class PolledTopic(Generic[Message]):
         )
 
     def take(self) -> tuple[Message | None, list[float]]:
-        """The latest of the messages since the last call, if any, and when each arrived [s, monotonic]."""
-        raw, times = None, []
-        for raw, time_of_arrival in self._taken():
-            times.append(time_of_arrival)
-        return (None if raw is None else deserialize_message(raw, self._type)), times
+        """The latest message since the last call, and when each of them came [s, monotonic]."""
+        taken = list(self._taken())
+        latest = deserialize_message(taken[-1][0], self._type) if taken else None
+        return latest, [arrival for _, arrival in taken]
 
     def take_all(self) -> Iterator[tuple[Message, float]]:
-        """Every message since the last call and when it arrived [s, monotonic]."""
-        for raw, time_of_arrival in self._taken():
-            yield deserialize_message(raw, self._type), time_of_arrival
+        """Every message since the last call, and when it came [s, monotonic]."""
+        for raw, arrival in self._taken():
+            yield deserialize_message(raw, self._type), arrival
 
     def _taken(self) -> Iterator[tuple[bytes, float]]:
         # The very call executors make; there is no public one that doesn't wait.

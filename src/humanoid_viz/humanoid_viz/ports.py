@@ -16,9 +16,9 @@ ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})
 
 
 def free_port(host: str, first: int) -> int:
-    """The first port from `first` on that nobody listens on; 0, which leaves the choice to the system, stays.
+    """The first port from `first` on that nobody listens on; 0 leaves the choice to the system.
 
-    Raises ConfigError: `host` is no address of this machine, the port may not be used, all are taken.
+    Raises ConfigError: no address of this machine, a port that may not be used, all are taken.
     """
     for port in range(first, min(first + ATTEMPTS, LAST_PORT + 1)):
         if _is_free(host, port):

@@ -65,12 +65,12 @@ def _spinning(node: ViewerNode, waker: Waker) -> Iterator[None]:
     """Executes the node's callbacks in a thread of their own; what they raise is raised here."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    failures: list[BaseException] = []
+    failures: list[BaseException] = []  # at most one
 
     def spin() -> None:
         try:
             executor.spin()
-        except BaseException as error:  # noqa: BLE001 - raised again in the main thread
+        except BaseException as error:
             failures.append(error)
             waker.stop()
 
@@ -87,7 +87,7 @@ def _spinning(node: ViewerNode, waker: Waker) -> Iterator[None]:
 
 @contextmanager
 def _listening(host: str, port: int) -> Iterator[PanelServer]:
-    server = PanelServer(host, port)
+    server = PanelServer(host, port, "Prime")
     try:
         yield server
     finally:

@@ -11,10 +11,9 @@ from humanoid_viz.model import Box, Cylinder, Joint, JointKind, RobotModel, Visu
 
 ROBOT = "/robot"
 GREY = (110, 113, 118)  # of a robot whose pose is not known to be the present one
-GREY_OPACITY = 0.35
 # Camera of a robot 1.6 m tall that looks along x: its upper body, from half left.
-CAMERA_POSITION = (1.75, 0.75, 1.35)  # [m]
-CAMERA_TARGET = (0.0, 0.0, 1.12)  # [m]
+CAMERA_POSITION = (1.75, 0.75, 1.3)  # [m]
+CAMERA_TARGET = (0.0, 0.0, 1.03)  # [m]
 
 
 def furnish(server: viser.ViserServer) -> None:
@@ -22,7 +21,7 @@ def furnish(server: viser.ViserServer) -> None:
     scene = server.scene
     scene.set_up_direction("+z")
     scene.world_axes.visible = False
-    scene.configure_environment_map("studio", environment_intensity=0.5)
+    scene.configure_environment_map("studio", environment_intensity=0.4)
     scene.add_grid(
         "/ground",
         infinite_grid=True,
@@ -35,7 +34,7 @@ def furnish(server: viser.ViserServer) -> None:
     )
     server.initial_camera.position = CAMERA_POSITION
     server.initial_camera.look_at = CAMERA_TARGET
-    server.initial_camera.fov = 0.75  # [rad]
+    server.initial_camera.fov = 0.68  # [rad]
 
 
 class RobotScene:
@@ -49,10 +48,12 @@ class RobotScene:
         self._live = True
 
     def show(self, model: RobotModel | None, positions: Mapping[str, float], *, live: bool) -> None:
-        """Draw `model` with its joints at `positions` [rad] or [m], those not named at zero.
+        """Draw `model` with its joints at `positions`; grey if they are not the present ones.
 
         Args:
-            live: whether these are the present positions; else the robot is grey.
+            model: the robot; None removes it.
+            positions: by joint [rad] or [m]; a joint not named is drawn at zero.
+            live: whether these are the present positions.
         """
         if model is not self._model:
             self._build(model)
@@ -111,7 +112,6 @@ class RobotScene:
     def _paint(self, live: bool) -> None:
         for shape, visual in self._shapes:
             shape.color = tuple(round(255 * c) for c in visual.rgba[:3]) if live else GREY
-            shape.opacity = _opacity(visual) if live else GREY_OPACITY
         self._live = live
 
 

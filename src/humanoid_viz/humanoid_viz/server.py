@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import http
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import rich
 import viser
 import websockets.asyncio.server
+from viser._messages import RunJavascriptMessage
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
@@ -26,10 +27,13 @@ def is_foreign(origin: str | None, host_header: str, listening_on: str) -> bool:
     Browsers let every page open a web socket to every server, localhost included, and the panel
     starts motors. Programs send no origin and are not browsers.
     """
-    asked = urlsplit(f"//{host_header}")
+    try:
+        asked, came_from = urlsplit(f"//{host_header}"), urlsplit(origin or "")
+    except ValueError:
+        return True
     if listening_on in LOCAL_NAMES and asked.hostname not in LOCAL_NAMES:
         return True  # a foreign name made to point here
-    return origin is not None and urlsplit(origin).netloc != asked.netloc
+    return origin is not None and came_from.netloc != asked.netloc
 
 
 def guarded(handshake: Handshake, listening_on: str) -> Handshake:
@@ -44,30 +48,37 @@ def guarded(handshake: Handshake, listening_on: str) -> Handshake:
     return refuse_foreign
 
 
+class GuardedServe(websockets.asyncio.server.serve):
+    """Listens for connections as viser asks it to, but refuses foreign pages."""
+
+    def __init__(
+        self, handler: Any, host: str, port: int, *, process_request: Handshake, **options: Any
+    ) -> None:
+        options["process_request"] = guarded(process_request, host)
+        super().__init__(handler, host, port, **options)
+
+
 @contextmanager
 def _guarded_handshakes() -> Iterator[None]:
-    """While viser starts its server: no option of viser reaches the handshake."""
+    """While viser starts its server: none of its options reaches the handshake."""
     serve = websockets.asyncio.server.serve
-
-    @functools.wraps(serve)
-    def guarded_serve(handler: Any, host: str, port: int, **options: Any) -> Any:
-        options["process_request"] = guarded(options["process_request"], host)
-        return serve(handler, host, port, **options)
-
-    websockets.asyncio.server.serve = guarded_serve
+    websockets.asyncio.server.serve = GuardedServe  # type: ignore[misc, assignment]
     try:
         yield
     finally:
-        websockets.asyncio.server.serve = serve
+        websockets.asyncio.server.serve = serve  # type: ignore[misc]
 
 
-class PanelServer(viser.ViserServer):  # type: ignore[misc]
-    """Serves the page on `host` and `port`, which must be free."""
+class PanelServer(viser.ViserServer):  # type: ignore[misc]  # viser counts as untyped
+    """Serves the page on `host` and `port`, which must be free; `title` is the page's."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, title: str) -> None:
         rich.reconfigure(quiet=True)  # viser prints tables; the log says what matters
         with _guarded_handshakes():
-            super().__init__(host=host, port=port, label="Prime", verbose=False)
+            super().__init__(host=host, port=port, label=title, verbose=False)
+        # viser has no option for the title of the browser's tab.
+        name_tab = RunJavascriptMessage(f"document.title = {json.dumps(title)}")
+        self._websock_server.queue_message(name_tab)
 
     def request_share_url(self, verbose: bool = True) -> None:
         """Refuses: viser would publish the panel, and with it the robot, on the internet."""

@@ -1,4 +1,4 @@
-"""What the page shows at one moment: frozen values. Unknown is None, never 0; what is old says so."""
+"""What the page shows at one moment, frozen. Unknown is None, never 0; what is old says so."""
 
 from __future__ import annotations
 

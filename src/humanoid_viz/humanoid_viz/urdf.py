@@ -1,4 +1,4 @@
-"""Reads the RobotModel out of a URDF. What is malformed is an error that says where; nothing is guessed."""
+"""Reads the RobotModel out of a URDF. What is malformed is an error that says where."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ KINDS = {
 def parse_urdf(text: str) -> RobotModel:
     """The robot described by `text`.
 
-    Raises ConfigError: not XML, no <robot>, a name missing or given twice, a link that is not there,
-    links that form no tree, a malformed number. Meshes are not read; their links are in `not_drawn`.
+    Meshes are not read; their links are in `not_drawn`.
+
+    Raises ConfigError: not XML, no <robot>, a name missing or given twice, a link that is not
+    there, links that form no tree, a malformed number.
     """
     robot = _robot_element(text)
     links = _by_name(robot, "link")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 
@@ -17,10 +18,8 @@ class Waker:
 
     def wake(self) -> None:
         """End the present sleep, or the next one."""
-        try:
+        with contextlib.suppress(BlockingIOError):  # full: it will wake anyway
             os.write(self._writer, b"\0")
-        except BlockingIOError:
-            pass  # full: it will wake anyway
 
     def stop(self, *_: object) -> None:
         """Say that it is time to stop; usable as a signal handler, again and again."""
@@ -30,7 +29,5 @@ class Waker:
     def sleep(self, duration: float) -> None:
         """Return after `duration` [s], or sooner if woken."""
         select.select([self._reader], [], [], duration)
-        try:
+        with contextlib.suppress(BlockingIOError):  # nobody woke it
             os.read(self._reader, 4096)
-        except BlockingIOError:
-            pass  # nobody woke it

@@ -101,7 +101,7 @@ def test_computed_torque_follows_a_sine_that_impedance_alone_lags_behind(
             errors.append(abs(q - simulation.state.position[0]))
             weight = joint.mass * GRAVITY * joint.arm * math.sin(q)
             torque = joint.inertia * -(omega**2) * q + weight
-            simulation.command.array[:, 0] = (q, qd, torque * with_inverse_dynamics, 20.0, 2.0)
+            simulation.command.array[:, 0] = (q, qd, torque * with_inverse_dynamics, 5.0, 0.3)
 
         simulation.place(0.0, amplitude * omega)
         simulation.run(3.0, before=follow)
@@ -122,7 +122,8 @@ def test_damping_alone_slows_down_exponentially(simulate: Any, one_joint: Any) -
 
     expected = 8.0 * np.exp(-0.6 / joint.inertia * history.time)
     assert np.abs(history.velocity[:, 0] - expected).max() < 0.02 * 8.0
-    assert history.position[-1, 0] == pytest.approx(-1.0 + 8.0 * joint.inertia / 0.6, rel=0.02)
+    travelled = history.position[-1, 0] + 1.0
+    assert travelled == pytest.approx(8.0 * joint.inertia / 0.6, rel=0.02)
 
 
 def test_damping_towards_a_commanded_velocity_reaches_it(simulate: Any, one_joint: Any) -> None:

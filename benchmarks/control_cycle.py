@@ -1,0 +1,97 @@
+"""One control cycle without ROS: read + update + limits + write with mock hardware.
+
+Publishing is apart: it happens in another thread. The hand-over to that thread is included.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+
+import numpy as np
+from figures import Figure, arguments, figure, report
+
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.active_controller import ControllerSlot
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.generic_system import GenericSystem
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware_group import HardwareGroup, Member
+from humanoid_controller_manager.limits import LimitStage
+from humanoid_controller_manager.loop import ControlLoop, SwitchRequest
+from humanoid_controllers.soft import DampingController, DampingParameters
+from humanoid_controllers.standby import Pose, StandbyController, StandbyParameters
+
+RATE = 1000.0  # [Hz]
+CYCLES = 20_000
+
+
+def loop_of(joint_count: int, component_count: int) -> ControlLoop:
+    """A running loop in STANDBY on mock hardware, its joints dealt out to the components in turn."""
+    names = tuple(f"joint_{i}" for i in range(joint_count))
+    joints = JointSet(names)
+    ones = np.ones(joint_count)
+    limits = JointLimits(-3.0 * ones, 3.0 * ones, 4.0 * ones, 30.0 * ones)
+    members = [_member(names[i::component_count], joints, i) for i in range(component_count)]
+    hardware = HardwareGroup(joints, members)
+    hardware.configure()
+    robot = RobotFacts(joints, limits, RATE)
+    standby, damping = StandbyController(), DampingController()
+    pose = Pose(duration=3600.0, positions=[0.5] * joint_count)
+    standby.on_configure(
+        StandbyParameters(stiffness=20.0, damping=2.0, sequence=["p"], poses={"p": pose}), robot
+    )
+    damping.on_configure(DampingParameters(damping=6.0), robot)
+    slots = {"standby": ControllerSlot("standby", standby), "damping": ControllerSlot("damping", damping)}
+    loop = ControlLoop(
+        hardware, LimitStage(limits), slots,
+        safe_chain=["damping"], update_rate=RATE, monotonic=time.monotonic,
+    )
+    loop.start("damping", 0.0)
+    loop.request(SwitchRequest("standby", None, 1))
+    return loop
+
+
+def _member(names: tuple[str, ...], joints: JointSet, number: int) -> Member:
+    count = len(names)
+    ones = np.ones(count)
+    info = HardwareInfo(
+        name=f"mock_{number}", plugin="mock_components/GenericSystem", parameters={},
+        joints=tuple(JointInfo(name, {}, None) for name in names),
+        limits=JointLimits(-3.0 * ones, 3.0 * ones, 4.0 * ones, 30.0 * ones),
+        update_rate=RATE, urdf="",
+    )
+    return Member(info, GenericSystem(), joints.indices(names), JointState(count), JointCommand(count))
+
+
+def measure(joint_count: int, component_count: int) -> Figure:
+    """Time of one cycle."""
+    loop = loop_of(joint_count, component_count)
+    samples = np.empty(CYCLES)
+    period = 1.0 / RATE
+    clock = time.perf_counter
+    gc.collect()
+    for i in range(CYCLES):
+        now = i * period
+        begin = clock()
+        loop.tick(now, period, lambda: 0.0)
+        samples[i] = clock() - begin
+    assert loop.snapshot.controller == "standby", "the loop left STANDBY: the figure would be wrong"
+    return figure(samples[1000:], "us", 1e6)
+
+
+def main() -> None:
+    """Entry point."""
+    options = arguments(__doc__).parse_args()
+    figures = {
+        "cycle, 14 joints, 1 component": measure(14, 1),
+        "cycle, 14 joints, 2 components": measure(14, 2),
+        "cycle, 112 joints, 1 component": measure(112, 1),
+        "cycle, 112 joints, 2 components": measure(112, 2),
+    }
+    report("Control cycle (goal: 40 us for 14 joints, 60 us for 112)", figures, options.json)
+
+
+if __name__ == "__main__":
+    main()

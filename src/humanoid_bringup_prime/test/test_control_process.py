@@ -1,0 +1,208 @@
+"""The control process on mock hardware, from outside: what its topics, services and signals do."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from std_msgs.msg import String
+
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+
+ARM = (
+    "shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
+    "wrist_roll", "wrist_pitch", "wrist_yaw",
+)  # fmt: skip
+ALL_JOINTS = [f"{side}_{joint}" for side in ("left", "right") for joint in ARM]
+READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
+
+
+@pytest.fixture
+def robot(start_control, client):
+    """A running control process, reachable through the client."""
+    running = start_control()
+    client.connect()
+    return running
+
+
+def test_joint_states_name_the_fourteen_joints_in_order(robot, client):
+    client.until(lambda: client.joint_states, "joint states")
+    message = client.joint_states[-1]
+    assert message.name == ALL_JOINTS
+    assert len(message.position) == len(message.velocity) == len(message.effort) == 14
+
+
+def test_a_late_subscriber_gets_description_and_safety(robot, client):
+    client.until(lambda: len(client.joint_states) > 5, "some ticks")
+    assert "<robot" in client.latched(String, "/robot_description")[0].data
+    safety = client.latched(SafetyStatus, "/safety_status")[0]
+    assert (safety.source, safety.level) == ("PrimeMock", SafetyStatus.OK)
+
+
+def test_the_robot_starts_limp_and_says_so(robot, client):
+    assert client.now.mode == ControlMode.ZERO_TORQUE
+    assert client.now.controller_name == "zero_torque_controller"
+    client.until(lambda: client.commands, "commands")
+    command = client.commands[-1]
+    for values in (command.position, command.velocity, command.effort, command.stiffness, command.damping):
+        assert list(values) == [0.0] * 14
+
+
+def test_modes_follow_each_other_up_to_remote_and_back(robot, client):
+    client.reach(ControlMode.DAMPING)
+    client.until(lambda: client.commands and client.commands[-1].damping[0] == 6.0, "damping 6")
+    client.reach(ControlMode.STANDBY)
+    client.until(
+        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
+        "the end of STANDBY",
+    )
+    client.until(
+        lambda: list(client.joint_states[-1].position) == pytest.approx(READY), "the ready pose"
+    )
+    command = client.commands[-1]
+    assert (set(command.stiffness), set(command.damping)) == ({20.0}, {2.0})
+    client.request(ControlMode.LOCOMOTION)
+    assert client.now.status_message == "Rejected START_LOCOMOTION: no policy loaded"
+    client.reach(ControlMode.REMOTE)
+    client.reach(ControlMode.DAMPING)
+    numbers = [statement.switch_number for statement in client.statements]
+    assert numbers == sorted(numbers)
+    assert client.now.switch_number == 5  # start, DAMPING, STANDBY, REMOTE, DAMPING
+
+
+def test_a_refusal_gives_the_reason_until_the_next_accepted_intent(robot, client):
+    client.request(ControlMode.STANDBY)
+    reason = "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"
+    assert client.now.status_message == reason
+    client.request(ControlMode.ZERO_TORQUE)  # the mode in force: changes nothing, says nothing
+    assert client.now.status_message == reason
+    client.reach(ControlMode.DAMPING)
+    assert client.now.status_message == ""
+
+
+def test_a_mode_that_does_not_exist_is_refused_with_the_list_of_those_that_do(robot, client):
+    client.request(9)
+    assert client.now.mode == ControlMode.ZERO_TORQUE
+    assert "no mode 9" in client.now.status_message
+    assert "1 DAMPING" in client.now.status_message
+
+
+def test_statements_of_a_second_stack_are_not_taken_for_requests(robot, client):
+    client._requests.publish(ControlMode(mode=ControlMode.DAMPING, controller_name="impostor"))
+    client.next_statements()
+    assert client.now.mode == ControlMode.ZERO_TORQUE
+
+
+def test_a_forgotten_publisher_never_leads_out_of_a_safety_fall(robot, client):
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    client.report(SafetyStatus.FAULT, "bench found a loose screw")
+    client.until(lambda: client.now.mode == ControlMode.DAMPING, "the fall")
+    assert "loose screw" in client.now.status_message
+    for _ in range(5):  # `ros2 topic pub` without --once
+        client.request(ControlMode.STANDBY)
+        assert client.now.mode == ControlMode.DAMPING
+    answer = client.call("/mode_manager/clear_fault")
+    assert not answer.success
+    assert "loose screw" in answer.message
+    client.report(SafetyStatus.OK, "")
+    client.request(ControlMode.STANDBY)
+    assert client.now.mode == ControlMode.DAMPING  # well again, but nobody has cleared the fault
+    client.until(lambda: client.call("/mode_manager/clear_fault").success, "the fault to be cleared")
+    client.reach(ControlMode.STANDBY)
+
+
+def test_a_warning_is_no_reason_to_leave_a_mode(robot, client):
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    client.report(SafetyStatus.WARNING, "warm")
+    client.next_statements(10)
+    assert client.now.mode == ControlMode.STANDBY
+
+
+@pytest.mark.parametrize(
+    ("service", "success", "message"),
+    [
+        ("damp", True, "switching to DAMPING"),
+        ("load", False, "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"),
+        ("start_locomotion", False, "Rejected START_LOCOMOTION: requires STANDBY (currently ZERO_TORQUE)"),
+        ("start_remote", False, "Rejected START_REMOTE: requires STANDBY (currently ZERO_TORQUE)"),
+        ("quit", True, "shutting down"),
+    ],
+)  # fmt: skip
+def test_services_answer_like_the_topic(robot, client, service, success, message):
+    answer = client.call(f"/humanoid_control/mode/{service}")
+    assert (answer.success, answer.message) == (success, message)
+
+
+def test_quit_ends_the_process_in_order(robot, client):
+    assert client.call("/humanoid_control/mode/quit").success
+    assert robot.wait() == 0
+    assert "all joints are without torque" in robot.text()
+
+
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT] * 3], ids=str)
+def test_signals_end_the_process_in_order(robot, signals):
+    for number in signals:
+        robot.process.send_signal(number)
+    assert robot.wait() == 0
+    assert "Traceback" not in robot.text()
+    assert "all joints are without torque" in robot.text()
+
+
+def test_a_second_control_process_on_the_domain_is_refused(robot, start_control):
+    second = start_control()
+    assert second.wait() == 1
+    assert f"already running on ROS domain" in second.text()
+    assert f"pid {robot.process.pid}" in second.text()
+    assert robot.process.poll() is None
+
+
+def _remote(client) -> None:
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    client.until(
+        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
+        "the end of STANDBY",
+    )
+    client.reach(ControlMode.REMOTE)
+
+
+def test_remote_follows_commands_whatever_their_clock_says(robot, client):
+    _remote(client)
+    publisher = client.node.create_publisher(MITCommand, "/remote_policy_controller/command", 4)
+    client.until(lambda: publisher.get_subscription_count(), "the remote controller")
+    target = [value + 0.1 for value in READY]
+    command = MITCommand(
+        joint_names=ALL_JOINTS, position=target, velocity=[0.0] * 14, effort=[0.0] * 14,
+        stiffness=[15.0] * 14, damping=[1.0] * 14,
+    )  # fmt: skip
+    command.header.stamp.sec = 1  # 1970: a sender with a wrong clock
+
+    def arrived() -> bool:
+        publisher.publish(command)
+        return list(client.joint_states[-1].position) == pytest.approx(target)
+
+    client.until(arrived, "the commanded pose")
+    assert client.commands[-1].stiffness[0] == 15.0
+    # A command in another order is ignored, so the stream is stale and the joints go soft.
+    command.joint_names = ALL_JOINTS[::-1]
+
+    def soft() -> bool:
+        publisher.publish(command)
+        return client.commands[-1].stiffness[0] == 0.0
+
+    client.until(soft, "gains 0 without valid commands")
+    assert "command refused: joints in another order" in robot.text()
+
+
+def test_diagnostics_show_timing_limits_and_hardware(robot, client):
+    received: list[DiagnosticArray] = []
+    client.node.create_subscription(DiagnosticArray, "/diagnostics", received.append, 10)
+    client.until(lambda: received, "diagnostics")
+    statuses = {status.name: status for status in received[-1].status}
+    assert set(statuses) == {"control loop: timing", "control loop: limits", "hardware: PrimeMock"}
+    values = {pair.key: pair.value for pair in statuses["control loop: timing"].values}
+    assert int(values["ticks"]) > 0
+    assert {"overruns", "period p99 [ms]", "execution median [us]", "real-time"} <= set(values)

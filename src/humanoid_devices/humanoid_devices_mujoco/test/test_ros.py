@@ -1,0 +1,120 @@
+"""The ROS side, over real topics and services: /clock and /mujoco/reset."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import rclpy
+from builtin_interfaces.msg import Time
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Trigger
+
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.ros_host import RosHost
+from humanoid_devices_mujoco import ros
+from humanoid_devices_mujoco.mujoco_system import MujocoSystem
+
+PATIENCE = 20.0  # [s] until a message is given up, whatever the machine is busy with
+
+
+class Ros:
+    """A node and an executor in a context of their own."""
+
+    def __init__(self) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=random.randint(1, 101))
+        self.node = Node("controller_manager", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+
+    def spin_until(self, condition: Callable[[], bool]) -> None:
+        """Serve callbacks until `condition` holds."""
+        future = rclpy.task.Future(executor=self.executor)
+        timer = self.node.create_timer(0.005, lambda: condition() and future.set_result(True))
+        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        self.node.destroy_timer(timer)
+        assert future.done(), f"not within {PATIENCE} s"
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.shutdown()
+
+
+@pytest.fixture
+def ros_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ros]:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    monkeypatch.setenv("ROS_PYTHON_CHECK_FIELDS", "1")
+    world = Ros()
+    yield world
+    world.close()
+
+
+def stamp(snapshot: Any) -> Time:
+    seconds, rest = divmod(snapshot.now, 1.0)
+    return Time(sec=int(seconds), nanosec=round(rest * 1e9))
+
+
+def host(world: Ros, simulation: Any) -> RosHost:
+    description = simulation.description
+    facts = RobotFacts(description.joints, description.limits, 200.0)
+    return RosHost(node=world.node, robot=facts, now=lambda: simulation.system.time, stamp=stamp)
+
+
+def test_every_snapshot_told_is_a_tick_of_the_clock(
+    ros_world: Ros, simulate: Any, one_joint: Any
+) -> None:
+    simulation = simulate(one_joint().urdf())
+    publish = ros.attach(host(ros_world, simulation), simulation.system)
+    received: list[Time] = []
+    # As rclpy's own use_sim_time listens.
+    quality = rclpy.qos.QoSProfile(depth=10, reliability=rclpy.qos.ReliabilityPolicy.BEST_EFFORT)
+    ros_world.node.create_subscription(
+        Clock, "/clock", lambda message: received.append(message.clock), quality
+    )
+    ros_world.spin_until(lambda: ros_world.node.count_subscribers("/clock") > 0)
+
+    for count, now in enumerate((0.995, 1.0, 1.005), start=1):
+        publish(SimpleNamespace(now=now))  # of a snapshot only the stamp matters here
+        ros_world.spin_until(lambda expected=count: len(received) == expected)
+
+    seconds = [time.sec + time.nanosec * 1e-9 for time in received]
+    assert seconds == pytest.approx([0.995, 1.0, 1.005])
+
+
+def test_the_reset_service_resets_in_the_next_tick(
+    ros_world: Ros, simulate: Any, one_joint: Any
+) -> None:
+    simulation = simulate(one_joint(initial=0.2).urdf())
+    ros.attach(host(ros_world, simulation), simulation.system)
+    simulation.command.effort[:] = 1.0
+    simulation.run(0.3)
+    moved = simulation.state.position[0]
+    client = ros_world.node.create_client(Trigger, "/mujoco/reset")
+    ros_world.spin_until(client.service_is_ready)
+
+    answer = client.call_async(Trigger.Request())
+    ros_world.spin_until(answer.done)
+
+    assert answer.result().success
+    assert "next tick" in answer.result().message
+    assert simulation.system.data.qpos[0] == moved > 0.3  # the executor's thread touched nothing
+    simulation.system.read(simulation.state, simulation.system.time, simulation.period)
+    assert simulation.state.array[:, 0].tolist() == [0.2, 0.0, 0.0]
+
+
+def test_the_plugin_and_its_ros_side_are_found_under_the_name_of_the_urdf() -> None:
+    name = "mujoco_ros2_control/MujocoSystem"
+
+    (hardware,) = entry_points(group="humanoid_control.hardware", name=name)
+    (ros_side,) = entry_points(group="humanoid_control.ros", name=name)
+
+    assert hardware.load() is MujocoSystem
+    assert ros_side.load() is ros.attach
