@@ -15,6 +15,7 @@ import pytest
 import rclpy
 import yaml
 from ament_index_python.packages import get_package_prefix
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -23,7 +24,6 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from humanoid_bringup_prime.bringup import Backend, Options, Process, plan
-from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus
 
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)

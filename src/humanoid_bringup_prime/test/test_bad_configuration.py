@@ -43,7 +43,11 @@ WRONG_CONTROLLERS = {
         r"remote_policy_controller: .*controllers\.yaml:\d+: 'command_timeout' is missing"
         r"(.|\n)*controllers\.yaml:\d+: unknown key 'comand_timeout'",
     ),
-    "negative damping": ("damping: 6.0", "damping: -6.0", r"'damping': .*greater than or equal to 0"),
+    "negative damping": (
+        "damping: 6.0",
+        "damping: -6.0",
+        r"'damping': .*greater than or equal to 0",
+    ),
     "no type": (
         "type: humanoid_control/StandbyController",
         "kind: humanoid_control/StandbyController",
@@ -77,7 +81,9 @@ WRONG_CONTROLLERS = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "message"), WRONG_CONTROLLERS.values(), ids=WRONG_CONTROLLERS)
+@pytest.mark.parametrize(
+    ("old", "new", "message"), WRONG_CONTROLLERS.values(), ids=WRONG_CONTROLLERS
+)
 def test_wrong_controllers_are_refused_with_place_and_cause(
     start_control, tmp_path, old, new, message
 ):

@@ -6,9 +6,8 @@ import signal
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from std_msgs.msg import String
-
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+from std_msgs.msg import String
 
 ARM = (
     "shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
@@ -45,7 +44,13 @@ def test_the_robot_starts_limp_and_says_so(robot, client):
     assert client.now.controller_name == "zero_torque_controller"
     client.until(lambda: client.commands, "commands")
     command = client.commands[-1]
-    for values in (command.position, command.velocity, command.effort, command.stiffness, command.damping):
+    for values in (
+        command.position,
+        command.velocity,
+        command.effort,
+        command.stiffness,
+        command.damping,
+    ):
         assert list(values) == [0.0] * 14
 
 
@@ -109,7 +114,9 @@ def test_a_forgotten_publisher_never_leads_out_of_a_safety_fall(robot, client):
     client.report(SafetyStatus.OK, "")
     client.request(ControlMode.STANDBY)
     assert client.now.mode == ControlMode.DAMPING  # well again, but nobody has cleared the fault
-    client.until(lambda: client.call("/mode_manager/clear_fault").success, "the fault to be cleared")
+    client.until(
+        lambda: client.call("/mode_manager/clear_fault").success, "the fault to be cleared"
+    )
     client.reach(ControlMode.STANDBY)
 
 
@@ -142,7 +149,9 @@ def test_quit_ends_the_process_in_order(robot, client):
     assert "all joints are without torque" in robot.text()
 
 
-@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT] * 3], ids=str)
+@pytest.mark.parametrize(
+    "signals", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT] * 3], ids=str
+)
 def test_signals_end_the_process_in_order(robot, signals):
     for number in signals:
         robot.process.send_signal(number)
@@ -154,7 +163,7 @@ def test_signals_end_the_process_in_order(robot, signals):
 def test_a_second_control_process_on_the_domain_is_refused(robot, start_control):
     second = start_control()
     assert second.wait() == 1
-    assert f"already running on ROS domain" in second.text()
+    assert "already running on ROS domain" in second.text()
     assert f"pid {robot.process.pid}" in second.text()
     assert robot.process.poll() is None
 

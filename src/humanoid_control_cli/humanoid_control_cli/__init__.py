@@ -1,0 +1,1 @@
+"""`hc`, the command line of Humanoid Control."""

@@ -1,0 +1,75 @@
+"""The one stream on which all processes speak, line by line, each with its label."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Sequence
+from typing import Final
+
+# `poll` promises that so many bytes can be written to a pipe without waiting.
+CHUNK: Final = select.PIPE_BUF
+# Bytes that may wait for a slow reader before the processes have to wait for it too.
+FULL: Final = 1 << 20
+OWN_STYLE: Final = "1"  # bold
+STYLES: Final = ("36", "35", "32", "33", "34")  # cyan, magenta, green, yellow, blue
+
+
+class Output:
+    """Labelled lines, written to `descriptor` only when it can take them: nothing here blocks.
+
+    Args:
+        own_label: the label of the supervisor's own lines.
+        labels: those of the processes, in the order in which they are given colours.
+        colour: whether labels are coloured, for a terminal.
+    """
+
+    def __init__(
+        self, descriptor: int, own_label: str, labels: Sequence[str], *, colour: bool
+    ) -> None:
+        self.descriptor = descriptor
+        self.broken = False  # whether whoever read it has gone
+        self._own_label = own_label
+        self._pending = bytearray()
+        others = [label for label in dict.fromkeys(labels) if label != own_label]
+        width = max(map(len, (own_label, *others)))
+        styles = {label: STYLES[i % len(STYLES)] for i, label in enumerate(others)}
+        self._prefixes = {
+            label: _prefix(label.ljust(width), style if colour else "")
+            for label, style in (styles | {own_label: OWN_STYLE}).items()
+        }
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is something to write."""
+        return bool(self._pending)
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits to be written that no more should be read."""
+        return len(self._pending) >= FULL
+
+    def add(self, label: str, line: bytes) -> None:
+        """Append a line of the process `label`."""
+        if not self.broken:
+            self._pending += self._prefixes[label] + line + b"\n"
+
+    def say(self, text: str) -> None:
+        """Append lines of the supervisor itself."""
+        for line in text.splitlines():
+            self.add(self._own_label, line.encode())
+
+    def write_some(self) -> None:
+        """Write as much as surely doesn't block; call it when `poll` says so."""
+        try:
+            written = os.write(self.descriptor, self._pending[:CHUNK])
+        except OSError:  # a closed pipe or a terminal that hung up
+            self.broken = True
+            self._pending.clear()
+        else:
+            del self._pending[:written]
+
+
+def _prefix(label: str, style: str) -> bytes:
+    # The leading reset ends a colour that the line before left switched on.
+    return (f"\x1b[0;{style}m{label} |\x1b[0m " if style else f"{label} | ").encode()

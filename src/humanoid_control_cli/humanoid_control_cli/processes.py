@@ -1,0 +1,184 @@
+"""Child processes that cannot outlive this one: started, read, signalled and buried."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Final
+
+from humanoid_control_cli import guard
+from humanoid_control_cli.lines import LineCutter
+
+PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+GUARD_PATIENCE: Final = 5.0  # [s]
+READ_SIZE: Final = 65536  # bytes: what a pipe holds
+LAST_READS: Final = 64  # so much is read of a process that has ended: a pipe's largest usual size
+
+_LIBC: Final = ctypes.CDLL(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A process to start. When a required one ends, the others are stopped."""
+
+    label: str
+    arguments: tuple[str, ...]
+    required: bool = True
+
+
+class Guard:
+    """A process that ends the others if this one is killed; see guard.py. Also owns `folder`.
+
+    The death signal of the kernel (`_before_exec`) asks them to end too, even if the guard was killed
+    with this process; but it can only ask, and neither knows their children nor survives an `exec`
+    that gains privileges.
+    """
+
+    def __init__(self, patience: float = GUARD_PATIENCE) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="humanoid_control_"))
+        command = [sys.executable, "-I", "-S", guard.__file__, str(self.folder), str(patience)]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            bufsize=0,
+        )
+        assert self._process.stdin is not None
+        self._pipe: IO[bytes] = self._process.stdin
+
+    def __enter__(self) -> Guard:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Have the guard end what is left, which is nothing unless an exception is on its way."""
+        self._pipe.close()
+        self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)  # in case it was killed
+
+    @property
+    def descriptor(self) -> int:
+        """Where process groups are added and forgotten."""
+        return self._pipe.fileno()
+
+    def forget(self, process: int) -> None:
+        """Call it while `process` is a zombie, whose number nobody else can have yet."""
+        try:
+            self._pipe.write(b"-%d\n" % process)
+        except BrokenPipeError:
+            pass  # it was killed
+
+
+class Child:
+    """A running process, leader of a session and of a process group of its own.
+
+    Starts with SIGINT ignored: it has no effect before the program says what it does with it, and
+    no half-imported Python program answers it with a traceback.
+
+    Raises OSError or subprocess.SubprocessError if it can't be started.
+    """
+
+    def __init__(self, command: Command, guard: Guard, environment: Mapping[str, str]) -> None:
+        self.command = command
+        self.sent: list[signal.Signals] = []
+        self.status: int | None = None  # exit code, or -signal; None while it runs
+        self._popen = subprocess.Popen(
+            command.arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=partial(_before_exec, os.getpid(), guard.descriptor),
+        )
+        assert self._popen.stdout is not None and self._popen.stderr is not None
+        self._guard = guard
+        self.ended = os.pidfd_open(self._popen.pid)  # readable when it has ended
+        pipes = (self._popen.stdout, self._popen.stderr)
+        self.streams = {pipe.fileno(): LineCutter() for pipe in pipes}
+        for descriptor in self.streams:
+            os.set_blocking(descriptor, False)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not been buried yet."""
+        return self.status is None
+
+    def read(self, descriptor: int) -> list[bytes]:
+        """The lines that have come on one of its streams. At its end the stream is dropped."""
+        cutter = self.streams.get(descriptor)
+        if cutter is None:
+            return []
+        try:
+            data = os.read(descriptor, READ_SIZE)
+        except BlockingIOError:
+            return []
+        if data:
+            return cutter.feed(data)
+        del self.streams[descriptor]
+        return cutter.finish()
+
+    def catches(self, number: signal.Signals) -> bool:
+        """Whether the program has said what it does with a signal."""
+        status = Path(f"/proc/{self._popen.pid}/status").read_text(encoding="ascii")
+        caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+        return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to its process group."""
+        self.sent.append(number)
+        os.killpg(self._popen.pid, number)  # exists at least as a zombie until `bury`
+
+    def bury(self) -> list[bytes]:
+        """End what it has left running in its group and take its last lines and its status."""
+        process = self._popen.pid
+        os.killpg(process, signal.SIGKILL)
+        self._guard.forget(process)
+        lines = []
+        for descriptor, cutter in list(self.streams.items()):
+            for _ in range(LAST_READS):
+                if descriptor not in self.streams or not (new := self.read(descriptor)):
+                    break
+                lines += new
+            lines += cutter.finish()
+        self.streams.clear()
+        os.close(self.ended)
+        self.status = self._popen.wait()
+        for pipe in (self._popen.stdout, self._popen.stderr):
+            assert pipe is not None
+            pipe.close()
+        return lines
+
+
+def _before_exec(parent: int, register: int) -> None:
+    """Runs in the new process, before the program."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)  # the parent was gone before its death could be announced
+    os.write(register, b"+%d\n" % os.getpid())
+
+
+def describe(status: int) -> str:
+    """How a process ended, in words."""
+    if status >= 0:
+        return f"exit code {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:  # a real-time signal
+        return f"signal {-status}"
+
+
+def exit_code(status: int) -> int:
+    """The exit code that tells how a process ended, as shells have it."""
+    return status if status >= 0 else 128 - status

@@ -1,0 +1,59 @@
+"""The signals that ask `hc up` to stop, noted instead of obeyed at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+from typing import Final
+
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StopSignals:
+    """From entry on, SIGINT, SIGTERM and SIGHUP only count, so that no moment is a bad one for them.
+
+    On exit they are ignored for good: the process is about to end, with its own exit code. A SIGHUP
+    that is ignored from the start (nohup) stays so.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.latest = ""  # name of the latest signal
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+
+    def __enter__(self) -> StopSignals:
+        self._set(self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._set(signal.SIG_IGN)
+        os.close(self._reader)
+        os.close(self._writer)
+
+    @property
+    def descriptor(self) -> int:
+        """Readable when a signal has come since the last `clear`."""
+        return self._reader
+
+    def clear(self) -> None:
+        """Make the descriptor wait for the next signal."""
+        try:
+            os.read(self._reader, 4096)
+        except BlockingIOError:
+            pass  # cleared already
+
+    def _set(self, handler: signal.Handlers | signal._HANDLER) -> None:
+        for number in STOP_SIGNALS:
+            if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, handler)
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self.count += 1
+        self.latest = signal.Signals(number).name
+        try:
+            os.write(self._writer, b"\0")
+        except BlockingIOError:
+            pass  # full: it will be looked at anyway

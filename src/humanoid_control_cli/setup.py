@@ -1,0 +1,24 @@
+"""Installs humanoid_control_cli."""
+
+from setuptools import find_packages, setup
+
+package_name = "humanoid_control_cli"
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        (f"share/{package_name}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    entry_points={"console_scripts": [f"hc = {package_name}.main:main"]},
+    zip_safe=False,  # guard.py is run as a file
+    maintainer="Humanoid Control maintainers",
+    maintainer_email="maintainers@humanoid-control.org",
+    description="The command line of Humanoid Control, `hc`.",
+    license="Apache-2.0",
+)
