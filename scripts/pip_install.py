@@ -86,11 +86,12 @@ def install(
 
 
 def compile_all(venv: Path) -> None:
-    """Compiles what is not compiled yet, on all cores, even if the user turns byte code off.
+    """Compiles what is not compiled yet, on all cores, but for the packages' own tests.
 
     Templates among the packages that are no valid Python stay as they are.
     """
-    command = [str(venv / "bin/python"), "-m", "compileall", "-qq", "-j0", str(site_packages(venv))]
+    command = [str(venv / "bin/python"), "-m", "compileall", "-qq", "-j0", "-x", "/tests?/"]
+    command += [str(site_packages(venv))]
     subprocess.run(command, env=environment(), stdout=subprocess.DEVNULL, check=False)
 
 

@@ -153,7 +153,7 @@ def fill(plan: Plan, state: State, lock: int) -> None:
     stamps = plan.stamps()
     fresh = not state.suits(plan) or not pip_install.works(VENV)
     if fresh or state.lost_packages():
-        state = State()
+        state = State(identity=state.identity)
     todo = [file for file in plan.requirements if state.stamps.get(file.name) != stamps[file.name]]
     progress = Progress(fresh + len(todo) + 2)
     if fresh:

@@ -56,7 +56,7 @@ WRONG_CONTROLLERS = {
     "pose of the wrong size": (
         "-0.50, 0.0, 0.0, 0.0]",
         "-0.50, 0.0, 0.0]",
-        r"standby_controller: poses\.ready\.positions has 13 values, expected one for each of the 14",
+        r"standby_controller: poses\.ready\.positions has 13 values, expected one for each of",
     ),
     "pose outside the limits": (
         "[-0.15,  0.12",
@@ -104,16 +104,16 @@ WRONG_DESCRIPTIONS = {
     "missing interface": (
         '<command_interface name="stiffness"/>',
         "",
-        r"<ros2_control name='PrimeMock'>: joint 'left_shoulder_pitch': <command_interface> elements",
+        r"<ros2_control name='PrimeMock'>: joint 'left_shoulder_pitch': <command_interface>",
     ),
     "unknown joint": (
-        '<ros2_control name="PrimeMock" type="system">',
-        '<ros2_control name="PrimeMock" type="system"><joint name="tail"/>',
-        r"<ros2_control name='PrimeMock'>: unknown joint 'tail'; the URDF has: .*left_shoulder_pitch",
+        "<hardware>",
+        '<joint name="tail"/><hardware>',
+        r"<ros2_control name='PrimeMock'>: unknown joint 'tail'; the URDF has: .*left_elbow_pitch",
     ),
     "joint twice": (
-        '<ros2_control name="PrimeMock" type="system">',
-        '<ros2_control name="PrimeMock" type="system"><joint name="left_elbow_pitch"/>',
+        "<hardware>",
+        '<joint name="left_elbow_pitch"/><hardware>',
         r"joint 'left_elbow_pitch' is in <ros2_control name='PrimeMock'> and again in 'PrimeMock'",
     ),
     "unknown hardware": (

@@ -132,15 +132,16 @@ def test_a_warning_is_no_reason_to_leave_a_mode(robot, client):
     ("service", "success", "message"),
     [
         ("damp", True, "switching to DAMPING"),
-        ("load", False, "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"),
-        ("start_locomotion", False, "Rejected START_LOCOMOTION: requires STANDBY (currently ZERO_TORQUE)"),
-        ("start_remote", False, "Rejected START_REMOTE: requires STANDBY (currently ZERO_TORQUE)"),
+        ("load", False, "Rejected LOAD: requires DAMPING"),
+        ("start_locomotion", False, "Rejected START_LOCOMOTION: requires STANDBY"),
+        ("start_remote", False, "Rejected START_REMOTE: requires STANDBY"),
         ("quit", True, "shutting down"),
     ],
 )  # fmt: skip
 def test_services_answer_like_the_topic(robot, client, service, success, message):
     answer = client.call(f"/humanoid_control/mode/{service}")
-    assert (answer.success, answer.message) == (success, message)
+    assert answer.success is success
+    assert answer.message.removesuffix(" (currently ZERO_TORQUE)") == message
 
 
 def test_quit_ends_the_process_in_order(robot, client):
@@ -181,7 +182,7 @@ def _remote(client) -> None:
 def test_remote_follows_commands_whatever_their_clock_says(robot, client):
     _remote(client)
     publisher = client.node.create_publisher(MITCommand, "/remote_policy_controller/command", 4)
-    client.until(lambda: publisher.get_subscription_count(), "the remote controller")
+    client.until(publisher.get_subscription_count, "the remote controller")
     target = [value + 0.1 for value in READY]
     command = MITCommand(
         joint_names=ALL_JOINTS, position=target, velocity=[0.0] * 14, effort=[0.0] * 14,

@@ -1,4 +1,4 @@
-"""Stops what `hc up` has left running when it was killed. Run as a file, with the standard library only.
+"""Stops what `hc up` has left running when it was killed. Run as a file; standard library only.
 
     guard.py FOLDER PATIENCE
 
@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 
 def watch(lines: Iterable[bytes]) -> dict[int, int]:
@@ -27,10 +28,8 @@ def watch(lines: Iterable[bytes]) -> dict[int, int]:
             if process in groups:
                 os.close(groups.pop(process))
             continue
-        try:
+        with suppress(ProcessLookupError):  # ended before this line was read
             groups[process] = os.pidfd_open(process)
-        except ProcessLookupError:
-            pass  # ended before this line was read
     return groups
 
 
@@ -52,10 +51,9 @@ def end(groups: Mapping[int, int], patience: float) -> None:
 def send(number: signal.Signals, groups: Iterable[int]) -> None:
     """Send a signal to every group that exists."""
     for group in groups:
-        try:
+        # Ended, or beyond reach: the others must not go without.
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
-        except (ProcessLookupError, PermissionError):
-            pass  # ended, or beyond reach: the others must not go without
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,9 +39,9 @@ class Command:
 class Guard:
     """A process that ends the others if this one is killed; see guard.py. Also owns `folder`.
 
-    The death signal of the kernel (`_before_exec`) asks them to end too, even if the guard was killed
-    with this process; but it can only ask, and neither knows their children nor survives an `exec`
-    that gains privileges.
+    The death signal of the kernel (`_before_exec`) asks them to end too, even if the guard was
+    killed with this process; but it can only ask, and neither reaches their children nor survives
+    an `exec` that gains privileges.
     """
 
     def __init__(self, patience: float = GUARD_PATIENCE) -> None:
@@ -73,10 +74,8 @@ class Guard:
 
     def forget(self, process: int) -> None:
         """Call it while `process` is a zombie, whose number nobody else can have yet."""
-        try:
+        with suppress(BrokenPipeError):  # it was killed
             self._pipe.write(b"-%d\n" % process)
-        except BrokenPipeError:
-            pass  # it was killed
 
 
 class Child:
@@ -99,7 +98,10 @@ class Child:
             stderr=subprocess.PIPE,
             env=environment,
             start_new_session=True,
-            preexec_fn=partial(_before_exec, os.getpid(), guard.descriptor),
+            # Safe, as this process has one thread. The death signal, too, is that of this thread.
+            preexec_fn=partial(  # noqa: PLW1509
+                _before_exec, os.getpid(), guard.descriptor
+            ),
         )
         assert self._popen.stdout is not None and self._popen.stderr is not None
         self._guard = guard
@@ -110,6 +112,17 @@ class Child:
             os.set_blocking(descriptor, False)
 
     @property
+    def label(self) -> str:
+        """Its name in the output."""
+        return self.command.label
+
+    @property
+    def ended_as_asked(self) -> bool:
+        """Whether it ended in order after a request, or by a request it didn't catch yet."""
+        asked = {-number for number in self.sent if number is not signal.SIGKILL}
+        return bool(asked) and self.status in {0, *asked}
+
+    @property
     def running(self) -> bool:
         """Whether it has not been buried yet."""
         return self.status is None
@@ -117,11 +130,8 @@ class Child:
     def read(self, descriptor: int) -> list[bytes]:
         """The lines that have come on one of its streams. At its end the stream is dropped."""
         cutter = self.streams.get(descriptor)
-        if cutter is None:
-            return []
-        try:
-            data = os.read(descriptor, READ_SIZE)
-        except BlockingIOError:
+        data = _read(descriptor) if cutter else None
+        if cutter is None or data is None:
             return []
         if data:
             return cutter.feed(data)
@@ -131,8 +141,8 @@ class Child:
     def catches(self, number: signal.Signals) -> bool:
         """Whether the program has said what it does with a signal."""
         status = Path(f"/proc/{self._popen.pid}/status").read_text(encoding="ascii")
-        caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
-        return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+        caught = [line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")]
+        return any(int(mask, 16) >> (number - 1) & 1 for mask in caught)  # a zombie has no mask
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to its process group."""
@@ -145,11 +155,12 @@ class Child:
         os.killpg(process, signal.SIGKILL)
         self._guard.forget(process)
         lines = []
-        for descriptor, cutter in list(self.streams.items()):
+        for descriptor, cutter in self.streams.items():
+            # Not until its end: what has left the group may hold it open for ever.
             for _ in range(LAST_READS):
-                if descriptor not in self.streams or not (new := self.read(descriptor)):
+                if not (data := _read(descriptor)):
                     break
-                lines += new
+                lines += cutter.feed(data)
             lines += cutter.finish()
         self.streams.clear()
         os.close(self.ended)
@@ -167,6 +178,14 @@ def _before_exec(parent: int, register: int) -> None:
     if os.getppid() != parent:
         os._exit(1)  # the parent was gone before its death could be announced
     os.write(register, b"+%d\n" % os.getpid())
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What is there; nothing at the end of the stream; None if there is nothing yet."""
+    try:
+        return os.read(descriptor, READ_SIZE)
+    except BlockingIOError:
+        return None
 
 
 def describe(status: int) -> str:

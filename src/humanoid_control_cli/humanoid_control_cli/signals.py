@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Final
 
@@ -11,7 +13,7 @@ STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopSignals:
-    """From entry on, SIGINT, SIGTERM and SIGHUP only count, so that no moment is a bad one for them.
+    """From entry on, SIGINT, SIGTERM and SIGHUP only count: no moment is a bad one for them.
 
     On exit they are ignored for good: the process is about to end, with its own exit code. A SIGHUP
     that is ignored from the start (nohup) stays so.
@@ -40,12 +42,10 @@ class StopSignals:
 
     def clear(self) -> None:
         """Make the descriptor wait for the next signal."""
-        try:
+        with suppress(BlockingIOError):  # cleared already
             os.read(self._reader, 4096)
-        except BlockingIOError:
-            pass  # cleared already
 
-    def _set(self, handler: signal.Handlers | signal._HANDLER) -> None:
+    def _set(self, handler: signal.Handlers | Callable[[int, FrameType | None], None]) -> None:
         for number in STOP_SIGNALS:
             if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, handler)
@@ -53,7 +53,5 @@ class StopSignals:
     def _note(self, number: int, _: FrameType | None) -> None:
         self.count += 1
         self.latest = signal.Signals(number).name
-        try:
+        with suppress(BlockingIOError):  # full: it will be looked at anyway
             os.write(self._writer, b"\0")
-        except BlockingIOError:
-            pass  # full: it will be looked at anyway

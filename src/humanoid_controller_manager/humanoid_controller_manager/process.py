@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from threading import Event
-from types import FrameType
 from typing import Protocol
 
 import rclpy
@@ -36,15 +34,12 @@ class Companion(Protocol):
 MakeCompanion = Callable[[ControllerManagerNode, Callable[[], None]], Companion]
 
 
-def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str] | None = None) -> int:
-    """Run the control process until it is asked to stop. Returns the exit code.
+def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop: Event) -> int:
+    """Run the control process until `stop` is set. Returns the exit code.
 
-    Wrong configuration and hardware that does not come up end in one sentence on stderr and code 1.
-    SIGINT and SIGTERM, however often, end it in order: loop, hardware, nodes.
+    Wrong configuration and hardware that does not come up end in a sentence on stderr and code 1.
+    The end is always in order: loop, hardware, nodes.
     """
-    arguments = sys.argv if arguments is None else arguments
-    stop = Event()
-    _stop_on_signals(stop)
     try:
         files = parameter_files(arguments)
         with take_domain_lock():
@@ -58,14 +53,6 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str] | Non
     except RobotError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-
-
-def _stop_on_signals(stop: Event) -> None:
-    def handle(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, handle)
 
 
 def _spin(

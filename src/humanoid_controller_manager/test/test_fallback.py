@@ -117,7 +117,7 @@ def test_a_fallback_that_fails_is_followed_by_the_next_in_the_same_tick(
     assert snapshot.controller == "limp"
     assert "boom" in snapshot.fall.reason
     assert "broken too" in snapshot.fall.reason
-    assert not robot.arm.written[-1].any()
+    assert not robot.arm.written[-1][1:].any()
 
 
 def test_when_every_fallback_fails_all_joints_are_limp_and_stay_so(rig: Any) -> None:

@@ -1,18 +1,33 @@
-"""The control process of a robot: controller manager and mode manager."""
+"""The control process of a robot: controller manager and mode manager.
+
+Imports late, so that Ctrl-C ends it in order from the first moment on.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from humanoid_controller_manager.process import run
-from humanoid_controllers.mode_manager_node import ModeManagerNode
+from humanoid_controller_manager.stopping import ignore_stop_signals, stop_on_signals
 
 
 def main() -> int:
     """Entry point of the executable `control`."""
-    return run([ModeManagerNode], sys.argv)
+    stop = stop_on_signals()
+    from humanoid_controller_manager.process import run
+    from humanoid_controllers.mode_manager_node import ModeManagerNode
+
+    try:
+        return run([ModeManagerNode], sys.argv, stop)
+    finally:
+        ignore_stop_signals()
 
 
 def main_without_mode_manager() -> int:
     """Entry point of `control_without_mode_manager`: for benches and mode managers of one's own."""
-    return run([], sys.argv)
+    stop = stop_on_signals()
+    from humanoid_controller_manager.process import run
+
+    try:
+        return run([], sys.argv, stop)
+    finally:
+        ignore_stop_signals()

@@ -79,8 +79,6 @@ def _set_options(spec: mujoco.MjSpec, settings: Settings) -> None:
     # of the step. The implicit integrators would solve for the damping, and so hide gains that no
     # real motor of that inertia could hold stable.
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    # MuJoCo's answer to a diverged simulation would be to start it again, time included, unasked.
-    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
 
 def _add_actuators(spec: mujoco.MjSpec, info: HardwareInfo, settings: Settings) -> None:

@@ -20,7 +20,8 @@ from humanoid_devices_mujoco.settings import parse_settings
 
 logger = logging.getLogger(__name__)
 
-# MuJoCo's warnings of values that are not finite or above 1e10, most telling first.
+# MuJoCo's warnings of values that are not finite or above 1e10, most telling first. It resets its
+# data at such a value, so it never computes with NaN, but counts the warning.
 BAD_VALUES = {
     mujoco.mjtWarning.mjWARN_BADCTRL: "command",
     mujoco.mjtWarning.mjWARN_BADQACC: "acceleration",

@@ -1,0 +1,122 @@
+"""From a request on /control_mode to the statement that says it is in force.
+
+A client that runs already asks the real control process (mock hardware) for DAMPING and ZERO_TORQUE
+in turn, each time at a random phase of its loop, and waits for the statement with the new mode and a
+new switch number. Between two such requests the same client asks a bare rclpy process, which answers
+the same message at once on another topic. Goal for the median: one period of the loop and 3 ms.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from figures import Figure, arguments, figure, report
+from humanoid_control_msgs.msg import ControlMode
+from processes import Client, Running, client, control, isolated, peer, running
+
+from humanoid_bringup_prime.bringup import Backend
+
+RATES = (50, 200, 1000)  # [Hz]
+SWITCHES = 250  # at every rate
+PAUSE = 0.04  # [s] at most between two requests: two periods of the slowest loop
+REQUEST_TOPIC, REPLY_TOPIC = "/bare/request", "/bare/reply"
+
+
+@dataclass(slots=True)
+class Door:
+    """One way to ask for a mode: sends requests and keeps the last answer."""
+
+    client: Client
+    request_topic: str
+    reply_topic: str
+    answer: ControlMode | None = field(default=None, init=False)
+    arrival: float = field(default=0.0, init=False)  # [s] of `answer`
+
+    def __post_init__(self) -> None:
+        node = self.client.node
+        self._requests = node.create_publisher(ControlMode, self.request_topic, 10)
+        node.create_subscription(ControlMode, self.reply_topic, self._receive, 10)
+
+    def _receive(self, message: ControlMode) -> None:
+        if message.controller_name:  # else it is a request, our own
+            self.arrival = time.perf_counter()
+            self.answer = message
+
+    def ask(self, mode: int, process: Running) -> float:
+        """Ask for `mode`; the time [s] until the answer says so with a new number."""
+        before = -1 if self.answer is None else self.answer.switch_number
+
+        def answered() -> bool:
+            answer = self.answer
+            return answer is not None and answer.mode == mode and answer.switch_number > before
+
+        begin = time.perf_counter()
+        self._requests.publish(ControlMode(mode=mode))
+        self.client.spin_until(answered, f"answer on {self.reply_topic}", process)
+        return self.arrival - begin
+
+    def connect(self, process: Running) -> None:
+        """Wait until both topics lead there and back."""
+        node = self.client.node
+        own = 1 if self.request_topic == self.reply_topic else 0
+        self.client.spin_until(
+            lambda: (
+                node.count_subscribers(self.request_topic) > own
+                and node.count_publishers(self.reply_topic) > own
+            ),
+            f"peer on {self.request_topic}",
+            process,
+        )
+
+
+def measure(command: list[str], switches: int) -> tuple[list[float], list[float]]:
+    """Times [s] of the control process `command` and of the bare one, asked in turns."""
+    bare_command = peer("mode_responder", REQUEST_TOPIC, REPLY_TOPIC)
+    ours: list[float] = []
+    bare: list[float] = []
+    with (
+        isolated(),
+        client() as node,
+        running(bare_command) as bare_process,
+        running(command) as process,
+    ):
+        door = Door(node, "/control_mode", "/control_mode")
+        bare_door = Door(node, REQUEST_TOPIC, REPLY_TOPIC)
+        door.connect(process)
+        bare_door.connect(bare_process)
+        node.spin_until(lambda: door.answer is not None, "statement", process)
+        for i in range(-10, switches):  # the first ones find the way and are not counted
+            mode = ControlMode.ZERO_TORQUE if i % 2 == 0 else ControlMode.DAMPING
+            node.spin_for(random.uniform(0.0, PAUSE), process)
+            bare_time = bare_door.ask(mode, bare_process)
+            node.spin_for(random.uniform(0.0, PAUSE), process)
+            time_taken = door.ask(mode, process)
+            if i >= 0:
+                bare.append(bare_time)
+                ours.append(time_taken)
+    return ours, bare
+
+
+def main() -> None:
+    """Entry point."""
+    options = arguments(__doc__).parse_args()
+    rates, switches = ((200,), 10) if options.quick else (RATES, SWITCHES)
+    figures: dict[str, Figure] = {}
+    with TemporaryDirectory() as folder:
+        for rate in rates:
+            command = control(Path(folder), Backend.MOCK, rate)
+            ours, bare = measure(command, switches)
+            figures[f"request to statement, {rate} Hz"] = figure(ours, "ms", 1e3, tail=True)
+            figures[f"bare request and reply, beside {rate} Hz"] = figure(
+                bare, "ms", 1e3, tail=True
+            )
+    title = "Mode switch (goals for the median: 23, 8 and 4 ms at 50, 200 and 1000 Hz)"
+    report(title, figures, options.json)
+
+
+if __name__ == "__main__":
+    main()

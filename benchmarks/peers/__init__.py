@@ -1,0 +1,1 @@
+"""Programs that benchmarks run beside the control process; no benchmarks themselves."""

@@ -1,0 +1,96 @@
+"""In which order, and how hard, processes are told to end. Time and processes come from outside."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Stoppable(Protocol):
+    """What is known of a process that is to end."""
+
+    @property
+    def label(self) -> str:
+        """Its name in messages."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+
+    def catches(self, number: signal.Signals, /) -> bool:
+        """Whether it has said what it does with a signal."""
+
+    def send(self, number: signal.Signals, /) -> None:
+        """Send it a signal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a process may take to end [s]."""
+
+    after_interrupt: float = 5.0
+    after_terminate: float = 3.0
+
+
+@dataclass(slots=True)
+class _Turn:
+    process: Stoppable
+    sent: signal.Signals | None = None
+    deadline: float = -math.inf  # [s] when the next signal is due
+
+
+class StopSequence:
+    """SIGINT, then SIGTERM, then SIGKILL, to one process after the other.
+
+    The next one is told only when the one before has ended: what was started first, others rely on.
+    SIGINT is left out for a program that has not come so far as to catch it.
+
+    Args:
+        processes: in the order in which they are to end.
+        say: is told about every process that doesn't end when it is asked.
+    """
+
+    def __init__(
+        self, processes: Sequence[Stoppable], patience: Patience, say: Callable[[str], None]
+    ) -> None:
+        self._turns = [_Turn(process) for process in processes]
+        self._patience = patience
+        self._say = say
+        self._together = False
+
+    def advance(self, now: float) -> None:
+        """Send the signals that are due at `now` [s]."""
+        for turn in self._front():
+            if now >= turn.deadline:
+                self._push(turn, now)
+
+    def hasten(self, now: float) -> None:
+        """Somebody is impatient: the next signal to all processes at once, at least SIGTERM."""
+        self._together = True
+        for turn in self._front():
+            self._push(turn, now, at_least=signal.SIGTERM)
+
+    @property
+    def deadline(self) -> float:
+        """When `advance` should be called at the latest [s]; infinity if it need not."""
+        return min((turn.deadline for turn in self._front()), default=math.inf)
+
+    def _front(self) -> list[_Turn]:
+        running = [turn for turn in self._turns if turn.process.running]
+        return running if self._together else running[:1]
+
+    def _push(self, turn: _Turn, now: float, at_least: signal.Signals = signal.SIGINT) -> None:
+        process, asked_before = turn.process, turn.sent is not None
+        if turn.sent in (signal.SIGTERM, signal.SIGKILL):
+            turn.sent, patience = signal.SIGKILL, math.inf
+        elif asked_before or at_least is signal.SIGTERM or not process.catches(signal.SIGINT):
+            turn.sent, patience = signal.SIGTERM, self._patience.after_terminate
+        else:
+            turn.sent, patience = signal.SIGINT, self._patience.after_interrupt
+        turn.deadline = now + patience
+        if asked_before:
+            self._say(f"{process.label} has not ended: sending {turn.sent.name}")
+        process.send(turn.sent)

@@ -1,0 +1,130 @@
+"""Runs several processes as one: one stream of output, one signal stops all, none survives."""
+
+from __future__ import annotations
+
+import math
+import select
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from humanoid_control_cli.output import Output
+from humanoid_control_cli.processes import Child, Command, Guard, describe, exit_code
+from humanoid_control_cli.signals import StopSignals
+from humanoid_control_cli.stop_sequence import Patience, StopSequence
+
+OWN_LABEL: Final = "hc"
+
+
+class Supervisor:
+    """Starts processes, and waits until all have ended.
+
+    They are stopped, last one first, when a required one ends, when a signal has come, and when
+    nobody reads the output any more. One thread, which never waits for anything but `poll`.
+    """
+
+    def __init__(
+        self,
+        output: Output,
+        signals: StopSignals,
+        guard: Guard,
+        patience: Patience | None = None,
+    ) -> None:
+        self._output = output
+        self._signals = signals
+        self._guard = guard
+        self._patience = patience or Patience()
+        self._children: list[Child] = []
+        self._stopping: StopSequence | None = None
+        self._signals_seen = 0
+        self._exit_code = 0
+
+    def run(self, commands: Sequence[Command], environment: Mapping[str, str]) -> int:
+        """Run `commands`, started in this order.
+
+        Returns 0 if they ended in order because they were asked to, otherwise the exit code of the
+        first one that didn't, 128 + signal if it was killed.
+        """
+        for command in commands:
+            if self._signals.count or not self._start(command, environment):
+                break
+        self._react()
+        while any(child.running for child in self._children):
+            self._wait()
+            self._react()
+        self._flush()
+        return self._exit_code
+
+    def _start(self, command: Command, environment: Mapping[str, str]) -> bool:
+        try:
+            self._children.append(Child(command, self._guard, environment))
+        except (OSError, subprocess.SubprocessError) as error:
+            self._exit_code = 1
+            self._stop(f"{command.label} cannot be started: {error}")
+            return False
+        return True
+
+    def _wait(self) -> None:
+        """Wait for whatever comes first, and do what it asks for."""
+        callbacks: dict[int, Callable[[], None]] = {self._signals.descriptor: self._signals.clear}
+        poll = select.poll()
+        if self._output.pending:
+            callbacks[self._output.descriptor] = self._output.write_some
+        for child in self._children:
+            if child.running:
+                callbacks[child.ended] = partial(self._bury, child)
+                if self._stopping or not self._output.full:
+                    for stream in child.streams:
+                        callbacks[stream] = partial(self._read, child, stream)
+        for descriptor in callbacks:
+            writing = self._output.pending and descriptor == self._output.descriptor
+            poll.register(descriptor, select.POLLOUT if writing else select.POLLIN)
+        deadline = self._stopping.deadline if self._stopping else math.inf
+        timeout = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
+        for descriptor, _ in poll.poll(None if timeout is None else math.ceil(timeout * 1e3)):
+            callbacks[descriptor]()
+
+    def _react(self) -> None:
+        """Draw the conclusions from signals, time, and an output that nobody reads."""
+        if self._signals.count > self._signals_seen:
+            self._signals_seen = self._signals.count
+            if self._stopping:
+                self._output.say(f"{self._signals.latest} again: hurrying")
+                self._stopping.hasten(time.monotonic())
+            else:
+                self._stop(f"{self._signals.latest}: stopping")
+        if self._output.broken and not self._stopping:
+            self._stop("")
+        if self._stopping:
+            self._stopping.advance(time.monotonic())
+
+    def _stop(self, reason: str) -> None:
+        self._output.say(reason)
+        if not self._stopping:
+            children = list(reversed(self._children))
+            self._stopping = StopSequence(children, self._patience, self._output.say)
+
+    def _read(self, child: Child, stream: int) -> None:
+        for line in child.read(stream):
+            self._output.add(child.label, line)
+
+    def _bury(self, child: Child) -> None:
+        for line in child.bury():
+            self._output.add(child.label, line)
+        assert child.status is not None
+        how = f"{child.label} ended: {describe(child.status)}"
+        if child.ended_as_asked:
+            return
+        if not child.command.required:
+            if child.status != 0:
+                self._output.say(how)
+            return
+        self._exit_code = self._exit_code or exit_code(child.status)
+        self._stop(how if self._stopping else f"{how}; stopping the others")
+
+    def _flush(self) -> None:
+        """Write what is left; a further signal means that nobody wants to wait for that."""
+        while self._output.pending and self._signals.count == self._signals_seen:
+            self._wait()

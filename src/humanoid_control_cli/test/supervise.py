@@ -1,0 +1,31 @@
+"""Supervises the commands given as JSON, as `hc up` does: {"label": ["program", "argument"]}."""
+
+import json
+import os
+import sys
+
+from humanoid_control_cli.output import Output
+from humanoid_control_cli.processes import Command, Guard
+from humanoid_control_cli.signals import StopSignals
+from humanoid_control_cli.stop_sequence import Patience
+from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
+
+
+def main() -> int:
+    asked = json.loads(sys.argv[1])
+    commands = [
+        Command(label, tuple(arguments), required=label not in asked.get("optional", []))
+        for label, arguments in asked["commands"].items()
+    ]
+    with StopSignals() as signals, Guard(asked.get("guard_patience", 5.0)) as guard:
+        if "note" in asked:
+            with open(asked["note"], "w", encoding="utf-8") as file:
+                file.write(str(guard.folder))
+        labels = [command.label for command in commands]
+        output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=asked.get("colour", False))
+        patience = Patience(*asked.get("patience", [5.0, 3.0]))
+        return Supervisor(output, signals, guard, patience).run(commands, os.environ)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

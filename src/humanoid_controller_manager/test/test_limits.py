@@ -1,0 +1,209 @@
+"""The limit stage: what reaches the joints for any command and any measured state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.limits import Limited, LimitStage
+
+LOWER, UPPER, VELOCITY, EFFORT = -1.0, 2.0, 3.0, 10.0
+N = 3
+
+
+def _stage() -> LimitStage:
+    return LimitStage(
+        JointLimits(
+            np.full(N, LOWER), np.full(N, UPPER), np.full(N, VELOCITY), np.full(N, EFFORT)
+        )
+    )
+
+
+def _state(position: Any) -> JointState:
+    state = JointState(N)
+    state.array.fill(0.0)
+    state.position[:] = position
+    return state
+
+
+def _command(
+    position: Any = 0.0,
+    velocity: Any = 0.0,
+    effort: Any = 0.0,
+    stiffness: Any = 0.0,
+    damping: Any = 0.0,
+) -> JointCommand:
+    command = JointCommand(N)
+    for row, value in enumerate((position, velocity, effort, stiffness, damping)):
+        command.array[row] = value
+    return command
+
+
+def _rows(elements: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
+    return st.lists(elements, min_size=N, max_size=N)
+
+
+ANY = st.floats(-1e100, 1e100)
+GAIN = st.one_of(st.just(0.0), st.floats(0.0, 1e100), st.floats(0.0, 100.0))
+commands = st.builds(_command, _rows(ANY), _rows(ANY), _rows(ANY), _rows(GAIN), _rows(GAIN))
+positions = _rows(st.one_of(st.floats(LOWER, UPPER), st.floats(-50.0, 50.0)))
+effort_limits = _rows(st.one_of(st.just(0.0), st.floats(0.0, 2 * EFFORT)))
+
+
+def _applied(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> tuple[JointCommand, LimitStage]:
+    stage = _stage()
+    stage.effort_limit[:] = limit
+    result = command.copy()
+    stage.apply(_state(position), result)
+    return result, stage
+
+
+@given(commands, positions, effort_limits)
+def test_a_valid_command_stays_valid(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> None:
+    result, _ = _applied(command, position, limit)
+    assert np.isfinite(result.array).all()
+    assert np.array_equal(result.array[3:], command.array[3:])
+
+
+@given(commands, positions, effort_limits)
+def test_the_stiffness_alone_never_asks_for_more_than_the_effort_limit(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> None:
+    result, _ = _applied(command, position, limit)
+    asked = result.stiffness * np.abs(result.position - position)
+    # A target can't lie closer to the measured position than floats do.
+    grain = result.stiffness * np.spacing(np.abs(position) + 1.0)
+    assert np.all(asked <= np.minimum(limit, EFFORT) * (1 + 1e-9) + 2 * grain)
+
+
+@given(commands, positions, effort_limits)
+def test_inside_its_range_a_joint_is_only_sent_to_places_inside(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> None:
+    result, _ = _applied(command, position, limit)
+    inside = (np.array(position) >= LOWER) & (np.array(position) <= UPPER)
+    assert np.all((result.position >= LOWER)[inside])
+    assert np.all((result.position <= UPPER)[inside])
+
+
+@given(commands, positions, effort_limits)
+def test_outside_its_range_a_joint_is_only_sent_inward(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> None:
+    result, _ = _applied(command, position, limit)
+    above = np.array(position) > UPPER
+    below = np.array(position) < LOWER
+    assert np.all((result.position <= position)[above])
+    assert np.all((result.position >= LOWER)[above])
+    assert np.all((result.position >= position)[below])
+    assert np.all((result.position <= UPPER)[below])
+
+
+@given(commands, positions, effort_limits)
+def test_velocity_and_effort_stay_within_their_limits(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> None:
+    result, _ = _applied(command, position, limit)
+    assert np.all(np.abs(result.velocity) <= VELOCITY)
+    assert np.all(np.abs(result.effort) <= np.minimum(limit, EFFORT))
+
+
+@given(commands, positions, effort_limits)
+def test_the_limited_command_is_the_nearest_one_and_limiting_twice_changes_nothing(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> None:
+    result, stage = _applied(command, position, limit)
+    counts = stage.counts.copy()
+    again = result.copy()
+    stage.apply(_state(position), again)
+    assert np.array_equal(again.array, result.array)
+    assert np.array_equal(stage.counts, counts)
+    ordered = np.sign(result.array[:3] - command.array[:3])
+    assert np.all((ordered == 0) == (result.array[:3] == command.array[:3]))
+
+
+@given(commands, positions, effort_limits)
+def test_counts_are_exactly_what_was_changed(
+    command: JointCommand, position: list[float], limit: list[float]
+) -> None:
+    result, stage = _applied(command, position, limit)
+    assert np.array_equal(stage.counts, result.array[:3] != command.array[:3])
+
+
+@given(
+    _rows(st.floats(LOWER, UPPER)),
+    _rows(st.floats(LOWER, UPPER)),
+    _rows(st.floats(-VELOCITY, VELOCITY)),
+    _rows(st.floats(-EFFORT, EFFORT)),
+    _rows(st.floats(0.0, 3.0)),
+)
+def test_a_command_within_the_limits_is_not_touched(
+    position: list[float],
+    target: list[float],
+    velocity: list[float],
+    effort: list[float],
+    stiffness: list[float],
+) -> None:
+    # 3 Nm/rad over at most 3 rad is below 10 Nm.
+    command = _command(target, velocity, effort, stiffness, 1e6)
+    result, stage = _applied(command, position, [EFFORT] * N)
+    assert np.array_equal(result.array, command.array)
+    assert not stage.counts.any()
+
+
+def test_counts_add_up_by_joint_and_kind() -> None:
+    stage = _stage()
+    for _ in range(3):
+        stage.apply(_state(0.0), _command(velocity=[0.0, 5.0, -5.0], effort=[99.0, 0.0, 0.0]))
+    assert stage.counts[Limited.POSITION].tolist() == [0, 0, 0]
+    assert stage.counts[Limited.VELOCITY].tolist() == [0, 3, 3]
+    assert stage.counts[Limited.EFFORT].tolist() == [3, 0, 0]
+
+
+def test_a_joint_beyond_its_limit_is_not_snapped_to_it() -> None:
+    stage = _stage()
+    command = _command(position=[2.5, 2.6, UPPER + 5.0], stiffness=1.0)
+    stage.apply(_state(2.5), command)
+    assert command.position.tolist() == [2.5, 2.5, 2.5]
+
+
+def test_a_joint_beyond_its_limit_may_be_moved_inward() -> None:
+    stage = _stage()
+    command = _command(position=[2.3, 1.0, 0.5], stiffness=1.0)
+    stage.apply(_state(2.5), command)
+    assert command.position.tolist() == [2.3, 1.0, 0.5]
+    assert not stage.counts.any()
+
+
+def test_without_stiffness_the_distance_does_not_matter() -> None:
+    stage = _stage()
+    command = _command(position=[LOWER, 0.0, UPPER])
+    stage.apply(_state([UPPER, UPPER, LOWER]), command)
+    assert command.position.tolist() == [LOWER, 0.0, UPPER]
+
+
+def test_the_components_limit_never_exceeds_that_of_the_description() -> None:
+    stage = _stage()
+    stage.effort_limit[:] = [1000.0, 4.0, EFFORT]
+    command = _command(effort=[50.0, 50.0, -50.0])
+    stage.apply(_state(0.0), command)
+    assert command.effort.tolist() == [EFFORT, 4.0, -EFFORT]
+
+
+def test_the_effort_limit_of_one_tick_does_not_stick() -> None:
+    stage = _stage()
+    stage.effort_limit[:] = 1.0
+    stage.apply(_state(0.0), _command(effort=5.0))
+    stage.effort_limit[:] = EFFORT
+    command = _command(effort=5.0)
+    stage.apply(_state(0.0), command)
+    assert command.effort.tolist() == [5.0] * N
