@@ -25,10 +25,11 @@ from humanoid_controllers.standby import Pose, StandbyController, StandbyParamet
 
 RATE = 1000.0  # [Hz]
 CYCLES = 20_000
+WARM_UP = 1000  # cycles left out
 
 
 def loop_of(joint_count: int, component_count: int) -> ControlLoop:
-    """A running loop in STANDBY on mock hardware, its joints dealt out to the components in turn."""
+    """A running loop in STANDBY on mock hardware, joints dealt out to the components in turn."""
     names = tuple(f"joint_{i}" for i in range(joint_count))
     joints = JointSet(names)
     ones = np.ones(joint_count)
@@ -43,10 +44,17 @@ def loop_of(joint_count: int, component_count: int) -> ControlLoop:
         StandbyParameters(stiffness=20.0, damping=2.0, sequence=["p"], poses={"p": pose}), robot
     )
     damping.on_configure(DampingParameters(damping=6.0), robot)
-    slots = {"standby": ControllerSlot("standby", standby), "damping": ControllerSlot("damping", damping)}
+    slots = {
+        "standby": ControllerSlot("standby", standby),
+        "damping": ControllerSlot("damping", damping),
+    }
     loop = ControlLoop(
-        hardware, LimitStage(limits), slots,
-        safe_chain=["damping"], update_rate=RATE, monotonic=time.monotonic,
+        hardware,
+        LimitStage(limits),
+        slots,
+        safe_chain=["damping"],
+        update_rate=RATE,
+        monotonic=time.monotonic,
     )
     loop.start("damping", 0.0)
     loop.request(SwitchRequest("standby", None, 1))
@@ -57,38 +65,45 @@ def _member(names: tuple[str, ...], joints: JointSet, number: int) -> Member:
     count = len(names)
     ones = np.ones(count)
     info = HardwareInfo(
-        name=f"mock_{number}", plugin="mock_components/GenericSystem", parameters={},
+        name=f"mock_{number}",
+        plugin="mock_components/GenericSystem",
+        parameters={},
         joints=tuple(JointInfo(name, {}, None) for name in names),
         limits=JointLimits(-3.0 * ones, 3.0 * ones, 4.0 * ones, 30.0 * ones),
-        update_rate=RATE, urdf="",
+        update_rate=RATE,
+        urdf="",
     )
-    return Member(info, GenericSystem(), joints.indices(names), JointState(count), JointCommand(count))
+    return Member(
+        info, GenericSystem(), joints.indices(names), JointState(count), JointCommand(count)
+    )
 
 
-def measure(joint_count: int, component_count: int) -> Figure:
+def measure(joint_count: int, component_count: int, cycles: int) -> Figure:
     """Time of one cycle."""
     loop = loop_of(joint_count, component_count)
-    samples = np.empty(CYCLES)
+    samples = np.empty(cycles)
     period = 1.0 / RATE
     clock = time.perf_counter
     gc.collect()
-    for i in range(CYCLES):
+    for i in range(cycles):
         now = i * period
         begin = clock()
         loop.tick(now, period, lambda: 0.0)
         samples[i] = clock() - begin
     assert loop.snapshot.controller == "standby", "the loop left STANDBY: the figure would be wrong"
-    return figure(samples[1000:], "us", 1e6)
+    return figure(samples[WARM_UP:], "us", 1e6)
 
 
 def main() -> None:
     """Entry point."""
     options = arguments(__doc__).parse_args()
+    cycles = 2 * WARM_UP if options.quick else CYCLES
     figures = {
-        "cycle, 14 joints, 1 component": measure(14, 1),
-        "cycle, 14 joints, 2 components": measure(14, 2),
-        "cycle, 112 joints, 1 component": measure(112, 1),
-        "cycle, 112 joints, 2 components": measure(112, 2),
+        f"cycle, {joints} joints, {components} component{'s' if components > 1 else ''}": measure(
+            joints, components, cycles
+        )
+        for joints in (14, 112)
+        for components in (1, 2)
     }
     report("Control cycle (goal: 40 us for 14 joints, 60 us for 112)", figures, options.json)
 

@@ -1,16 +1,16 @@
 """From a request on /control_mode to the statement that says it is in force.
 
-A client that runs already asks the real control process (mock hardware) for DAMPING and ZERO_TORQUE
-in turn, each time at a random phase of its loop, and waits for the statement with the new mode and a
-new switch number. Between two such requests the same client asks a bare rclpy process, which answers
-the same message at once on another topic. Goal for the median: one period of the loop and 3 ms.
+A client that runs already asks the real control process (mock hardware) for DAMPING and
+ZERO_TORQUE in turn, each time at a random phase of its loop, and waits for the statement with the
+new mode and a new switch number. Between two such requests the same client asks a bare rclpy
+process, which answers the same message at once on another topic. Goal for the median: one period of
+the loop and 3 ms.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,20 +26,16 @@ PAUSE = 0.04  # [s] at most between two requests: two periods of the slowest loo
 REQUEST_TOPIC, REPLY_TOPIC = "/bare/request", "/bare/reply"
 
 
-@dataclass(slots=True)
 class Door:
     """One way to ask for a mode: sends requests and keeps the last answer."""
 
-    client: Client
-    request_topic: str
-    reply_topic: str
-    answer: ControlMode | None = field(default=None, init=False)
-    arrival: float = field(default=0.0, init=False)  # [s] of `answer`
-
-    def __post_init__(self) -> None:
-        node = self.client.node
-        self._requests = node.create_publisher(ControlMode, self.request_topic, 10)
-        node.create_subscription(ControlMode, self.reply_topic, self._receive, 10)
+    def __init__(self, client: Client, request_topic: str, reply_topic: str) -> None:
+        self.client = client
+        self.request_topic, self.reply_topic = request_topic, reply_topic
+        self.answer: ControlMode | None = None
+        self.arrival = 0.0  # [s] of `answer`
+        self._requests = client.node.create_publisher(ControlMode, request_topic, 10)
+        client.node.create_subscription(ControlMode, reply_topic, self._receive, 10)
 
     def _receive(self, message: ControlMode) -> None:
         if message.controller_name:  # else it is a request, our own

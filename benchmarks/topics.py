@@ -47,23 +47,25 @@ class Run:
 
 
 class Subscriber:
-    """Notes stamp and arrival [ns] of every joint state."""
+    """Notes stamp and arrival [ns] of every joint state of the process that runs now."""
 
     def __init__(self, node: Client) -> None:
         self.client = node
         self.seen: list[tuple[int, int]] = []
+        self._started = 0
         for topic in TOPICS.values():
             node.node.create_subscription(JointState, topic, self._receive, 10)
 
     def _receive(self, message: JointState) -> None:
         arrival = time.time_ns()
-        stamp = message.header.stamp
-        self.seen.append((stamp.sec * 1_000_000_000 + stamp.nanosec, arrival))
+        stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+        if stamp >= self._started:  # else what the process before left in the queue
+            self.seen.append((stamp, arrival))
 
     def run(self, command: list[str], rate: int, seconds: float) -> Run:
         """Start `command` and listen to it."""
-        self.seen = []
         with running(command) as process:
+            self.seen, self._started = [], process.started
             self.client.spin_until(lambda: bool(self.seen), "joint state", process)
             first = (self.seen[0][1] - process.started) * 1e-9
             self.client.spin_for(SETTLING, process)

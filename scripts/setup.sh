@@ -36,7 +36,8 @@ for candidate in "${candidates[@]}"; do
   # Being there is not enough: a version manager's stub for a version it lacks is there, and fails.
   # The interpreter below a virtual environment is the one to use: .venv may have to be removed.
   read -r version python < <("$candidate" -c 'import sys
-print("%d.%d.%d" % sys.version_info[:3], getattr(sys, "_base_executable", sys.executable))' 2>/dev/null) || continue
+base = getattr(sys, "_base_executable", sys.executable)
+print("%d.%d.%d %s" % (sys.version_info[:3] + (base,)))' 2>/dev/null) || continue
   if "$candidate" -c "$probe" 2>/dev/null; then
     exec "$python" "$here/setup_env.py" ${native:+--native "$native"} "$@"
   fi

@@ -22,9 +22,7 @@ def main() -> None:
     def answer(request: ControlMode) -> None:
         nonlocal count
         count += 1
-        replies.publish(
-            ControlMode(mode=request.mode, controller_name="bare", switch_number=count)
-        )
+        replies.publish(ControlMode(mode=request.mode, controller_name="bare", switch_number=count))
 
     node.create_subscription(ControlMode, request_topic, answer, 10)
     executor = SingleThreadedExecutor()

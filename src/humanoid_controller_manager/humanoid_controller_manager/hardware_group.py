@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
@@ -52,24 +52,26 @@ class HardwareGroup:
         self.members = tuple(members)
         self.capabilities = np.zeros((len(COMMAND_INTERFACES), len(joints)), dtype=np.int8)
         self.reports: tuple[SafetyReport, ...] = ()
+        self.time_source: ProvidesTime | None = None  # the simulator among them, once configured
         self._confirming: list[ConfirmsImpedance] = []
         # One component that serves all joints in order needs no copies.
         self._direct = len(self.members) == 1 and np.array_equal(
             self.members[0].rows, np.arange(len(joints))
         )
 
-    @property
-    def time_source(self) -> ProvidesTime | None:
-        """The simulator among the components, if there is one."""
-        sources = [m.component for m in self.members if isinstance(m.component, ProvidesTime)]
-        return sources[0] if sources else None
-
     def configure(self) -> None:
-        """Configure every component. Raises ConfigError of the first that refuses."""
+        """Configure every component.
+
+        Raises ConfigError of the first that refuses, and if two of them provide time.
+        """
         for member in self.members:
             member.component.on_configure(member.info)
             self.capabilities[:, member.rows] = member.component.capabilities()
         components = [member.component for member in self.members]
+        clocks = [c for c in components if isinstance(c, ProvidesTime)]
+        if len(clocks) > 1:
+            raise ConfigError("more than one hardware component simulates time")
+        self.time_source = clocks[0] if clocks else None
         self._confirming = [c for c in components if isinstance(c, ConfirmsImpedance)]
 
     def activate(self, state: JointState) -> None:
@@ -86,8 +88,9 @@ class HardwareGroup:
             unknown = np.asarray(~np.isfinite(state.array).all(axis=0))
             if unknown.any():
                 raise HardwareError(f"no measured state of {self.joints.named(unknown)}")
-        except Exception:
-            _deactivate(active)
+        except Exception as error:
+            for failure in _deactivate(active):
+                error.add_note(f"joints may still be powered: {failure}")
             raise
         self._collect_reports()
 

@@ -1,4 +1,4 @@
-"""Signals that ask the control process to end. Imports nothing slow: it is in force from the start."""
+"""Signals that ask the control process to end. Imports nothing slow: in force from the start."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_commands_are_scattered_to_the_components_own_order(prime: Any) -> None:
 def test_capabilities_and_effort_limits_land_in_their_rows(prime: Any) -> None:
     robot, ring, bus = prime
     robot.start("damped")
-    ring.capability_array[3] = Capability.PER_MODE
+    ring.level = Capability.PER_MODE
     robot.group.configure()
     assert robot.group.lacking({"stiffness": Capability.PER_TICK}).endswith(", ".join(EROB))
 

@@ -86,8 +86,8 @@ def test_without_confirmation_for_half_a_second_it_falls_to_damping_naming_the_c
     robot: Any,
 ) -> None:
     robot.run("standby")
-    snapshot = robot.tick(50)
-    assert snapshot.controller == "standby"  # 0.50 s
+    snapshot = robot.tick(49)
+    assert snapshot.controller == "standby"  # after 0.49 s
 
     snapshot = robot.tick(2)
 

@@ -1,0 +1,46 @@
+"""The control process with a record of its ticks: python -m peers.… FILE SECONDS --ros-args …."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rclpy.clock import Clock, ClockType
+
+from humanoid_controller_manager.node import ControllerManagerNode, configured_node
+from humanoid_controller_manager.process import run
+from humanoid_controller_manager.stopping import stop_on_signals
+from humanoid_controllers.mode_manager_node import ModeManagerNode
+from peers.recording import Recording
+
+
+class Recorder:
+    """A companion that ends the process after so many seconds."""
+
+    def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:
+        self.recording = Recording(manager.runner)
+        self.node = configured_node("recorder", services=False)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.node.create_timer(float(sys.argv[2]), shut_down, clock=steady)
+
+    def changed(self) -> None:
+        """See Companion."""
+
+
+def main() -> int:
+    """Run so long, then write the starts of all ticks to FILE."""
+    recorders: list[Recorder] = []
+
+    def make(manager: ControllerManagerNode, shut_down: Callable[[], None]) -> Recorder:
+        recorders.append(Recorder(manager, shut_down))
+        return recorders[0]
+
+    code = run([ModeManagerNode, make], [sys.argv[0], *sys.argv[3:]], stop_on_signals())
+    if code == 0:
+        recorders[0].recording.save(Path(sys.argv[1]))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

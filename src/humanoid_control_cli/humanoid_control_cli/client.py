@@ -1,0 +1,85 @@
+"""A short-lived ROS node that waits for conditions. The only module that drives rclpy."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
+
+from humanoid_control_cli.errors import RefusedError, no_control_process
+from humanoid_control_common.errors import RobotError
+
+# [s] between two looks at a condition that no message announces; also how late Ctrl-C may work.
+LOOK_PERIOD: Final = 0.05
+
+
+class Client:
+    """To be used in a `with` statement. `timeout` [s] is how long to wait for an answer.
+
+    Raises RobotError if ROS doesn't start.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
+        try:
+            # Ctrl-C stays Python's.
+            rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        except RuntimeError as error:  # root of what rcl raises
+            raise RobotError(f"ROS does not start: {error}") from error
+        self.node = rclpy.create_node(
+            f"hc_{os.getpid()}", enable_rosout=False, start_parameter_services=False
+        )
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.node)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+
+    def subscribe(
+        self, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any = 10
+    ) -> None:
+        """Have `callback` called with every message while waiting."""
+        self.node.create_subscription(message_type, topic, callback, qos)
+
+    def wait(self, condition: Callable[[], object], timeout: float) -> bool:
+        """Wait until `condition` holds; False if it doesn't within `timeout` [s]."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            remaining = deadline - time.monotonic()
+            if remaining <= 0.0:
+                return False
+            self._executor.spin_once(timeout_sec=min(remaining, LOOK_PERIOD))
+        return True
+
+    def trigger(self, service: str) -> str:
+        """Call a std_srvs/Trigger service. Returns what it says.
+
+        Raises RefusedError with its reason, NoAnswerError if it isn't there or doesn't answer.
+        """
+        caller = self.node.create_client(Trigger, service)
+        if not self.wait(caller.service_is_ready, self.timeout):
+            raise no_control_process(self.timeout)
+        call = caller.call_async(Trigger.Request())
+        if not self.wait(call.done, self.timeout):
+            raise no_control_process(self.timeout)
+        response = call.result()
+        if not response.success:
+            raise RefusedError(response.message)
+        return str(response.message)

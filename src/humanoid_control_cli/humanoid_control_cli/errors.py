@@ -1,0 +1,24 @@
+"""What goes wrong between `hc` and a running control process."""
+
+from __future__ import annotations
+
+import os
+
+from humanoid_control_common.errors import RobotError
+
+
+class NoAnswerError(RobotError):
+    """Nobody is there, or nobody answers."""
+
+
+class RefusedError(RobotError):
+    """The control process said no; the message is its reason."""
+
+
+def no_control_process(timeout: float) -> NoAnswerError:
+    """Nothing was heard for `timeout` [s]."""
+    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
+    return NoAnswerError(
+        f"no control process answers on ROS_DOMAIN_ID {domain} within {timeout:g} s: start one with "
+        "`hc up mujoco`, or set the ROS_DOMAIN_ID of the one that is running"
+    )

@@ -1,0 +1,129 @@
+"""Asks the mode manager for modes, and waits for what becomes of it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any, Final
+
+from humanoid_control_msgs.msg import ControlMode, StandbyState
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
+from humanoid_control_cli.statements import PendingRequest, Refusal, Statement
+from humanoid_control_common.modes import Mode
+
+TOPIC: Final = "/control_mode"
+MODE_MANAGER: Final = "mode_manager"
+QUIT: Final = "/humanoid_control/mode/quit"
+CLEAR_FAULT: Final = "/mode_manager/clear_fault"
+KNOWN_MODES: Final = frozenset(Mode)
+LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class ModeClient:
+    """Follows the mode in force and asks for others."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.latest: Statement | None = None
+        self._new: deque[Statement] = deque()
+        self._heard = 0.0  # [s], monotonic
+        client.subscribe(ControlMode, TOPIC, self._on_control_mode)
+
+    def statement(self) -> Statement:
+        """What is in force. Raises NoAnswerError if nobody says."""
+        if not self._client.wait(lambda: self.latest, self._client.timeout):
+            raise no_control_process(self._client.timeout)
+        assert self.latest is not None
+        return self.latest
+
+    def request(self, target: Mode) -> Statement:
+        """Ask for a mode. Returns the statement that it is in force.
+
+        Raises RefusedError with the reason, NoAnswerError if nobody answers.
+        """
+        publisher = self._client.node.create_publisher(ControlMode, TOPIC, 10)
+        if not self._client.wait(lambda: self._is_matched(publisher), self._client.timeout):
+            raise no_control_process(self._client.timeout)
+        pending = PendingRequest(target, self.statement())
+        self._new.clear()
+        publisher.publish(ControlMode(mode=int(target)))
+        answers: list[Statement | Refusal] = []
+
+        def answered() -> bool:
+            while self._new and not answers:
+                answer = pending.answer(self._new.popleft())
+                answers.extend([answer] if answer else [])
+            return bool(answers)
+
+        if not self._client.wait(answered, self._client.timeout):
+            raise NoAnswerError(
+                f"no answer to the request for {target.name} within {self._client.timeout:g} s; "
+                f"in force is {self.latest}"
+            )
+        if isinstance(answers[0], Refusal):
+            raise RefusedError(answers[0].reason)
+        return answers[0]
+
+    def wait_for_ready_pose(self, since: Statement) -> None:
+        """Wait until the pose sequence of STANDBY, in force since `since`, is finished.
+
+        However long that takes in a slow simulation, as long as STANDBY is stated.
+        Raises RefusedError if STANDBY is left, NoAnswerError if the statements stop.
+        """
+        finished: list[bool] = []
+
+        def note(state: Any) -> None:
+            # The topic is latched: an older message tells of an earlier STANDBY.
+            if _nanoseconds(state.header.stamp) >= since.stamp and state.is_finished:
+                finished.append(True)
+
+        self._client.subscribe(StandbyState, "/standby_controller/state", note, LATCHED)
+        timeout = self._client.timeout
+        while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
+            if time.monotonic() - self._heard > timeout:
+                raise no_control_process(timeout)
+        if not finished:
+            raise RefusedError(f"STANDBY was left before it was finished, in force is {self.latest}")
+
+    def quit(self, *, wait: bool) -> str:
+        """Ask the control process to end; `wait` until it has. Returns what it says.
+
+        Raises RefusedError with the reason, NoAnswerError if nobody answers, or it doesn't end.
+        """
+        message = self._client.trigger(QUIT)
+        if wait and not self._client.wait(self._is_gone, self._client.timeout):
+            raise NoAnswerError(f"still running {self._client.timeout:g} s after saying '{message}'")
+        return message
+
+    def _is_matched(self, publisher: Any) -> bool:
+        """Whether everybody who listens, the mode manager among them, will get what is published."""
+        listeners = self._client.node.get_subscriptions_info_by_topic(TOPIC)
+        known = any(listener.node_name == MODE_MANAGER for listener in listeners)
+        return known and publisher.get_subscription_count() >= len(listeners)
+
+    def _is_gone(self) -> bool:
+        speakers = self._client.node.get_publishers_info_by_topic(TOPIC)
+        return all(speaker.node_name != MODE_MANAGER for speaker in speakers)
+
+    def _left(self, mode: Mode) -> bool:
+        return self.latest is not None and self.latest.mode is not mode
+
+    def _on_control_mode(self, message: Any) -> None:
+        if not message.controller_name or message.mode not in KNOWN_MODES:
+            return  # a request, maybe our own
+        self.latest = Statement(
+            Mode(message.mode),
+            message.controller_name,
+            message.status_message,
+            message.switch_number,
+            _nanoseconds(message.header.stamp),
+        )
+        self._heard = time.monotonic()
+        self._new.append(self.latest)
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

@@ -1,0 +1,426 @@
+"""The mode manager: which intents are passed on, what safety does, and what is said about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.loop import SwitchRequest
+from humanoid_controller_manager.snapshot import Fall, Phase, Snapshot
+from humanoid_controllers.mode_manager import ModeManager
+
+FAULT = SafetyReport("battery", SafetyLevel.FAULT, message="cell 3 low")
+ALL_MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
+
+
+def test_a_robot_goes_through_its_modes_by_intents(robot: Any) -> None:
+    robot.enter(Mode.REMOTE)
+    assert robot.modes.statement.controller_name == "remote_policy_controller"
+    assert robot.modes.statement.switch_number == 4
+    assert robot.message == ""
+
+
+def test_a_rejected_intent_changes_nothing_and_says_why(robot: Any) -> None:
+    answer = robot.ask(Intent.LOAD)
+    snapshot = robot.tick(3)
+    assert (answer.accepted, answer.message) == (
+        False,
+        "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)",
+    )
+    assert (snapshot.mode, snapshot.switch_number) == (Mode.ZERO_TORQUE, 1)
+    assert robot.message == answer.message
+
+
+def test_a_refusal_stays_until_the_next_accepted_intent(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    robot.ask(Intent.START_REMOTE)
+    refusal = robot.message
+    assert refusal == "Rejected START_REMOTE: requires STANDBY (currently DAMPING)"
+    robot.tick(20)
+    assert robot.message == refusal
+    robot.ask(Intent.LOAD)
+    assert robot.message == ""
+
+
+def test_a_repeated_request_for_the_mode_in_force_says_and_changes_nothing(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.ask(Intent.ZERO_TORQUE)
+    refusal, number = robot.message, robot.loop.snapshot.switch_number
+    for _ in range(3):
+        answer = robot.ask(Intent.LOAD)
+        robot.tick(2)
+        assert answer.accepted
+    assert (robot.message, robot.loop.snapshot.switch_number) == (refusal, number)
+    assert refusal.startswith("Rejected ZERO_TORQUE")
+
+
+def test_an_unknown_mode_is_refused_with_the_known_ones(robot: Any) -> None:
+    answer = robot.modes.refuse_unknown_mode(9)
+    assert not answer.accepted
+    assert "no mode 9" in answer.message
+    for mode in Mode:
+        assert f"{mode.value} {mode.name}" in answer.message
+    assert robot.message == answer.message
+
+
+def test_start_is_refused_while_standby_moves(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    robot.ask(Intent.LOAD)
+    robot.tick(20)
+    answer = robot.ask(Intent.START_REMOTE)
+    assert not answer.accepted
+    assert "finished" in answer.message
+    robot.tick(40)
+    assert robot.ask(Intent.START_REMOTE).accepted
+
+
+def test_locomotion_is_refused_as_no_policy_is_loaded(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    answer = robot.ask(Intent.START_LOCOMOTION)
+    assert answer.message == "Rejected START_LOCOMOTION: no policy loaded"
+    assert robot.tick(2).mode is Mode.STANDBY
+
+
+def test_load_waits_for_the_impedance_of_damping(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    robot.hardware.confirmed = False
+    robot.tick()
+    answer = robot.ask(Intent.LOAD)
+    assert not answer.accepted
+    assert "impedance of DAMPING not confirmed by arm" in answer.message
+
+
+@pytest.mark.parametrize("first", [Intent.LOAD, Intent.ZERO_TORQUE])
+def test_damp_takes_back_an_intent_of_the_same_tick(robot: Any, first: Intent) -> None:
+    robot.enter(Mode.DAMPING)
+    assert robot.ask(first).accepted
+    assert robot.ask(Intent.DAMP).accepted
+    assert robot.tick(3).mode is Mode.DAMPING
+
+
+def test_damp_is_not_overtaken_by_another_intent_of_the_same_tick(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    assert robot.ask(Intent.DAMP).accepted
+    robot.ask(Intent.START_REMOTE)
+    assert robot.tick(3).mode is Mode.DAMPING
+
+
+def test_a_switch_that_fails_is_said_and_changes_nothing(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    robot.controllers[Mode.ZERO_TORQUE].fail = "on_activate"
+    assert robot.ask(Intent.ZERO_TORQUE).accepted
+    assert robot.tick(2).mode is Mode.DAMPING
+    assert robot.message == "Switch failed: zero_torque_controller: will not start"
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+@pytest.mark.parametrize("level", [SafetyLevel.FAULT, SafetyLevel.CRITICAL])
+def test_a_fault_leads_to_damping_from_any_mode(
+    robot: Any, mode: Mode, level: SafetyLevel
+) -> None:
+    robot.enter(mode)
+    robot.safety.report(SafetyReport("battery", level, message="low"), robot.time)
+    robot.observe()
+    assert robot.tick().mode is Mode.DAMPING
+    assert f"battery reports {level.name}: low" in robot.message
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+@pytest.mark.parametrize("level", [SafetyLevel.OK, SafetyLevel.WARNING])
+def test_a_warning_changes_nothing(robot: Any, mode: Mode, level: SafetyLevel) -> None:
+    robot.enter(mode)
+    before = robot.modes.statement
+    robot.safety.report(SafetyReport("battery", level, message="warm"), robot.time)
+    robot.tick(3)
+    assert robot.modes.statement == before
+
+
+def test_a_fault_of_the_hardware_comes_with_the_snapshot(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.hardware.fault = SafetyReport("arm", SafetyLevel.FAULT, message="hot")
+    robot.tick(2)
+    assert robot.mode is Mode.DAMPING
+    assert "arm reports FAULT: hot" in robot.message
+
+
+@pytest.mark.parametrize("method", ["read", "write"])
+def test_hardware_that_raises_leads_to_damping(robot: Any, method: str) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.hardware.fail = {method}
+    robot.tick(3)
+    assert robot.mode is Mode.DAMPING
+    assert f"{method} broke" in robot.message
+
+
+def test_a_fault_in_the_tick_of_a_request_wins(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    assert robot.ask(Intent.LOAD).accepted
+    robot.safety.report(FAULT, robot.time)
+    robot.observe()
+    assert robot.tick(3).mode is Mode.DAMPING
+
+
+def test_a_source_that_falls_silent_is_a_fault(robot_type: Any) -> None:
+    robot = robot_type(deadlines={"impedance": 0.3})
+    robot.enter(Mode.DAMPING)
+    robot.safety.report(SafetyReport("impedance"), robot.time)
+    robot.ask(Intent.LOAD)
+    robot.tick(29)
+    assert robot.mode is Mode.STANDBY
+    robot.tick(3)
+    assert robot.mode is Mode.DAMPING
+    assert "impedance silent for 0.3" in robot.message
+
+
+def test_after_a_fall_nothing_but_quit_works_until_it_is_cleared(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.safety.report(FAULT, robot.time)
+    robot.tick(2)
+    robot.safety.report(SafetyReport("battery"), robot.time)
+    for intent in (Intent.LOAD, Intent.ZERO_TORQUE, Intent.START_REMOTE, Intent.START_LOCOMOTION):
+        answer = robot.ask(intent)
+        assert not answer.accepted
+        assert "clear_fault" in answer.message
+        assert robot.tick(3).mode is Mode.DAMPING
+    assert robot.ask(Intent.QUIT).shut_down
+
+    assert robot.modes.clear_fault(robot.time).accepted
+    assert robot.message == ""
+    assert robot.ask(Intent.LOAD).accepted
+    assert robot.tick(2).mode is Mode.STANDBY
+
+
+@pytest.mark.parametrize("failure", ["update", "nan"])
+def test_a_controller_that_fails_latches_the_fall(robot: Any, failure: str) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.controllers[Mode.STANDBY].fail = failure
+    robot.tick()
+    assert robot.mode is Mode.DAMPING
+    assert "standby_controller" in robot.message
+    robot.controllers[Mode.STANDBY].fail = ""
+    assert not robot.ask(Intent.LOAD).accepted
+    robot.modes.clear_fault(robot.time)
+    assert robot.ask(Intent.LOAD).accepted
+
+
+def test_a_forgotten_once_never_leads_back_after_a_fall(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.safety.report(FAULT, robot.time)
+    robot.tick(2)
+    robot.safety.report(SafetyReport("battery"), robot.time)
+    for _ in range(20):  # somebody publishes at 1 Hz
+        robot.ask(Intent.LOAD)
+        assert robot.tick(100).mode is Mode.DAMPING
+
+
+def test_clearing_is_refused_in_a_stiff_mode(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    answer = robot.modes.clear_fault(robot.time)
+    assert not answer.accepted
+    assert "STANDBY" in answer.message
+    assert robot.tick(3).mode is Mode.STANDBY
+
+
+def test_clearing_does_not_let_requests_in_while_the_fault_is_there(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.safety.report(FAULT, robot.time)
+    robot.tick(2)
+    answer = robot.modes.clear_fault(robot.time)
+    assert not answer.accepted
+    assert "cell 3 low" in answer.message
+    assert not robot.ask(Intent.LOAD).accepted
+    assert robot.tick(2).mode is Mode.DAMPING
+
+
+def test_clearing_sends_the_reset_to_the_hardware(robot: Any) -> None:
+    resets: list[int] = []
+    robot.hardware.reset_faults = lambda: resets.append(1)
+    robot.enter(Mode.DAMPING)
+    robot.modes.clear_fault(robot.time)
+    robot.tick(3)
+    assert len(resets) == 1
+
+
+def test_a_second_fault_after_clearing_falls_again(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    for _ in range(3):
+        robot.ask(Intent.LOAD)
+        robot.tick(3)
+        robot.safety.report(FAULT, robot.time)
+        robot.tick(2)
+        assert robot.mode is Mode.DAMPING
+        robot.safety.report(SafetyReport("battery"), robot.time)
+        assert robot.modes.clear_fault(robot.time).accepted
+
+
+def test_damping_that_cannot_be_had_becomes_zero_torque(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.controllers[Mode.DAMPING].fail = "on_activate"
+    robot.safety.report(FAULT, robot.time)
+    robot.tick(4)
+    assert robot.mode is Mode.ZERO_TORQUE
+
+
+def test_an_operator_who_keeps_asking_for_damping_in_vain_gets_zero_torque(robot: Any) -> None:
+    """A held gamepad button asks in every tick."""
+    robot.enter(Mode.STANDBY)
+    robot.controllers[Mode.DAMPING].fail = "on_activate"
+    for _ in range(5):
+        robot.ask(Intent.DAMP)
+        robot.tick()
+    assert robot.mode is Mode.ZERO_TORQUE
+
+
+def test_even_when_neither_safe_controller_starts_the_robot_does_not_stay_stiff(
+    robot: Any,
+) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.controllers[Mode.DAMPING].fail = "on_activate"
+    robot.controllers[Mode.ZERO_TORQUE].fail = "on_activate"
+    robot.safety.report(FAULT, robot.time)
+    robot.tick(5)
+    assert robot.mode is Mode.ZERO_TORQUE
+    assert not robot.hardware.written[-1].any()
+
+
+def test_quit_is_refused_in_a_stiff_mode_and_accepted_in_the_safe_ones(robot: Any) -> None:
+    assert robot.ask(Intent.QUIT).shut_down
+    robot.enter(Mode.STANDBY)
+    answer = robot.ask(Intent.QUIT)
+    assert not answer.accepted
+    assert not answer.shut_down
+    robot.ask(Intent.DAMP)
+    robot.tick()
+    assert robot.ask(Intent.QUIT).shut_down
+
+
+# The mode manager alone, with a loop that shows exactly the snapshots a test wants.
+
+
+def _snapshot(mode: Mode, number: int, **changes: Any) -> Snapshot:
+    values: dict[str, Any] = {
+        "tick": number,
+        "now": 0.0,
+        "state": JointState(1),
+        "command": JointCommand(1),
+        "controller": mode.name,
+        "mode": mode,
+        "switch_number": number,
+        "phase": Phase.RUNNING,
+        "progress": None,
+        "unconfirmed": "",
+        "reports": (),
+        "fall": None,
+        "ticket": 0,
+        "refusal": None,
+    }
+    return Snapshot(**{**values, **changes})
+
+
+@dataclass
+class ShownLoop:
+    """Shows the next of `shown` at every look, the last one for good."""
+
+    shown: list[Snapshot]
+    requests: list[SwitchRequest] = field(default_factory=list)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.shown.pop(0) if len(self.shown) > 1 else self.shown[0]
+
+    def request(self, request: SwitchRequest) -> None:
+        self.requests.append(request)
+
+    def request_fault_reset(self) -> None:
+        """Nothing to reset."""
+
+    def refusal_of(self, controller: str) -> str:
+        return ""
+
+
+CONTROLLERS = {mode: mode.name for mode in Mode if mode is not Mode.LOCOMOTION}
+
+
+@pytest.mark.parametrize("looks_before", [1, 2, 3])
+def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before: int) -> None:
+    """The loop runs on in its own thread while the mode manager decides."""
+    standby = _snapshot(Mode.STANDBY, 3)
+    fallen = _snapshot(Mode.DAMPING, 4, fall=Fall(1, "standby failed"))
+    loop = ShownLoop([*[standby] * looks_before, fallen])
+    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+
+    modes.handle(Intent.LOAD, 0.0)
+
+    climbing = [r for r in loop.requests if r.controller == "STANDBY" and r.expected_number == 4]
+    assert climbing == []
+
+
+@pytest.mark.parametrize("looks_before", [1, 2, 3, 4])
+def test_a_fall_while_clearing_is_not_cleared_away(looks_before: int) -> None:
+    damping = _snapshot(Mode.DAMPING, 3)
+    fallen = _snapshot(Mode.DAMPING, 4, fall=Fall(1, "again"))
+    loop = ShownLoop([*[damping] * looks_before, fallen])
+    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes.clear_fault(0.0)
+    modes.observe(0.0)
+    assert not modes.handle(Intent.LOAD, 0.0).accepted
+
+
+def test_a_fall_that_was_seen_and_cleared_does_not_count_again() -> None:
+    loop = ShownLoop([_snapshot(Mode.DAMPING, 4, fall=Fall(1, "once"))])
+    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes.observe(0.0)
+    assert modes.clear_fault(0.0).accepted
+    modes.observe(0.1)
+    assert modes.handle(Intent.LOAD, 0.1).accepted
+
+
+def test_requests_carry_the_number_they_were_decided_on_and_growing_tickets() -> None:
+    loop = ShownLoop([_snapshot(Mode.DAMPING, 7)])
+    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes.handle(Intent.LOAD, 0.0)
+    modes.handle(Intent.ZERO_TORQUE, 0.0)
+    assert [r.expected_number for r in loop.requests] == [7, 7]
+    assert loop.requests[0].ticket < loop.requests[1].ticket
+
+
+def test_the_way_down_carries_no_number() -> None:
+    loop = ShownLoop([_snapshot(Mode.STANDBY, 7)])
+    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes.handle(Intent.DAMP, 0.0)
+    assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
+
+
+def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
+    """Whoever put it there: the rule is about what is in force, not about who asked."""
+    shown = ShownLoop([_snapshot(Mode.DAMPING, 3, fall=Fall(1, "fell"))])
+    modes = ModeManager(shown, CONTROLLERS, SafetyMonitor())
+    modes.observe(0.0)
+    shown.shown = [_snapshot(Mode.STANDBY, 4, fall=Fall(1, "fell"))]
+    modes.observe(0.1)
+    assert shown.requests[-1:] == [SwitchRequest("DAMPING", None, 1)]
+
+
+def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
+    shown = ShownLoop([_snapshot(Mode.STANDBY, 3)])
+    modes = ModeManager(shown, CONTROLLERS, SafetyMonitor())
+    modes.handle(Intent.DAMP, 0.0)
+    shown.requests.clear()
+    # A fault while the loop has not yet carried out anything.
+    monitor_report = SafetyReport("arm", SafetyLevel.FAULT)
+    shown.shown = [_snapshot(Mode.STANDBY, 3, reports=(monitor_report,))]
+    modes.observe(0.1)
+    assert modes.handle(Intent.DAMP, 0.2).accepted
+
+
+def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() -> None:
+    report = SafetyReport("arm", SafetyLevel.FAULT)
+    loop = ShownLoop([_snapshot(Mode.STANDBY, 3, reports=(report,))])
+    modes = ModeManager(loop, {Mode.ZERO_TORQUE: "limp", Mode.STANDBY: "s"}, SafetyMonitor())
+    modes.observe(0.0)
+    assert [r.controller for r in loop.requests] == ["limp"]

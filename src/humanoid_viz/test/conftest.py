@@ -1,0 +1,224 @@
+"""A viewer as a user starts it, and a robot that is nothing but its topics."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
+
+ARM_URDF = """
+<robot name="arm">
+  <material name="orange"><color rgba="1 0.35 0 1"/></material>
+  <link name="base"><visual><origin xyz="0 0 0.5"/><geometry><cylinder radius="0.15" length="1"/></geometry>
+    <material name="orange"/></visual></link>
+  <link name="upper"><visual><origin xyz="0 0 0.2"/><geometry><box size="0.5 0.5 0.5"/></geometry>
+    <material name="orange"/></visual></link>
+  <link name="fore"><visual><geometry><sphere radius="0.2"/></geometry><material name="orange"/></visual></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+    <origin xyz="0 0 1"/><axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="10" velocity="3"/></joint>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0 0 0.4"/><axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="10" velocity="3"/></joint>
+</robot>
+"""
+
+
+def _wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + GIVE_UP
+    while not condition():
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        threading.Event().wait(0.02)
+
+
+@pytest.fixture
+def wait_until() -> Callable[[Callable[[], bool], str], None]:
+    """Waits until a condition holds; what it waits for is said if it never does."""
+    return _wait_until
+
+
+@pytest.fixture
+def arm_urdf() -> str:
+    """An orange arm of two joints and three links, one of each shape."""
+    return ARM_URDF
+
+
+@pytest.fixture
+def domain(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A ROS domain of this test's own, on this machine only."""
+    number = random.randrange(1, 102)
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    return number
+
+
+class ViewerProcess:
+    """A started viewer; its output is in `log`."""
+
+    def __init__(self, log: Path, *parameters: str) -> None:
+        self.log = log
+        command = [sys.executable, "-m", "humanoid_viz.main", "--ros-args"]
+        for parameter in parameters:
+            command += ["-p", parameter]
+        with log.open("w") as file:
+            self.process = subprocess.Popen(
+                command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
+            )
+
+    def text(self) -> str:
+        return self.log.read_text()
+
+    def logs(self, text: str) -> None:
+        _wait_until(lambda: text in self.text() or self.process.poll() is not None, f"log: {text}")
+        assert text in self.text()
+
+    @property
+    def url(self) -> str:
+        self.logs("viewer: http")
+        found = re.search(r"viewer: (http://\S+)", self.text())
+        assert found is not None
+        return found.group(1)
+
+    def wait(self) -> int:
+        return self.process.wait(timeout=GIVE_UP)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(timeout=GIVE_UP)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+
+
+StartViewer = Callable[..., ViewerProcess]
+
+
+@pytest.fixture
+def start_viewer(domain: int, tmp_path: Path) -> Iterator[StartViewer]:
+    """Starts viewers with parameters like "port:=0"; ends them after the test."""
+    started: list[ViewerProcess] = []
+
+    def start(*parameters: str) -> ViewerProcess:
+        viewer = ViewerProcess(tmp_path / f"viewer_{len(started)}.txt", *parameters)
+        started.append(viewer)
+        return viewer
+
+    yield start
+    for viewer in started:
+        viewer.end()
+
+
+class FakeRobot:
+    """Publishes what a control process publishes, 50 times a second, and answers as it is told to."""
+
+    JOINTS = ("shoulder", "elbow")
+
+    def __init__(self) -> None:
+        self.flowing = True
+        self.position = 0.25  # [rad], of every joint
+        self.mode = 1
+        self.refusal = ""
+        self.requests: list[int] = []
+        self.cleared = 0
+        self.context = Context()
+        rclpy.init(context=self.context)
+        self.node = Node("fake_robot", context=self.context)
+        self._states = self.node.create_publisher(JointState, "/prime/joint_states", 10)
+        self._commands = self.node.create_publisher(MITCommand, "/prime/joint_commands", 10)
+        self._modes = self.node.create_publisher(ControlMode, "/control_mode", 10)
+        self._standby = self.node.create_publisher(
+            StandbyState, "/standby_controller/state", LATCHED
+        )
+        self._descriptions = self.node.create_publisher(String, "/robot_description", LATCHED)
+        self._safety: dict[str, Publisher] = {}
+        self.node.create_subscription(ControlMode, "/control_mode", self._on_mode, 10)
+        self.node.create_service(Trigger, "/mode_manager/clear_fault", self._on_clear)
+        self.node.create_timer(0.02, self._publish)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin)
+        self._thread.start()
+
+    def describe(self, urdf: str = ARM_URDF) -> None:
+        self._descriptions.publish(String(data=urdf))
+
+    def report(self, source: str, level: int, message: str = "", flags: int = 0) -> None:
+        if source not in self._safety:
+            self._safety[source] = self.node.create_publisher(
+                SafetyStatus, "/safety_status", LATCHED
+            )
+        self._safety[source].publish(
+            SafetyStatus(source=source, level=level, message=message, flags=flags)
+        )
+
+    def progress(self, progress: float) -> None:
+        self._standby.publish(StandbyState(total_segments=2, progress=progress))
+
+    def end(self) -> None:
+        self._executor.shutdown()
+        self._thread.join()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+    def _on_mode(self, message: ControlMode) -> None:
+        if not message.controller_name:
+            self.requests.append(message.mode)
+
+    def _on_clear(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.cleared += 1
+        response.success, response.message = False, "only in DAMPING"
+        return response
+
+    def _publish(self) -> None:
+        if not self.flowing:
+            return
+        n = len(self.JOINTS)
+        self._states.publish(
+            JointState(name=self.JOINTS, position=[self.position] * n, velocity=[0.5] * n)
+        )
+        self._commands.publish(
+            MITCommand(
+                joint_names=self.JOINTS,
+                position=[0.125] * n,
+                velocity=[0.0] * n,
+                effort=[0.0] * n,
+                stiffness=[20.0] * n,
+                damping=[2.0] * n,
+            )
+        )
+        self._modes.publish(
+            ControlMode(
+                mode=self.mode, controller_name="some_controller", status_message=self.refusal
+            )
+        )
+
+
+@pytest.fixture
+def robot(domain: int) -> Iterator[FakeRobot]:
+    """A robot that has not described itself yet."""
+    robot = FakeRobot()
+    yield robot
+    robot.end()

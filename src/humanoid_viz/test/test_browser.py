@@ -1,0 +1,168 @@
+"""The page in a real, headless Chromium."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from humanoid_control_common.modes import Mode
+from humanoid_viz.browser_testing import (
+    CHROMIUM,
+    GIVE_UP,
+    OperatorPage,
+    changed,
+    chromium,
+    colourfulness,
+)
+from humanoid_viz.panel import LABELS
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+BUTTONS = (*LABELS.values(), "CLEAR FAULT")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def viewer(start_viewer):
+    return start_viewer("port:=0")
+
+
+@pytest.fixture
+def open_tab(browser, viewer):
+    tabs = []
+
+    def open_tab():
+        tabs.append(OperatorPage(browser, viewer.url))
+        return tabs[-1]
+
+    yield open_tab
+    for tab in tabs:
+        tab.page.close()
+
+
+def test_the_page_follows_a_robot_that_comes_goes_and_comes_back(open_tab, robot):
+    robot.flowing = False
+    tab = open_tab()
+    tab.shows("waiting for /prime/joint_states", ".hc-connection")
+    tab.shows("waiting for /robot_description", ".hc-notice")
+    expect(tab.page.locator(".hc-mode")).to_have_text("–")
+    empty = tab.robot_view()
+
+    robot.describe()
+    robot.flowing = True
+    tab.shows("connected 50 Hz", ".hc-connection")
+    tab.shows_mode(Mode.DAMPING)
+    tab.shows("shoulder0.2500.50–0.12520.02.0", ".hc-joints")
+    seen = tab.robot_view_becomes(
+        lambda picture: changed(empty, picture) > 0.1 and colourfulness(picture) > 0.05,
+        "an orange robot",
+    )
+
+    robot.position = 1.5
+    tab.robot_view_becomes(lambda picture: changed(seen, picture) > 0.02, "a robot that moved")
+
+    robot.flowing = False
+    tab.shows("connection lost", ".hc-connection")
+    expect(tab.page.locator(".hc-overlay", has_text="CONNECTION LOST")).to_be_visible()
+    expect(tab.page.locator(".hc-mode")).to_have_text("–")
+    tab.shows("shoulder1.5000.50––––", ".hc-joints.hc-outdated")
+    tab.robot_view_becomes(
+        lambda picture: changed(empty, picture) > 0.1 and colourfulness(picture) < 0.01,
+        "a grey robot",
+    )
+
+    robot.flowing = True
+    tab.shows("connected", ".hc-connection")
+    tab.robot_view_becomes(lambda picture: colourfulness(picture) > 0.05, "orange again")
+
+
+def test_clicks_become_requests_and_refusals_are_shown(open_tab, robot, wait_until):
+    robot.mode = 0
+    tab = open_tab()
+    tab.shows_mode(Mode.ZERO_TORQUE)
+    tab.click_mode(Mode.DAMPING)
+    wait_until(lambda: robot.requests == [1], "a request for DAMPING")
+    tab.shows("asked for DAMPING", ".hc-answer")
+    tab.shows_mode(Mode.ZERO_TORQUE)  # asking is not having: the requests are not statements
+
+    robot.refusal = "Rejected LOAD: requires DAMPING (currently <b>ZERO_TORQUE</b>)"
+    tab.click_mode(Mode.STANDBY)
+    wait_until(lambda: robot.requests == [1, 2], "a request for STANDBY")
+    tab.shows(robot.refusal, ".hc-message")  # as text: what came over a topic is not HTML
+
+    robot.mode = 2
+    robot.progress(0.25)
+    tab.shows_mode(Mode.STANDBY)
+    tab.page.keyboard.press("Escape")
+    wait_until(lambda: robot.requests == [1, 2, 1], "Escape as a request for DAMPING")
+
+    tab.button("CLEAR FAULT").click()
+    tab.shows("clear fault: refused: only in DAMPING", ".hc-answer")
+    assert robot.cleared == 1
+
+
+def test_standby_progress_and_safety_are_shown(open_tab, robot):
+    robot.mode = 2
+    robot.report("arm_bus", 0)
+    robot.report("hand_bus", 2, "wrist hot", flags=16)
+    tab = open_tab()
+    tab.shows_mode(Mode.STANDBY)
+    robot.progress(0.25)
+    tab.shows("25% of the way to the ready pose", ".hc-detail")
+    tab.shows("FAULT hand_bus wrist hot · TEMPERATURE_LIMIT", ".hc-source.hc-FAULT")
+    tab.shows("OK arm_bus", ".hc-source.hc-OK")
+
+
+def test_the_panel_fits_1280x720_and_damping_never_scrolls_away(open_tab, robot):
+    robot.describe()
+    tab = open_tab()
+    tab.shows_mode(Mode.DAMPING)
+    assert [label for label in BUTTONS if not tab.in_view(label)] == []
+    assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.page.evaluate(
+        """() => [...document.querySelectorAll('.mantine-ScrollArea-viewport')]
+            .every(area => area.scrollWidth <= area.clientWidth)"""
+    )
+
+    for i in range(40):
+        robot.report(f"source_{i}", 1, "a long list of safety sources")
+    tab.shows("source_39", ".hc-safety")
+    tab.page.locator(".hc-joints tbody tr").last.scroll_into_view_if_needed()
+    assert not tab.in_view(LABELS[Mode.REMOTE])
+    assert tab.in_view(LABELS[Mode.DAMPING])
+
+
+def test_a_malformed_description_is_shown_and_a_good_one_after_it_drawn(open_tab, robot, viewer):
+    robot.describe("<robot><link name='a'></robot>")
+    tab = open_tab()
+    tab.shows("No robot is drawn: robot description is not valid XML", ".hc-notice")
+    viewer.logs("robot description is not valid XML")
+    empty = tab.robot_view()
+    robot.describe()
+    tab.robot_view_becomes(lambda picture: changed(empty, picture) > 0.1, "a robot")
+    robot.describe("<robot><link/></robot>")
+    tab.shows("a <link> has no name", ".hc-notice")
+    tab.robot_view_becomes(lambda picture: changed(empty, picture) < 0.01, "no robot")
+
+
+def test_every_tab_shows_the_robot_and_any_of_them_asks(open_tab, robot, wait_until):
+    first, second = open_tab(), open_tab()
+    first.shows_mode(Mode.DAMPING)
+    second.shows_mode(Mode.DAMPING)
+    first.page.close()
+    second.click_mode(Mode.ZERO_TORQUE)
+    wait_until(lambda: robot.requests == [0], "a request from the tab that is left")
+
+
+def test_a_page_whose_viewer_died_says_that_its_values_are_old(open_tab, robot, viewer):
+    tab = open_tab()
+    tab.shows_mode(Mode.DAMPING)
+    warning = tab.page.locator(".hc-beat")
+    expect(warning).to_be_hidden()
+    viewer.process.kill()
+    expect(warning).to_be_visible(timeout=GIVE_UP * 1000)

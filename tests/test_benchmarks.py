@@ -1,0 +1,55 @@
+"""Every benchmark runs and prints its figures in the agreed form; no number is judged here."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+SCRIPTS = sorted(
+    path.name
+    for path in BENCHMARKS.glob("*.py")
+    if '__name__ == "__main__"' in path.read_text("utf-8")
+)
+EXPECTED = {
+    "control_cycle.py": "cycle, 14 joints, 1 component",
+    "jitter.py": "control process, ordinary",
+    "mode_switch.py": "request to statement, 200 Hz",
+    "simulation.py": "control process, unpaced",
+    "topics.py": "publish to callback, 200 Hz, ratio",
+}
+
+
+def run(script: str, *options: str) -> str:
+    result = subprocess.run(
+        [sys.executable, str(BENCHMARKS / script), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_every_benchmark_is_tested() -> None:
+    assert sorted(EXPECTED) == SCRIPTS
+
+
+@pytest.mark.parametrize("script", EXPECTED)
+def test_benchmark_prints_figures_with_median_p99_and_unit(script: str) -> None:
+    figures = json.loads(run(script, "--quick", "--json"))
+    assert EXPECTED[script] in figures
+    for name, figure in figures.items():
+        assert {"median", "p99", "unit"} <= figure.keys(), name
+        numbers = {key: value for key, value in figure.items() if key != "unit"}
+        assert all(math.isfinite(number) for number in numbers.values()), name
+        assert figure["median"] > 0.0, name
+
+
+@pytest.mark.parametrize("script", EXPECTED)
+def test_benchmark_says_what_it_measures(script: str) -> None:
+    assert "usage:" in run(script, "--help")
