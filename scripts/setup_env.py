@@ -160,6 +160,7 @@ def fill(plan: Plan, state: State, lock: int) -> None:
         with progress.step("a new virtual environment, .venv"):
             create_environment(plan)
         state.identity = plan.identity() | {"python": platform.python_version()}
+        state.save()
     constraints = VENV / "constraints.txt"
     constraints.write_text(plan.constraints)
     for file in todo:

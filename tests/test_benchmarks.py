@@ -26,8 +26,7 @@ EXPECTED = {
 def run(script: str, *options: str) -> str:
     result = subprocess.run(
         [sys.executable, str(BENCHMARKS / script), *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         check=False,
     )

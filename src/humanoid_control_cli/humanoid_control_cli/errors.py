@@ -19,6 +19,6 @@ def no_control_process(timeout: float) -> NoAnswerError:
     """Nothing was heard for `timeout` [s]."""
     domain = os.environ.get("ROS_DOMAIN_ID") or "0"
     return NoAnswerError(
-        f"no control process answers on ROS_DOMAIN_ID {domain} within {timeout:g} s: start one with "
-        "`hc up mujoco`, or set the ROS_DOMAIN_ID of the one that is running"
+        f"no control process answers on ROS_DOMAIN_ID {domain} within {timeout:g} s: start "
+        "one with `hc up mujoco`, or set the ROS_DOMAIN_ID of the one that is running"
     )

@@ -28,7 +28,7 @@ class ModeClient:
     def __init__(self, client: Client) -> None:
         self._client = client
         self.latest: Statement | None = None
-        self._new: deque[Statement] = deque()
+        self._new: deque[Statement] = deque(maxlen=1000)
         self._heard = 0.0  # [s], monotonic
         client.subscribe(ControlMode, TOPIC, self._on_control_mode)
 
@@ -40,7 +40,7 @@ class ModeClient:
         return self.latest
 
     def request(self, target: Mode) -> Statement:
-        """Ask for a mode. Returns the statement that it is in force.
+        """Ask for a mode. Returns the statement that it is in force, or was already.
 
         Raises RefusedError with the reason, NoAnswerError if nobody answers.
         """
@@ -86,7 +86,9 @@ class ModeClient:
             if time.monotonic() - self._heard > timeout:
                 raise no_control_process(timeout)
         if not finished:
-            raise RefusedError(f"STANDBY was left before it was finished, in force is {self.latest}")
+            raise RefusedError(
+                f"STANDBY was left before it was finished, in force is {self.latest}"
+            )
 
     def quit(self, *, wait: bool) -> str:
         """Ask the control process to end; `wait` until it has. Returns what it says.
@@ -95,7 +97,9 @@ class ModeClient:
         """
         message = self._client.trigger(QUIT)
         if wait and not self._client.wait(self._is_gone, self._client.timeout):
-            raise NoAnswerError(f"still running {self._client.timeout:g} s after saying '{message}'")
+            raise NoAnswerError(
+                f"still running {self._client.timeout:g} s after saying '{message}'"
+            )
         return message
 
     def _is_matched(self, publisher: Any) -> bool:

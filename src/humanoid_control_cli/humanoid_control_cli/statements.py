@@ -7,8 +7,8 @@ from typing import Final
 
 from humanoid_control_common.modes import Mode
 
-# So many statements after a request (0.2 s) with the reason of an earlier refusal, word for word,
-# mean that the request was refused for that reason too.
+# A request that is refused for the same reason as the one before, or asks for the mode in force,
+# changes nothing. So many unchanged statements after it (0.2 s) mean that it was one of these.
 UNCHANGED_STATEMENTS: Final = 10
 
 
@@ -43,14 +43,12 @@ class PendingRequest:
         self._unchanged = 0
 
     def answer(self, statement: Statement) -> Statement | Refusal | None:
-        """What the next statement says about it: granted, refused, or nothing yet."""
-        before = self._before
-        if statement.mode is self._target and statement.switch_number != before.switch_number:
-            return statement
-        if statement.message and statement.message != before.message:
+        """What the next statement says about it: in force, refused, or nothing yet."""
+        self._unchanged += 1
+        settled = self._unchanged >= UNCHANGED_STATEMENTS
+        if statement.mode is self._target:
+            switched = statement.switch_number != self._before.switch_number
+            return statement if switched or settled else None
+        if statement.message and (settled or statement.message != self._before.message):
             return Refusal(statement.message)
-        if statement.message:
-            self._unchanged += 1
-            if self._unchanged >= UNCHANGED_STATEMENTS:
-                return Refusal(statement.message)
         return None

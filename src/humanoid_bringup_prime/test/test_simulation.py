@@ -1,0 +1,88 @@
+"""The control process on MuJoCo, as fast as possible: the whole stack but for viewer and `hc`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rosgraph_msgs.msg import Clock
+
+from humanoid_bringup_prime.bringup import Backend
+from humanoid_control_msgs.msg import ControlMode, StandbyState
+
+READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
+STIFFNESS = 20.0  # [Nm/rad] of STANDBY
+
+
+def _time(message) -> float:
+    return message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+
+
+def _run_for(client, seconds: float) -> list:
+    """Joint states of the next `seconds` of simulated time."""
+    client.joint_states.clear()
+    client.until(lambda: client.joint_states, "joint states")
+    start = _time(client.joint_states[0])
+    client.until(lambda: _time(client.joint_states[-1]) >= start + seconds, "simulated time")
+    return list(client.joint_states)
+
+
+@pytest.fixture
+def simulation(start_control, client):
+    running = start_control(backend=Backend.MUJOCO, real_time_factor=0.0)
+    client.connect()
+    return running
+
+
+def test_standby_is_reached_and_held_where_gravity_lets_the_stiffness_hold_it(simulation, client):
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    client.until(
+        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
+        "the end of STANDBY",
+    )
+    last = _run_for(client, 5.0)[-1]
+    position, effort = np.array(last.position), np.array(last.effort)
+    assert np.abs(last.velocity).max() < 1e-3
+    np.testing.assert_allclose(effort, STIFFNESS * (np.array(READY) - position), atol=1e-3)
+    assert np.abs(effort).max() > 1.0  # gravity is there: the arms do sag
+
+
+@pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK], ids=lambda b: b.value)
+def test_ten_seconds_of_damping_stay_calm(start_control, client, backend):
+    start_control(backend=backend, real_time_factor=0.0)
+    client.connect()
+    client.reach(ControlMode.DAMPING)
+    states = _run_for(client, 10.0)
+    velocities = np.array([state.velocity for state in states])
+    assert np.isfinite(velocities).all()
+    assert np.abs(velocities).max() < 0.5
+    assert np.abs(velocities[len(velocities) // 2 :]).max() < 0.05
+
+
+def test_the_clock_is_simulated_and_never_runs_backwards_not_even_in_a_reset(simulation, client):
+    ticks: list[float] = []
+    client.node.create_subscription(
+        Clock, "/clock", lambda m: ticks.append(m.clock.sec + m.clock.nanosec * 1e-9), 10
+    )
+    client.until(lambda: ticks and ticks[-1] > 5.0, "5 s of simulated time")
+    assert client.call("/mujoco/reset").success
+    after = len(ticks)
+    client.until(lambda: len(ticks) > after + 50, "time going on")
+    assert np.all(np.diff(ticks) >= 0.0)
+    assert abs(_time(client.joint_states[-1]) - ticks[-1]) < 60.0
+
+
+def test_arms_let_go_fall(simulation, client):
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    client.until(
+        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
+        "the end of STANDBY",
+    )
+    elbow = 3
+    held = _run_for(client, 0.5)[-1].position[elbow]
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.ZERO_TORQUE)
+    fallen = _run_for(client, 3.0)[-1]
+    assert abs(fallen.position[elbow]) < abs(held) - 0.05
+    assert list(fallen.effort) == [0.0] * 14

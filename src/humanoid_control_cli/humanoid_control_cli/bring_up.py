@@ -1,0 +1,73 @@
+"""`hc up`: the processes of a bring-up, supervised."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+
+from humanoid_bringup_prime.bringup import Options, Process, plan
+from humanoid_control_cli.output import Output
+from humanoid_control_cli.processes import Command, Guard
+from humanoid_control_cli.signals import StopSignals
+from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.domain_lock import take_domain_lock
+
+READY: Final = Command(
+    OWN_LABEL, (sys.executable, "-m", "humanoid_control_cli.ready"), required=False
+)
+
+
+def bring_up(options: Options) -> int:
+    """Run Prime until it is stopped or a process ends. Returns the exit code.
+
+    Raises ConfigError, before anything is started, for whatever is wrong.
+    """
+    with StopSignals() as signals, Guard() as guard:
+        # Refused here, before the robot of the other one is mistaken for ours.
+        take_domain_lock().close()
+        commands = [_command(process) for process in plan(options, guard.folder)]
+        output = Output(
+            sys.stdout.fileno(),
+            OWN_LABEL,
+            [command.label for command in commands],
+            colour=_wants_colour(),
+        )
+        domain = os.environ.get("ROS_DOMAIN_ID") or "0"
+        output.say(f"bringing up Prime ({options.backend.value}) on ROS_DOMAIN_ID {domain}")
+        return Supervisor(output, signals, guard).run([*commands, READY], dict(_environment()))
+
+
+def _command(process: Process) -> Command:
+    files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
+    program = find_executable(process.package, process.executable)
+    return Command(process.label, (str(program), "--ros-args", *files))
+
+
+def find_executable(package: str, executable: str) -> Path:
+    """Where `ros2 run` finds it too. Raises ConfigError with what to do if it isn't there."""
+    remedy = "build the workspace (`make build`) and open it (`source env.sh`)"
+    try:
+        program = Path(get_package_prefix(package)) / "lib" / package / executable
+    except PackageNotFoundError:
+        raise ConfigError(f"package {package} is not installed: {remedy}") from None
+    if not os.access(program, os.X_OK):
+        raise ConfigError(f"{program}: no such executable: {remedy}")
+    return program
+
+
+def _wants_colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _environment() -> Iterator[tuple[str, str]]:
+    """The environment of the processes: their output shall come at once, coloured as ours is."""
+    own: Mapping[str, str] = os.environ
+    yield "RCUTILS_COLORIZED_OUTPUT", "1" if _wants_colour() else "0"
+    yield from own.items()
+    yield "PYTHONUNBUFFERED", "1"

@@ -1,0 +1,21 @@
+"""Entry point of `hc`: the edge where errors become one sentence and an exit code."""
+
+from __future__ import annotations
+
+import sys
+
+from humanoid_control_common.errors import RobotError
+
+
+def main() -> int:
+    """Run the command line. Returns the exit code, if it hasn't ended the process already."""
+    try:
+        from humanoid_control_cli.app import app
+
+        app(prog_name="hc")
+    except RobotError as error:
+        sys.stderr.write(f"hc: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -1,0 +1,216 @@
+"""What holds whatever operators, faults and broken controllers do, in any order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from humanoid_control_common.modes import SAFE_MODES, Intent, Mode
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.surface import JointCommand
+from humanoid_controllers.remote import RemoteCommand
+
+FAILING_MODES = st.sampled_from([Mode.STANDBY, Mode.REMOTE])
+VELOCITY_LIMIT, EFFORT_LIMIT = 3.0, 10.0
+
+
+class RobotMachine(RuleBasedStateMachine):
+    """Operators, faults and failures, in any order, with any number of ticks between them.
+
+    The oracle is a few facts kept here: whether the robot fell, and which reports are bad.
+    """
+
+    robot_type: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bad: dict[str, bool] = {"battery": False, "arm": False}
+        self.latched = False
+        self.number = 0
+
+    @initialize(silent_limit=st.sampled_from([None, 0.5]))
+    def power_on(self, silent_limit: float | None) -> None:
+        deadlines = {} if silent_limit is None else {"watch": silent_limit}
+        self.robot = self.robot_type(deadlines)
+        self.deadline = silent_limit
+        self.heard = 0.0
+
+    # What happens.
+
+    @rule(intent=st.sampled_from(list(Intent)))
+    def ask(self, intent: Intent) -> None:
+        mode = self.robot.mode
+        answer = self.robot.ask(intent)
+        self._notice()
+        if self.latched and intent is not Intent.QUIT and mode in SAFE_MODES:
+            repeated = {Intent.DAMP: Mode.DAMPING, Intent.ZERO_TORQUE: Mode.ZERO_TORQUE}
+            assert not answer.accepted or repeated.get(intent) is mode
+        if intent is Intent.QUIT:
+            assert answer.shut_down == (mode in SAFE_MODES)
+        if intent is Intent.DAMP and not self.latched:
+            assert answer.accepted
+
+    @rule(ticks=st.integers(1, 70))
+    def pass_time(self, ticks: int) -> None:
+        for _ in range(ticks):
+            self._tick()
+
+    @rule(target=st.floats(-5.0, 5.0), gain=st.floats(0.0, 200.0))
+    def send_command(self, target: float, gain: float) -> None:
+        command = JointCommand(3)
+        command.position[:], command.stiffness[:] = target, gain
+        command.velocity[:], command.effort[:] = 10.0 * target, 10.0 * target
+        remote = self.robot.controllers[Mode.REMOTE].inner
+        remote.receive(RemoteCommand(command.array, self.robot.time))
+
+    @rule(level=st.sampled_from(list(SafetyLevel)))
+    def report(self, level: SafetyLevel) -> None:
+        self.robot.safety.report(SafetyReport("battery", level, message="told"), self.robot.time)
+        self.bad["battery"] = level >= SafetyLevel.FAULT
+
+    @rule()
+    def watch_reports(self) -> None:
+        self.robot.safety.report(SafetyReport("watch"), self.robot.time)
+        self.heard = self.robot.time
+
+    @rule(level=st.sampled_from(list(SafetyLevel)))
+    def hardware_reports(self, level: SafetyLevel) -> None:
+        self.robot.hardware.fault = SafetyReport("arm", level, message="told")
+
+    @rule(methods=st.sets(st.sampled_from(["read"])))
+    def hardware_breaks(self, methods: set[str]) -> None:
+        self.robot.hardware.fail = methods
+
+    @rule(confirmed=st.booleans())
+    def drives_confirm(self, confirmed: bool) -> None:
+        self.robot.hardware.confirmed = confirmed
+
+    @rule(mode=FAILING_MODES, how=st.sampled_from(["", "on_activate", "update", "nan"]))
+    def controller_breaks(self, mode: Mode, how: str) -> None:
+        self.robot.controllers[mode].fail = how
+
+    @rule()
+    def clear(self) -> None:
+        mode = self.robot.mode
+        answer = self.robot.modes.clear_fault(self.robot.time)
+        if answer.accepted:
+            assert mode in SAFE_MODES
+            assert not self._problem()
+            self.latched = False
+        elif self._problem():
+            self.latched = True
+
+    # What must be true.
+
+    def _tick(self) -> None:
+        problem_before = self._problem()
+        falls_before = self._falls()
+        self.robot.tick()
+        hardware = self.robot.hardware
+        level = hardware.fault.level if hardware.fault else SafetyLevel.OK
+        self.bad["arm"] = bool(hardware.fail) or level >= SafetyLevel.FAULT
+        self._notice()
+        self.latched |= self._falls() > falls_before
+        if problem_before and self._problem():
+            # The mode manager has seen it before this tick, so the loop has acted on it.
+            assert self.robot.mode in SAFE_MODES
+        self._check_command()
+
+    def _notice(self) -> None:
+        self.latched |= self._problem()
+
+    def _falls(self) -> int:
+        fall = self.robot.loop.snapshot.fall
+        return 0 if fall is None else fall.number
+
+    def _problem(self) -> bool:
+        silent = self.deadline is not None and self.robot.time - self.heard > self.deadline
+        return silent or any(self.bad.values())
+
+    def _check_command(self) -> None:
+        written = self.robot.hardware.written[-1]
+        measured = self.robot.hardware.measured_at_write[-1]
+        assert np.isfinite(written).all()
+        assert np.all(written[3:] >= 0.0)
+        assert np.all(np.abs(written[1]) <= VELOCITY_LIMIT)
+        assert np.all(np.abs(written[2]) <= EFFORT_LIMIT)
+        assert np.all(np.abs(written[0]) <= 2.0)
+        assert np.all(np.abs(written[0] - measured) * written[3] <= EFFORT_LIMIT + 1e-9)
+        if self.robot.mode in SAFE_MODES:
+            assert not written[1:4].any()
+
+    @invariant()
+    def numbers_only_grow(self) -> None:
+        number = self.robot.loop.snapshot.switch_number
+        assert number >= self.number
+        self.number = number
+
+    @invariant()
+    def exactly_one_controller_is_active(self) -> None:
+        snapshot = self.robot.loop.snapshot
+        running = [c.mode for c in self.robot.controllers.values() if c.active]
+        if snapshot.phase.value == "running":
+            assert running == [snapshot.mode]
+        else:
+            assert running == []
+
+    @invariant()
+    def a_latched_robot_is_soft_after_the_next_tick(self) -> None:
+        if self.latched and self.robot.modes.statement.mode not in SAFE_MODES:
+            self._tick()
+            assert self.robot.mode in SAFE_MODES
+
+
+def test_no_order_of_events_leads_to_a_stiff_robot_that_should_not_be(robot_type: Any) -> None:
+    class Machine(RobotMachine):
+        pass
+
+    Machine.robot_type = robot_type
+    run_state_machine_as_test(
+        Machine, settings=settings(max_examples=60, stateful_step_count=30, deadline=None)
+    )
+
+
+@pytest.mark.parametrize("seconds_between", [0.01, 1.0])
+def test_a_repeated_load_never_reenters_standby_after_any_kind_of_fall(
+    robot_type: Any, seconds_between: float
+) -> None:
+    def by_report(robot: Any) -> None:
+        robot.safety.report(SafetyReport("x", SafetyLevel.CRITICAL), robot.time)
+        robot.tick(2)
+        robot.safety.report(SafetyReport("x"), robot.time)
+
+    def by_hardware(robot: Any) -> None:
+        robot.hardware.fail = {"read"}
+        robot.tick(2)
+        robot.hardware.fail = set()
+
+    def by_controller(robot: Any) -> None:
+        robot.controllers[Mode.STANDBY].fail = "update"
+        robot.tick(2)
+        robot.controllers[Mode.STANDBY].fail = ""
+
+    def by_stall(robot: Any) -> None:
+        robot.loop.heartbeat()
+        robot.time += 0.5
+        robot.tick(2)
+        robot.loop.heartbeat()
+
+    for fall in (by_report, by_hardware, by_controller, by_stall):
+        robot = robot_type().enter(Mode.STANDBY)
+        fall(robot)
+        assert robot.mode is Mode.DAMPING
+        for _ in range(10):
+            robot.ask(Intent.LOAD)
+            assert robot.tick(round(seconds_between * 100)).mode is Mode.DAMPING

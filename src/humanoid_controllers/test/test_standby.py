@@ -1,0 +1,232 @@
+"""STANDBY: no step, no snatch, no limp moment on the way to the ready pose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.surface import JointCommand
+from humanoid_controller_manager.controller import ReportsProgress
+from humanoid_controllers.standby import StandbyController
+
+CLEAR, READY = np.array([0.5, -0.5, 0.0]), np.array([0.2, -0.2, 0.4])
+FIRST, SECOND = 0.3, 0.2  # [s], durations of the two segments
+START = 100.0  # [s]: clocks don't begin at zero
+SAGGED = np.array([-1.2, 1.4, 0.9])
+
+
+def _started(
+    make: Any, at: Any, start: Any = SAGGED, damping: float = 6.0, **changes: Any
+) -> StandbyController:
+    controller: StandbyController = make(StandbyController, **changes)
+    in_force = JointCommand(3)
+    in_force.damping[:] = damping
+    controller.on_activate(at(start), in_force, START)
+    return controller
+
+
+def _command(controller: StandbyController, at: Any, elapsed: float) -> JointCommand:
+    command = JointCommand(3)
+    command.array.fill(7.0)  # everything must be written
+    controller.update(at(SAGGED), command, START + elapsed, 0.01)
+    return command
+
+
+def test_it_begins_at_the_measured_pose_without_stiffness(make: Any, at: Any) -> None:
+    command = _command(_started(make, at), at, 0.0)
+    assert command.position == pytest.approx(SAGGED)
+    assert command.stiffness.tolist() == [0.0] * 3
+    assert command.damping == pytest.approx([6.0] * 3)
+    assert command.effort.tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5, 0.75])
+def test_in_the_first_segment_pose_stiffness_and_damping_ramp_together(
+    make: Any, at: Any, fraction: float
+) -> None:
+    command = _command(_started(make, at), at, fraction * FIRST)
+    assert command.position == pytest.approx(SAGGED + fraction * (CLEAR - SAGGED))
+    assert command.velocity == pytest.approx((CLEAR - SAGGED) / FIRST)
+    assert command.stiffness == pytest.approx([20.0 * fraction] * 3)
+    assert command.damping == pytest.approx([6.0 - 4.0 * fraction] * 3)
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5, 0.75])
+def test_afterwards_the_gains_stay(make: Any, at: Any, fraction: float) -> None:
+    command = _command(_started(make, at), at, FIRST + fraction * SECOND)
+    assert command.position == pytest.approx(CLEAR + fraction * (READY - CLEAR))
+    assert command.stiffness == pytest.approx([20.0] * 3)
+    assert command.damping == pytest.approx([2.0] * 3)
+
+
+@pytest.mark.parametrize("late", [0.0, 1e-9, 1.0, 1e6])
+def test_at_the_end_the_last_pose_is_held_without_motion(make: Any, at: Any, late: float) -> None:
+    command = _command(_started(make, at), at, FIRST + SECOND + 1e-9 + late)
+    assert command.position == pytest.approx(READY)
+    assert command.velocity.tolist() == [0.0] * 3
+    assert command.stiffness == pytest.approx([20.0] * 3)
+    assert command.damping == pytest.approx([2.0] * 3)
+
+
+@pytest.mark.parametrize("boundary", [FIRST, FIRST + SECOND])
+def test_nothing_but_the_velocity_jumps_between_segments(
+    make: Any, at: Any, boundary: float
+) -> None:
+    controller = _started(make, at)
+    before = _command(controller, at, boundary - 1e-9).array
+    after = _command(controller, at, boundary + 1e-9).array
+    assert np.abs(after - before)[[0, 2, 3, 4]].max() < 1e-6
+
+
+def test_a_sequence_of_one_pose_ends_with_the_full_stiffness(make: Any, at: Any) -> None:
+    controller = _started(make, at, sequence=["ready"])
+    assert _command(controller, at, SECOND).stiffness == pytest.approx([20.0] * 3)
+    assert controller.progress.finished
+
+
+def test_a_pose_may_be_visited_more_than_once(make: Any, at: Any) -> None:
+    controller = _started(make, at, sequence=["clear", "ready", "clear"])
+    assert _command(controller, at, 2 * FIRST + SECOND).position == pytest.approx(CLEAR)
+    assert controller.progress.total_segments == 3
+
+
+poses = st.lists(st.floats(-2.0, 2.0), min_size=3, max_size=3).map(np.array)
+steps = st.lists(st.floats(0.0, 0.1), min_size=1, max_size=30)
+
+
+@given(start=poses, damping=st.floats(0.5, 20.0), steps=steps)
+def test_from_any_pose_no_step_is_larger_than_the_ramp_allows(
+    make: Any, at: Any, start: Any, damping: float, steps: list[float]
+) -> None:
+    controller = _started(make, at, start, damping)
+    fastest = np.maximum(np.abs(CLEAR - start) / FIRST, np.abs(READY - CLEAR) / SECOND)  # [rad/s]
+    elapsed, before = 0.0, _command(controller, at, 0.0).array
+    assert before[0] == pytest.approx(start, abs=1e-12)
+    for step in steps:
+        elapsed += step
+        after = _command(controller, at, elapsed).array
+        assert np.all(np.abs(after[0] - before[0]) <= fastest * step + 1e-9)
+        assert np.all(np.abs(after[1]) <= fastest + 1e-9)
+        assert np.all(np.abs(after[3] - before[3]) <= 20.0 / FIRST * step + 1e-9)
+        assert np.all(after[3] >= before[3])
+        assert np.all(np.abs(after[4] - before[4]) <= abs(damping - 2.0) / FIRST * step + 1e-9)
+        assert np.all(after[4] >= min(damping, 2.0) - 1e-9)
+        assert np.all(after[2] == 0.0)
+        before = after
+
+
+@given(steps=steps)
+def test_progress_never_goes_back_and_ends_at_one(make: Any, at: Any, steps: list[float]) -> None:
+    controller = _started(make, at)
+    assert controller.progress.fraction == 0.0
+    elapsed, seen = 0.0, [controller.progress]
+    for step in steps:
+        elapsed += step
+        _command(controller, at, elapsed)
+        seen.append(controller.progress)
+    fractions = [p.fraction for p in seen]
+    segments = [p.current_segment for p in seen]
+    assert fractions == sorted(fractions)
+    assert segments == sorted(segments)
+    assert set(segments) <= {0, 1}
+    assert seen[-1].finished == (elapsed >= FIRST + SECOND)
+    _command(controller, at, 10.0)
+    assert (controller.progress.fraction, controller.progress.finished) == (1.0, True)
+
+
+def test_a_second_activation_starts_all_over(make: Any, at: Any) -> None:
+    controller = _started(make, at)
+    _command(controller, at, 10.0)
+    in_force = JointCommand(3)
+    in_force.damping[:] = 6.0
+    controller.on_activate(at(1.5), in_force, START + 50.0)
+    assert controller.progress.fraction == 0.0
+    assert _command(controller, at, 50.0).position == pytest.approx([1.5] * 3)
+    assert _command(controller, at, 50.0).stiffness.tolist() == [0.0] * 3
+
+
+def test_it_tells_its_progress(make: Any) -> None:
+    assert isinstance(make(StandbyController), ReportsProgress)
+
+
+def test_arrays_it_was_shown_at_activation_may_change_afterwards(make: Any, at: Any) -> None:
+    controller = make(StandbyController)
+    state, in_force = at(SAGGED), JointCommand(3)
+    in_force.damping[:] = 6.0
+    controller.on_activate(state, in_force, START)
+    state.position[:] = 0.0
+    in_force.array.fill(0.0)
+    command = _command(controller, at, 0.0)
+    assert command.position == pytest.approx(SAGGED)
+    assert command.damping == pytest.approx([6.0] * 3)
+
+
+def test_in_the_loop_a_robot_loads_from_damping_without_a_jump(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    assert robot.ask(Intent.LOAD).accepted
+    first = len(robot.hardware.written)
+    robot.tick(60)
+    written = np.array(robot.hardware.written[first - 1 :])
+    steps = np.abs(np.diff(written, axis=0))
+    period = 0.01
+    assert steps[:, 0].max() <= 0.6 / FIRST * period + 1e-9  # from 0.1 to -0.5 rad in 0.3 s
+    assert steps[:, 3].max() <= 20.0 / FIRST * period + 1e-9
+    assert written[1, 3].max() == 0.0
+    assert written[:, 4].min() >= 2.0 - 1e-9
+    assert written[-1, 0] == pytest.approx(READY)
+
+
+def test_an_unknown_pose_is_named_with_the_known_ones(make: Any) -> None:
+    with pytest.raises(ConfigError, match="unknown pose 'home'; known: clear, ready"):
+        make(StandbyController, sequence=["clear", "home"])
+
+
+def test_a_pose_of_the_wrong_size_is_refused_with_both_sizes(make: Any) -> None:
+    poses = {"ready": {"duration": 1.0, "positions": [0.0, 0.0]}}
+    with pytest.raises(ConfigError) as caught:
+        make(StandbyController, sequence=["ready"], poses=poses)
+    for part in ("poses.ready.positions", "2 values", "3 joints", "shoulder, elbow, wrist"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [2.5, -2.01, np.nan, np.inf])
+def test_a_pose_outside_the_limits_is_refused_naming_joint_and_values(
+    make: Any, value: float
+) -> None:
+    poses = {"ready": {"duration": 1.0, "positions": [0.0, value, 0.0]}}
+    with pytest.raises(ConfigError) as caught:
+        make(StandbyController, sequence=["ready"], poses=poses)
+    message = str(caught.value)
+    assert "poses.ready.positions" in message
+    assert f"elbow {value:g} rad, allowed -2 to 2" in message
+    assert "shoulder" not in message
+
+
+def test_a_pose_on_the_limit_is_allowed(make: Any) -> None:
+    poses = {"ready": {"duration": 1.0, "positions": [2.0, -2.0, 0.0]}}
+    make(StandbyController, sequence=["ready"], poses=poses)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"stiffness": 0.0},
+        {"damping": -1.0},
+        {"stiffness": np.nan},
+        {"sequence": []},
+        {"poses": {"clear": {"duration": 0.0, "positions": [0.0, 0.0, 0.0]}}},
+        {"poses": {"clear": {"duration": np.inf, "positions": [0.0, 0.0, 0.0]}}},
+        {"poses": {"clear": {"duration": 1.0, "positions": ["a"]}}},
+        {"speed": 1.0},
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(make: Any, changes: Any) -> None:
+    with pytest.raises(ValidationError):
+        make(StandbyController, **changes)
