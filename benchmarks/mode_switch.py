@@ -14,15 +14,17 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from figures import Figure, arguments, figure, report
+from figures import Figure, arguments, figure, note, report
 from humanoid_control_msgs.msg import ControlMode
 from processes import Client, Running, client, control, isolated, peer, running
+from std_srvs.srv import Trigger
 
 from humanoid_bringup_prime.bringup import Backend
 
 RATES = (50, 200, 1000)  # [Hz]
 SWITCHES = 250  # at every rate
 PAUSE = 0.04  # [s] at most between two requests: two periods of the slowest loop
+FALLEN = "Fell to safety"  # what the mode manager states then begins with it
 REQUEST_TOPIC, REPLY_TOPIC = "/bare/request", "/bare/reply"
 
 
@@ -42,18 +44,37 @@ class Door:
             self.arrival = time.perf_counter()
             self.answer = message
 
-    def ask(self, mode: int, process: Running) -> float:
-        """Ask for `mode`; the time [s] until the answer says so with a new number."""
+    def ask(self, mode: int, process: Running) -> float | None:
+        """Ask for `mode`; the time [s] until the answer says so with a new number.
+
+        None if the loop fell to safety: a tick was late, and no request is served before
+        `clear_fault`.
+        """
         before = -1 if self.answer is None else self.answer.switch_number
 
         def answered() -> bool:
             answer = self.answer
-            return answer is not None and answer.mode == mode and answer.switch_number > before
+            return answer is not None and (
+                (answer.mode == mode and answer.switch_number > before) or self.fallen
+            )
 
         begin = time.perf_counter()
         self._requests.publish(ControlMode(mode=mode))
         self.client.spin_until(answered, f"answer on {self.reply_topic}", process)
-        return self.arrival - begin
+        return None if self.fallen else self.arrival - begin
+
+    @property
+    def fallen(self) -> bool:
+        """Whether the last answer tells of a fall."""
+        return self.answer is not None and self.answer.status_message.startswith(FALLEN)
+
+    def clear(self, process: Running) -> None:
+        """Have the mode manager forget the fall."""
+        clear = self.client.node.create_client(Trigger, "/mode_manager/clear_fault")
+        self.client.spin_until(clear.service_is_ready, "clear_fault", process)
+        cleared = clear.call_async(Trigger.Request())
+        self.client.spin_until(cleared.done, "answer of clear_fault", process)
+        self.client.spin_until(lambda: not self.fallen, "statement after the fall", process)
 
     def connect(self, process: Running) -> None:
         """Wait until both topics lead there and back."""
@@ -67,6 +88,12 @@ class Door:
             f"peer on {self.request_topic}",
             process,
         )
+
+
+def other_mode(answer: ControlMode | None) -> int:
+    """The mode to ask for next."""
+    stated = None if answer is None else answer.mode
+    return int(ControlMode.ZERO_TORQUE if stated == ControlMode.DAMPING else ControlMode.DAMPING)
 
 
 def measure(command: list[str], switches: int) -> tuple[list[float], list[float]]:
@@ -86,12 +113,15 @@ def measure(command: list[str], switches: int) -> tuple[list[float], list[float]
         bare_door.connect(bare_process)
         node.spin_until(lambda: door.answer is not None, "statement", process)
         for i in range(-10, switches):  # the first ones find the way and are not counted
-            mode = ControlMode.ZERO_TORQUE if i % 2 == 0 else ControlMode.DAMPING
+            mode = other_mode(door.answer)
             node.spin_for(random.uniform(0.0, PAUSE), process)
             bare_time = bare_door.ask(mode, bare_process)
             node.spin_for(random.uniform(0.0, PAUSE), process)
             time_taken = door.ask(mode, process)
-            if i >= 0:
+            if time_taken is None or bare_time is None:
+                note("the loop fell to safety: cleared, this request is not counted")
+                door.clear(process)
+            elif i >= 0:
                 bare.append(bare_time)
                 ours.append(time_taken)
     return ours, bare
@@ -100,7 +130,7 @@ def measure(command: list[str], switches: int) -> tuple[list[float], list[float]
 def main() -> None:
     """Entry point."""
     options = arguments(__doc__).parse_args()
-    rates, switches = ((200,), 10) if options.quick else (RATES, SWITCHES)
+    rates, switches = ((50,), 10) if options.quick else (RATES, SWITCHES)
     figures: dict[str, Figure] = {}
     with TemporaryDirectory() as folder:
         for rate in rates:

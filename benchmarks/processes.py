@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -103,14 +103,17 @@ def running(command: Sequence[str]) -> Iterator[Running]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is not None:
-            return
-        process.send_signal(number)
-        try:
-            process.wait(END_PATIENCE)
-        except subprocess.TimeoutExpired:
-            continue
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if process.poll() is not None:
+                return
+            process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_PATIENCE)
+    finally:  # an impatient second Ctrl-C leaves nothing behind either
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def peer(name: str, *parameters: str) -> list[str]:

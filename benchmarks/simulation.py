@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 import mujoco
 import numpy as np
 from figures import Figure, arguments, figure, ratio, report
+from numpy.typing import NDArray
 from processes import BenchmarkError, client, control, isolated, running
 from rosgraph_msgs.msg import Clock
 
@@ -69,7 +70,7 @@ class Ours:
         self.system.write(self.command, self.now, PERIOD)
         self.now += PERIOD
 
-    def positions(self) -> np.ndarray:
+    def positions(self) -> NDArray[np.float64]:
         """What the joints' positions are now [rad]."""
         self.system.read(self.state, self.now, PERIOD)
         return self.state.position
@@ -99,9 +100,10 @@ class Bare:
             data.qfrc_applied[self.columns] = np.clip(effort, -self.limit, self.limit)
             mujoco.mj_step(model, data)
 
-    def positions(self) -> np.ndarray:
+    def positions(self) -> NDArray[np.float64]:
         """What the joints' positions are now [rad]."""
-        return self.data.qpos[self.rows]
+        positions: NDArray[np.float64] = self.data.qpos[self.rows]
+        return positions
 
 
 class Floor:

@@ -1,5 +1,6 @@
 """Every benchmark runs and prints its figures in the agreed form; no number is judged here."""
 
+import ast
 import json
 import math
 import subprocess
@@ -17,7 +18,7 @@ SCRIPTS = sorted(
 EXPECTED = {
     "control_cycle.py": "cycle, 14 joints, 1 component",
     "jitter.py": "control process, ordinary",
-    "mode_switch.py": "request to statement, 200 Hz",
+    "mode_switch.py": "request to statement, 50 Hz",
     "simulation.py": "control process, unpaced",
     "topics.py": "publish to callback, 200 Hz, ratio",
 }
@@ -51,4 +52,4 @@ def test_benchmark_prints_figures_with_median_p99_and_unit(script: str) -> None:
 
 @pytest.mark.parametrize("script", EXPECTED)
 def test_benchmark_says_what_it_measures(script: str) -> None:
-    assert "usage:" in run(script, "--help")
+    assert ast.get_docstring(ast.parse((BENCHMARKS / script).read_text("utf-8")))

@@ -16,10 +16,11 @@ from humanoid_controller_manager.snapshot import Snapshot
 from peers.recording import Recording
 
 
-def convert(snapshot: Snapshot) -> list[array[float]]:
+def convert(snapshot: Snapshot) -> None:
     """About what a publisher of joint states does with the interpreter in its hands."""
     state = snapshot.state
-    return [array("d", row.tolist()) for row in (state.position, state.velocity, state.effort)]
+    for row in (state.position, state.velocity, state.effort):
+        array("d", row.tolist())
 
 
 def main() -> None:

@@ -155,7 +155,7 @@ def status(timeout: Timeout = 3.0) -> None:
 
     with Client(timeout) as client:
         found = collect(client)
-    Console().print(render(found))
+    Console(markup=False, highlight=False).print(render(found))
     if not found.complete:
         raise typer.Exit(1)
 

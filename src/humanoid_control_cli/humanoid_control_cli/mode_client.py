@@ -86,16 +86,20 @@ class ModeClient:
             if time.monotonic() - self._heard > timeout:
                 raise no_control_process(timeout)
         if not finished:
-            raise RefusedError(
-                f"STANDBY was left before it was finished, in force is {self.latest}"
-            )
+            raise RefusedError(f"STANDBY was left unfinished, in force is {self.latest}")
 
     def quit(self, *, wait: bool) -> str:
         """Ask the control process to end; `wait` until it has. Returns what it says.
 
         Raises RefusedError with the reason, NoAnswerError if nobody answers, or it doesn't end.
         """
-        message = self._client.trigger(QUIT)
+        self.statement()
+        try:
+            message = self._client.trigger(QUIT)
+        except NoAnswerError:
+            if not self._is_gone():
+                raise
+            message = "ended without an answer"  # which may get lost when the process goes
         if wait and not self._client.wait(self._is_gone, self._client.timeout):
             raise NoAnswerError(
                 f"still running {self._client.timeout:g} s after saying '{message}'"
@@ -103,7 +107,7 @@ class ModeClient:
         return message
 
     def _is_matched(self, publisher: Any) -> bool:
-        """Whether everybody who listens, the mode manager among them, will get what is published."""
+        """Whether all who listen, the mode manager among them, will get what is published."""
         listeners = self._client.node.get_subscriptions_info_by_topic(TOPIC)
         known = any(listener.node_name == MODE_MANAGER for listener in listeners)
         return known and publisher.get_subscription_count() >= len(listeners)

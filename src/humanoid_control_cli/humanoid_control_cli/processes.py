@@ -45,7 +45,7 @@ class Guard:
     """
 
     def __init__(self, patience: float = GUARD_PATIENCE) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="humanoid_control_"))
+        self.folder = Path(tempfile.gettempdir()) / f"humanoid_control_{os.urandom(8).hex()}"
         command = [sys.executable, "-I", "-S", guard.__file__, str(self.folder), str(patience)]
         self._process = subprocess.Popen(
             command,
@@ -57,6 +57,7 @@ class Guard:
         )
         assert self._process.stdin is not None
         self._pipe: IO[bytes] = self._process.stdin
+        self.folder.mkdir(mode=0o700)  # only now that it will be removed, come what may
 
     def __enter__(self) -> Guard:
         return self

@@ -1,4 +1,4 @@
-"""Says when the robot is up. Run beside the processes of `hc up`, so that `hc` needs no ROS itself."""
+"""Says when the robot is up. A process of its own, so that `hc up` needs no ROS itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from humanoid_control_cli.statements import Statement
 from humanoid_control_cli.streams import Stream
 from humanoid_control_common.modes import Mode
 
-SPAN: Final = 0.25  # [s] over which the rate is measured at least
+SPAN: Final = 0.5  # [s] over which the rate is measured at least
 USUAL: Final = 10.0  # [s] after which it is worth a word that nothing has come
 NEXT: Final = {Mode.ZERO_TORQUE: "hc mode damp", Mode.DAMPING: "hc mode load"}
 

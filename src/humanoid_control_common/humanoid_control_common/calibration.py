@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-from pydantic import Field, RootModel
+from pydantic import Field, RootModel, field_validator
 
 from humanoid_control_common.config import StrictModel, load_yaml
 from humanoid_control_common.errors import ConfigError
@@ -24,8 +23,15 @@ class JointCalibrationEntry(StrictModel):
     """One joint of prime_calibration.yaml."""
 
     id: int = Field(ge=0)  # ring position or CAN id
-    direction: Literal[-1, 1]
+    direction: int  # +1 or -1
     homing_offset: float = Field(allow_inf_nan=False)  # [rad], raw frame
+
+    @field_validator("direction")
+    @classmethod
+    def _sign(cls, value: int) -> int:
+        if value not in (-1, 1):
+            raise ValueError("expected 1 or -1")
+        return value
 
 
 class CalibrationFile(RootModel[dict[str, JointCalibrationEntry]]):

@@ -14,6 +14,8 @@ from humanoid_control_common.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]
 
+DEEPEST = 32  # levels; more is an alias that contains itself
+
 
 class StrictModel(BaseModel):
     """Base of configuration models: unknown keys and wrong types are errors."""
@@ -45,6 +47,8 @@ def _place(path: Path, node: yaml.Node) -> str:
 
 
 def _index_places(node: yaml.Node, key: KeyPath, places: dict[KeyPath, str], path: Path) -> None:
+    if len(key) > DEEPEST:
+        raise ConfigError(f"{_place(path, node)}: nested more than {DEEPEST} levels deep")
     places.setdefault(key, _place(path, node))
     if isinstance(node, yaml.MappingNode):
         for key_node, value_node in node.value:
@@ -77,7 +81,7 @@ def read_yaml(path: Path) -> Document:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
         raise ConfigError(f"{path}{line}: not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: not valid YAML: {error}") from error
     return Document(str(path), content, places)
 

@@ -108,12 +108,14 @@ def decide(situation: Situation, intent: Intent) -> Decision:
     """What becomes of `intent` in `situation`. Pure: same input, same answer.
 
     A request for the mode in force changes nothing. After a fall by safety everything but QUIT is
-    refused until the fall is cleared, so a repeated request can never lead out of it.
+    refused until the fall is cleared, so a repeated request can never lead out of it. The way down
+    from a stiff mode is always open.
     """
     target = MODE_OF_INTENT.get(intent)
     if target is situation.mode:
         return Decision(Verdict.STAY)
-    if situation.latched_fall and intent is not Intent.QUIT:
+    down = intent is Intent.DAMP and situation.mode not in SAFE_MODES
+    if situation.latched_fall and intent is not Intent.QUIT and not down:
         reason = f"fell to safety: {situation.latched_fall}; call clear_fault first"
         return Decision(Verdict.REFUSE, reason=f"Rejected {intent.value}: {reason}")
     reason = _refusal(situation, intent)

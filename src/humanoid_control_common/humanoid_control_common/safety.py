@@ -40,6 +40,10 @@ class SafetyReport:
     message: str = ""
 
 
+def _names(flags: SafetyFlag) -> str:
+    return "|".join(flag.name or "" for flag in flags) or "no details"
+
+
 @dataclass(slots=True)
 class SafetyMonitor:
     """Latest report of every source and the time it arrived.
@@ -60,7 +64,7 @@ class SafetyMonitor:
     def problem(self, now: float) -> str:
         """Why stiff modes are forbidden at `now` [s]; empty if they are not."""
         reasons = [
-            f"{r.source} reports {r.level.name}: {r.message or r.flags.name or 'no details'}"
+            f"{r.source} reports {r.level.name}: {r.message or _names(r.flags)}"
             for r in self._reports.values()
             if r.level >= SafetyLevel.FAULT
         ]

@@ -9,7 +9,6 @@ controllers YAML and code.
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 from typing import Final
 
@@ -21,6 +20,8 @@ from humanoid_control_common.joints import FloatArray
 COMMAND_INTERFACES: Final = ("position", "velocity", "effort", "stiffness", "damping")
 STATE_INTERFACES: Final = ("position", "velocity", "effort")
 
+_set = object.__setattr__
+
 
 class Capability(IntEnum):
     """How an actuator acts on one command interface of one joint."""
@@ -30,7 +31,21 @@ class Capability(IntEnum):
     PER_TICK = 2
 
 
-class JointState:
+LARGEST: Final = 1e150  # beyond it a value is absurd, and its square no longer a number
+
+
+class _Rows:
+    """Named rows of one array. Values change in place; the rows can't be replaced."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if value is getattr(self, name):
+            return  # `command.position += …` has changed the row in place
+        raise AttributeError(f"{name} can't be replaced; assign its elements: {name}[:] = …")
+
+
+class JointState(_Rows):
     """Measured state of n joints in the joint frame.
 
     `array` is the storage, shape (3, n); the named fields are its rows, shape (n,).
@@ -45,15 +60,24 @@ class JointState:
     effort: FloatArray  # [Nm]
 
     def __init__(self, joint_count: int, array: FloatArray | None = None) -> None:
-        self.array = np.full((3, joint_count), np.nan) if array is None else array
-        self.position, self.velocity, self.effort = self.array
+        if array is None:
+            array = np.full((3, joint_count), np.nan)
+        _set(self, "array", array)
+        for name, row in zip(STATE_INTERFACES, array, strict=True):
+            _set(self, name, row)
 
     def copy(self) -> JointState:
         """A state with storage of its own."""
         return JointState(self.array.shape[1], self.array.copy())
 
+    def read_only(self) -> JointState:
+        """The same storage, for those who must not write to it."""
+        view = self.array.view()
+        view.flags.writeable = False
+        return JointState(view.shape[1], view)
 
-class JointCommand:
+
+class JointCommand(_Rows):
     """MIT command for n joints in the joint frame.
 
     `array` is the storage, shape (5, n); the named fields are its rows, shape (n,). Starts as
@@ -70,22 +94,26 @@ class JointCommand:
     damping: FloatArray  # [Nm*s/rad], >= 0
 
     def __init__(self, joint_count: int, array: FloatArray | None = None) -> None:
-        self.array = np.zeros((5, joint_count)) if array is None else array
-        self.position, self.velocity, self.effort, self.stiffness, self.damping = self.array
+        if array is None:
+            array = np.zeros((5, joint_count))
+        _set(self, "array", array)
+        for name, row in zip(COMMAND_INTERFACES, array, strict=True):
+            _set(self, name, row)
 
     def copy(self) -> JointCommand:
         """A command with storage of its own."""
         return JointCommand(self.array.shape[1], self.array.copy())
 
     def is_valid(self) -> bool:
-        """Whether every value is finite and no gain is negative."""
-        # The sum of squares is finite only if every value is: much cheaper than a boolean array.
-        # Values above 1e150 overflow it and are refused as well.
-        return math.isfinite(np.vdot(self.array, self.array)) and self.array[3:].min() >= 0.0
+        """Whether every value is a finite number of sane size and no gain is negative."""
+        # If the sum of squares is small, so is every value: one reduction settles nearly all cases.
+        if np.vdot(self.array, self.array) < LARGEST and self.array[3:].min() >= 0.0:
+            return True
+        return not self.invalid_joints().any()
 
     def invalid_joints(self) -> NDArray[np.bool_]:
-        """Mask (n,) of the joints whose command is not finite or has a negative gain."""
-        wrong = np.logical_not(np.isfinite(self.array))
+        """Mask (n,) of the joints whose command is not a sane number or has a negative gain."""
+        wrong = np.logical_not(np.abs(self.array) <= LARGEST)
         wrong[3:] |= self.array[3:] < 0.0
         return np.asarray(wrong.any(axis=0))
 

@@ -71,6 +71,7 @@ class ActiveController:
         self._patience = patience
         self._slot: ControllerSlot | None = None
         self._reporting: ReportsProgress | None = None  # the same controller, if it reports
+        self._progress: Progress | None = None
         self._entered = 0.0
         self._candidate = JointCommand(len(hardware.joints))
         self._check_fallbacks("safe_controllers", self._safe_chain)
@@ -90,9 +91,7 @@ class ActiveController:
     @property
     def progress(self) -> Progress | None:
         """Progress of the controller in charge, if it reports any."""
-        if self._reporting is None or self.phase is Phase.PREPARING:
-            return None
-        return self._reporting.progress
+        return self._progress
 
     def refusal_of(self, name: str) -> str:
         """Why controller `name` can't be activated on this hardware; empty if it can."""
@@ -113,7 +112,9 @@ class ActiveController:
         if refusal:
             return refusal
         slot = self._slots[name]
-        if "stiffness" in slot.controller.needs:
+        if slot is self._slot:
+            return ""
+        if "stiffness" in slot.controller.needs and self._hardware.confirms_impedance:
             self._enter(slot, tick.now, Phase.PREPARING)
             command.position[:] = tick.state.position
             command.array[1:3] = 0.0
@@ -153,6 +154,7 @@ class ActiveController:
                 return
             reason, error = f"{reason}; {problem}", error or failure
         self._leave()
+        self.phase = Phase.RUNNING
         self.switch_number += 1
         self._hardware.mode_changed(self.mode, self.switch_number)
         command.array.fill(0.0)
@@ -179,11 +181,11 @@ class ActiveController:
     def _activate(
         self, slot: ControllerSlot, tick: Tick, command: JointCommand
     ) -> Exception | None:
-        self._candidate.array.fill(0.0)
         try:
             slot.controller.on_activate(tick.state, command.copy(), tick.now)
-        except Exception as error:
+        except Exception as error:  # plugin code: whatever it raises, it is not activated
             return error
+        self._candidate.array.fill(0.0)
         return None
 
     def _enter(self, slot: ControllerSlot, now: float, phase: Phase) -> None:
@@ -205,6 +207,7 @@ class ActiveController:
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
         self._reporting = None
+        self._progress = None
 
     def _try(
         self, slot: ControllerSlot, tick: Tick, command: JointCommand
@@ -214,6 +217,8 @@ class ActiveController:
         started = tick.clock()
         try:
             slot.controller.update(tick.state, candidate, tick.now, tick.period)
+            if self._reporting is not None:
+                self._progress = self._reporting.progress
         except Exception as error:
             return f"{slot.name} failed: {error or type(error).__name__}", error
         elapsed = tick.clock() - started
@@ -232,6 +237,11 @@ class ActiveController:
                 raise ConfigError(
                     f"{where}: unknown controller '{name}'; known: {', '.join(self._slots)}"
                 )
-            mode = self._slots[name].controller.mode
-            if mode not in SAFE_MODES:
-                raise ConfigError(f"{where}: '{name}' is {mode.name}, expected a safe mode")
+            refusal = self.refusal_as_safe(name)
+            if refusal:
+                raise ConfigError(f"{where}: {refusal}")
+
+    def refusal_as_safe(self, name: str) -> str:
+        """Why controller `name` is not one to start with or to fall back to; empty if it is."""
+        mode = self._slots[name].controller.mode
+        return "" if mode in SAFE_MODES else f"'{name}' is {mode.name}, expected a safe mode"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from humanoid_controller_manager.hardware import (
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
 from humanoid_controller_manager.urdf import RobotDescription
 
+Result = TypeVar("Result")
+
 
 @dataclass(slots=True)
 class Member:
@@ -32,19 +35,40 @@ class Member:
     rows: IndexArray
     state: JointState
     command: JointCommand
-    failure: str = ""  # of the latest read or write; empty if both worked
+    failures: dict[str, str] = field(default_factory=dict)  # by the call that failed last
     report: SafetyReport = field(init=False)
 
     def __post_init__(self) -> None:
         self.report = SafetyReport(self.info.name)
 
+    def guarded(self, call: Callable[..., Result], *arguments: Any) -> Result | None:
+        """Result of a call of the component, or None: what it raises becomes a failure."""
+        try:
+            result = call(*arguments)
+        except Exception as error:
+            self.failures[call.__name__] = f"{call.__name__} failed: {error}"
+            return None
+        if self.failures:
+            self.failures.pop(call.__name__, None)
+        return result
+
+    def refresh_report(self) -> bool:
+        """Take the component's report, or a FAULT if a call failed. Whether it changed."""
+        report = self.guarded(self.component.safety) or self.report
+        if self.failures:
+            message = "; ".join(self.failures.values())
+            report = SafetyReport(self.info.name, SafetyLevel.FAULT, report.flags, message)
+        if report == self.report:
+            return False
+        self.report = report
+        return True
+
 
 class HardwareGroup:
     """Configures, activates, reads and writes the components of a robot.
 
-    A component that raises in `read` or `write` keeps being called (so it can recover and gets
-    every damping command), its joints keep their last state, and its safety report becomes a
-    FAULT.
+    A component that raises is called again in the next tick (so it can recover, and gets every
+    damping command), its joints keep their last state, and its safety report becomes a FAULT.
     """
 
     def __init__(self, joints: JointSet, members: Sequence[Member]) -> None:
@@ -53,11 +77,16 @@ class HardwareGroup:
         self.capabilities = np.zeros((len(COMMAND_INTERFACES), len(joints)), dtype=np.int8)
         self.reports: tuple[SafetyReport, ...] = ()
         self.time_source: ProvidesTime | None = None  # the simulator among them, once configured
-        self._confirming: list[ConfirmsImpedance] = []
+        self._confirming: list[tuple[Member, ConfirmsImpedance]] = []
         # One component that serves all joints in order needs no copies.
         self._direct = len(self.members) == 1 and np.array_equal(
             self.members[0].rows, np.arange(len(joints))
         )
+
+    @property
+    def confirms_impedance(self) -> bool:
+        """Whether there are components whose gains are set per mode."""
+        return bool(self._confirming)
 
     def configure(self) -> None:
         """Configure every component.
@@ -67,12 +96,15 @@ class HardwareGroup:
         for member in self.members:
             member.component.on_configure(member.info)
             self.capabilities[:, member.rows] = member.component.capabilities()
-        components = [member.component for member in self.members]
-        clocks = [c for c in components if isinstance(c, ProvidesTime)]
+        self._confirming = [
+            (member, member.component)
+            for member in self.members
+            if isinstance(member.component, ConfirmsImpedance)
+        ]
+        clocks = [m.component for m in self.members if isinstance(m.component, ProvidesTime)]
         if len(clocks) > 1:
             raise ConfigError("more than one hardware component simulates time")
         self.time_source = clocks[0] if clocks else None
-        self._confirming = [c for c in components if isinstance(c, ConfirmsImpedance)]
 
     def activate(self, state: JointState) -> None:
         """Activate every component and fill `state`; whole or not at all.
@@ -83,16 +115,16 @@ class HardwareGroup:
         try:
             for member in self.members:
                 active.append(member)
-                member.component.on_activate(member.state)
+                _activate(member)
                 state.array[:, member.rows] = member.state.array
             unknown = np.asarray(~np.isfinite(state.array).all(axis=0))
             if unknown.any():
                 raise HardwareError(f"no measured state of {self.joints.named(unknown)}")
-        except Exception as error:
+        except HardwareError as error:
             for failure in _deactivate(active):
                 error.add_note(f"joints may still be powered: {failure}")
             raise
-        self._collect_reports()
+        self.reports = tuple(member.report for member in self.members)
 
     def deactivate(self) -> None:
         """Deactivate every component, trying all. Raises ExceptionGroup of what failed."""
@@ -101,18 +133,21 @@ class HardwareGroup:
             raise ExceptionGroup("joints may still be powered", failures)
 
     def read(self, state: JointState, now: float, period: float) -> bool:
-        """Fill `state`. Whether any safety report changed."""
-        if self._direct:
-            member = self.members[0]
-            changed = self._read_member(member, now, period)
-            if not member.failure:
-                state.array[:] = member.state.array
-            return changed
+        """Fill `state` with what was measured. Whether any safety report changed."""
         changed = False
         for member in self.members:
-            changed |= self._read_member(member, now, period)
-            if not member.failure:
-                state.array[:, member.rows] = member.state.array
+            measured = member.state.array
+            member.guarded(member.component.read, member.state, now, period)
+            if "read" not in member.failures:
+                if not np.isfinite(measured).all():
+                    member.failures["read"] = "no finite state of its joints"
+                elif self._direct:
+                    state.array[:] = measured
+                else:
+                    state.array[:, member.rows] = measured
+            changed |= member.refresh_report()
+        if changed:
+            self.reports = tuple(member.report for member in self.members)
         return changed
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
@@ -122,20 +157,20 @@ class HardwareGroup:
             if not self._direct:
                 np.take(command.array, member.rows, axis=1, out=member.command.array)
                 part = member.command
-            try:
-                member.component.write(part, now, period)
-            except Exception as error:
-                member.failure = f"write failed: {error}"
+            member.guarded(member.component.write, part, now, period)
 
-    def effort_limit(self, out: FloatArray) -> None:
-        """Effort limit [Nm] of every joint at its measured position, into `out` (n,)."""
+    def effort_limit(self, state: JointState, out: FloatArray) -> None:
+        """Effort limit [Nm] of every joint at its position in `state`, into `out` (n,)."""
         for member in self.members:
-            out[member.rows] = member.component.effort_limit(member.state.position)
+            position = state.position if self._direct else state.position[member.rows]
+            limit = member.guarded(member.component.effort_limit, position)
+            if limit is not None:
+                out[member.rows] = limit
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Tell the components that set gains per mode."""
-        for component in self._confirming:
-            component.mode_changed(mode, switch_number)
+        for member, component in self._confirming:
+            member.guarded(component.mode_changed, mode, switch_number)
 
     def unconfirmed(self) -> str:
         """Names of the components that have not confirmed the present mode's impedance."""
@@ -143,16 +178,23 @@ class HardwareGroup:
             return ""
         return ", ".join(
             member.info.name
-            for member in self.members
-            if isinstance(member.component, ConfirmsImpedance)
-            and not member.component.impedance_confirmed()
+            for member, component in self._confirming
+            if not member.guarded(component.impedance_confirmed)
         )
 
     def reset_faults(self) -> None:
         """Ask every component that can to reset its faults."""
         for member in self.members:
             if isinstance(member.component, ResetsFaults):
-                member.component.reset_faults()
+                member.guarded(member.component.reset_faults)
+
+    def failure(self) -> str:
+        """What the components failed at latest; empty if nothing."""
+        return "; ".join(
+            f"{member.info.name}: {failure}"
+            for member in self.members
+            for failure in member.failures.values()
+        )
 
     def lacking(self, needs: Mapping[str, Capability]) -> str:
         """Which joints don't offer `needs`, in words; empty if all do."""
@@ -164,29 +206,15 @@ class HardwareGroup:
                 problems.append(f"{interface} {level.name.lower()} not offered by {joints}")
         return "; ".join(problems)
 
-    def _read_member(self, member: Member, now: float, period: float) -> bool:
-        try:
-            member.component.read(member.state, now, period)
-            bad = not np.isfinite(member.state.array).all()
-            member.failure = "no finite state of its joints" if bad else ""
-        except Exception as error:
-            member.failure = f"read failed: {error}"
-        return self._update_report(member)
 
-    def _update_report(self, member: Member) -> bool:
-        report = member.component.safety()
-        if member.failure:
-            report = SafetyReport(member.info.name, SafetyLevel.FAULT, report.flags, member.failure)
-        if report is member.report or report == member.report:
-            return False
-        member.report = report
-        self.reports = tuple(m.report for m in self.members)
-        return True
-
-    def _collect_reports(self) -> None:
-        for member in self.members:
-            self._update_report(member)
-        self.reports = tuple(m.report for m in self.members)
+def _activate(member: Member) -> None:
+    """Activate one component and take its first report. Raises HardwareError naming it."""
+    try:
+        member.component.on_activate(member.state)
+        member.failures.clear()
+        member.report = member.component.safety()
+    except Exception as error:
+        raise HardwareError(f"{member.info.name}: {error}") from error
 
 
 def _deactivate(members: Sequence[Member]) -> list[Exception]:

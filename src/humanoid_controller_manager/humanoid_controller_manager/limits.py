@@ -47,7 +47,9 @@ class LimitStage:
     def apply(self, state: JointState, command: JointCommand) -> None:
         """Limit `command` in place, given the measured `state` and `effort_limit` [Nm]."""
         low, high, measured = self._low, self._high, state.position
-        effort = np.minimum(self.effort_limit, self._limits.effort, out=high[2])
+        # A component's limit that is NaN or negative must not become part of a command.
+        effort = np.fmin(self.effort_limit, self._limits.effort, out=high[2])
+        np.maximum(effort, 0.0, out=effort)
         np.negative(effort, out=low[2])
         # Without stiffness any distance is allowed: 1e-9 Nm/rad makes it astronomic, not infinite.
         np.maximum(command.stiffness, 1e-9, out=self._reach)

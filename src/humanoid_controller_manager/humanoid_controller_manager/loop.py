@@ -26,8 +26,9 @@ HEARTBEAT_LIMIT: Final = 0.2  # [s] the ROS side may be silent before the loop g
 class SwitchRequest:
     """Put `controller` in charge.
 
-    A request decided on while `expected_number` was in force is dropped when another one is; None
-    is for the way down, which is never outdated. Tickets grow from request to request.
+    A request decided on while `expected_number` was in force is dropped when another one is. None is
+    for the way down to a safe mode: never outdated, served before other requests, and ending
+    in the next safe controller if this one refuses. Tickets grow from request to request.
     """
 
     controller: str
@@ -67,11 +68,13 @@ class ControlLoop:
         )
         self._monotonic = monotonic
         self._state = JointState(count)
+        self._measured = self._state.read_only()  # what controllers see of it
         self._command = JointCommand(count)  # in force: what was written last
         self._ticks = 0
         self._refusal: Refusal | None = None
         self._ticket = 0  # of the request looked at last
         self._requests: Mailbox[SwitchRequest] = Mailbox()
+        self._ways_down: Mailbox[SwitchRequest] = Mailbox()
         self._fault_resets: Mailbox[bool] = Mailbox()
         self._heartbeat: float | None = None
         self._snapshot: Snapshot | None = None
@@ -87,7 +90,8 @@ class ControlLoop:
 
     def request(self, request: SwitchRequest) -> None:
         """Leave a request for the next tick; the newest wins."""
-        self._requests.put(request)
+        box = self._ways_down if request.expected_number is None else self._requests
+        box.put(request)
 
     def request_fault_reset(self) -> None:
         """Have the hardware reset its faults in the next tick."""
@@ -108,15 +112,16 @@ class ControlLoop:
 
         Raises ConfigError, HardwareError or ControllerError; the hardware is inactive then.
         """
-        refusal = self.refusal_of(initial)
+        refusal = self.refusal_of(initial) or self._active.refusal_as_safe(initial)
         if refusal:
             raise ConfigError(f"initial_controller: {refusal}")
         self.hardware.activate(self._state)
-        tick = Tick(self._state, now, 0.0, lambda: now)
+        tick = Tick(self._measured, now, 0.0, lambda: now)
         refusal = self._active.switch(initial, tick, self._command)
-        if refusal:
+        failure = refusal or self.hardware.failure()
+        if failure:
             self.hardware.deactivate()
-            raise ControllerError(refusal)
+            raise ControllerError(failure)
         self._snapshot = self._take_snapshot(now)
 
     def tick(self, now: float, period: float, clock: Callable[[], float]) -> None:
@@ -127,14 +132,14 @@ class ControlLoop:
         state, command, active = self._state, self._command, self._active
         changed = self.hardware.read(state, now, period)
         before = active.switch_number, active.phase, self._ticket
-        tick = Tick(state, now, period, clock)
+        tick = Tick(self._measured, now, period, clock)
         stalled = self._stalled()
         if stalled:
             active.fall_back(stalled, tick, command)
         else:
             self._serve_requests(tick)
             active.update(tick, command)
-        self.hardware.effort_limit(self.limits.effort_limit)
+        self.hardware.effort_limit(state, self.limits.effort_limit)
         self.limits.apply(state, command)
         self.hardware.write(command, now, period)
         self._ticks += 1
@@ -157,15 +162,18 @@ class ControlLoop:
     def _serve_requests(self, tick: Tick) -> None:
         if self._fault_resets.take():
             self.hardware.reset_faults()
-        request = self._requests.take()
-        if request is None:
-            return
-        self._ticket = request.ticket
-        if request.expected_number not in (None, self._active.switch_number):
-            return
-        refusal = self._active.switch(request.controller, tick, self._command)
-        if refusal:
-            self._refusal = Refusal(request.ticket, refusal)
+        request, down = self._requests.take(), self._ways_down.take()
+        if down is not None:
+            self._ticket = max(down.ticket, request.ticket if request else 0)
+            refusal = self._active.switch(down.controller, tick, self._command)
+            if refusal:
+                self._active.fall_back(refusal, tick, self._command)
+        elif request is not None:
+            self._ticket = request.ticket
+            if request.expected_number == self._active.switch_number:
+                refusal = self._active.switch(request.controller, tick, self._command)
+                if refusal:
+                    self._refusal = Refusal(request.ticket, refusal)
 
     def _take_snapshot(self, now: float) -> Snapshot:
         active = self._active

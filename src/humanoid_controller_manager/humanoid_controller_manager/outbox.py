@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 
+from humanoid_controller_manager.mailbox import Mailbox
 from humanoid_controller_manager.ros_host import SnapshotListener
 from humanoid_controller_manager.snapshot import Snapshot
 
@@ -23,7 +24,7 @@ class Outbox:
     def __init__(self, listeners: Sequence[SnapshotListener], minimum_interval: float) -> None:
         self._listeners = tuple(listeners)
         self._minimum_interval = minimum_interval
-        self._latest: Snapshot | None = None
+        self._inbox: Mailbox[Snapshot] = Mailbox()
         self._wake = threading.Lock()  # held while there is nothing to do
         self._wake.acquire()
         self._stopping = False
@@ -36,7 +37,7 @@ class Outbox:
 
     def put(self, snapshot: Snapshot) -> None:
         """Leave `snapshot`; called by the loop's thread only."""
-        self._latest = snapshot
+        self._inbox.put(snapshot)
         self._release()
 
     def stop(self) -> None:
@@ -52,12 +53,16 @@ class Outbox:
     def _run(self) -> None:
         while not self._stopping:
             self._wake.acquire()
-            if self._latest is None:
-                continue
-            for listener in self._listeners:
-                self._tell(listener, self._latest)
-            if self._minimum_interval > 0.0:
+            self._publish()
+            if self._minimum_interval > 0.0 and not self._stopping:
                 time.sleep(self._minimum_interval)
+        self._publish()
+
+    def _publish(self) -> None:
+        snapshot = self._inbox.take()
+        if snapshot is not None:
+            for listener in self._listeners:
+                self._tell(listener, snapshot)
 
     def _tell(self, listener: SnapshotListener, snapshot: Snapshot) -> None:
         try:

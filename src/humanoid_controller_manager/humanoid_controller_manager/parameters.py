@@ -16,6 +16,7 @@ from humanoid_control_common.errors import ConfigError
 Parameters = TypeVar("Parameters", bound=StrictModel)
 
 # Parameters that every ROS node has, whoever it is.
+_SECTION = "ros__parameters"
 _OF_EVERY_NODE = ("use_sim_time", "qos_overrides", "start_type_description_service")
 
 
@@ -54,23 +55,31 @@ def parameter_files(arguments: Sequence[str]) -> list[Document]:
 
 def node_document(node: str, parameters: Mapping[str, Any], files: Sequence[Document]) -> Document:
     """The dotted parameters ROS gave `node`, as a nested document that knows their places."""
-    content: dict[str, Any] = {}
-    for name, value in parameters.items():
-        keys = name.split(".")
-        if keys[0] in _OF_EVERY_NODE:
-            continue
-        level = content
-        for key in keys[:-1]:
-            level = level.setdefault(key, {})
-        level[keys[-1]] = list(value) if isinstance(value, array | tuple) else value
     places: dict[KeyPath, str] = {}
     for file in files:
-        for prefix in (("/**", "ros__parameters"), (node, "ros__parameters")):
+        for prefix in (("/**", _SECTION), (node, _SECTION), (f"/{node}", _SECTION)):
             depth = len(prefix)
             for path, place in file.places.items():
                 if path[:depth] == prefix:
                     places[_dotted(path[depth:])] = place
-    return Document(f"parameters of {node}", content, places)
+    return Document(f"parameters of {node}", _nested(node, parameters), places)
+
+
+def _nested(node: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for name, value in parameters.items():
+        *groups, last = name.split(".")
+        if [*groups, last][0] in _OF_EVERY_NODE:
+            continue
+        level = content
+        for group in groups:
+            level = level.setdefault(group, {})
+            if not isinstance(level, dict):
+                raise ConfigError(f"parameters of {node}: '{group}' is a value and a group at once")
+        if isinstance(level.get(last), dict):
+            raise ConfigError(f"parameters of {node}: '{name}' is a value and a group at once")
+        level[last] = list(value) if isinstance(value, array | tuple) else value
+    return content
 
 
 def _dotted(key: KeyPath) -> KeyPath:

@@ -35,7 +35,7 @@ def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
     missing interface or limit.
     """
     root = _parse(urdf)
-    elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
+    elements = _joint_elements(root)
     blocks = root.findall("ros2_control")
     if not blocks:
         raise ConfigError("robot description: no <ros2_control> block")
@@ -72,6 +72,16 @@ def _parse(urdf: str) -> ElementTree.Element:
     return root
 
 
+def _joint_elements(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    elements: dict[str, ElementTree.Element] = {}
+    for joint in root.findall("joint"):
+        name = joint.get("name", "")
+        if name in elements:
+            raise ConfigError(f"robot description: joint '{name}' stands there twice")
+        elements[name] = joint
+    return elements
+
+
 def _claimed_joints(
     blocks: list[ElementTree.Element], elements: dict[str, ElementTree.Element]
 ) -> dict[str, str]:
@@ -79,6 +89,8 @@ def _claimed_joints(
     claimed: dict[str, str] = {}
     for block in blocks:
         name = block.get("name", "")
+        if block.find("joint") is None:
+            raise ConfigError(f"<ros2_control name='{name}'>: no joints")
         for joint in block.findall("joint"):
             joint_name = joint.get("name", "")
             if joint_name not in elements:
@@ -145,8 +157,6 @@ def _block(
     if not plugin:
         raise ConfigError(f"<ros2_control name='{name}'>: no <hardware><plugin>")
     infos = tuple(_joint_info(joint, name) for joint in block.findall("joint"))
-    if not infos:
-        raise ConfigError(f"<ros2_control name='{name}'>: no joints")
     rows = joints.indices(info.name for info in infos)
     return HardwareInfo(
         name=name,

@@ -29,6 +29,7 @@ from humanoid_controller_manager.snapshot import Snapshot
 settings.register_profile(
     "workspace",
     deadline=None,
+    max_examples=40,
     database=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -13,14 +13,12 @@ from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.limits import Limited, LimitStage
 
 LOWER, UPPER, VELOCITY, EFFORT = -1.0, 2.0, 3.0, 10.0
-N = 3
+N = 2
 
 
 def _stage() -> LimitStage:
     return LimitStage(
-        JointLimits(
-            np.full(N, LOWER), np.full(N, UPPER), np.full(N, VELOCITY), np.full(N, EFFORT)
-        )
+        JointLimits(np.full(N, LOWER), np.full(N, UPPER), np.full(N, VELOCITY), np.full(N, EFFORT))
     )
 
 
@@ -163,40 +161,40 @@ def test_a_command_within_the_limits_is_not_touched(
 def test_counts_add_up_by_joint_and_kind() -> None:
     stage = _stage()
     for _ in range(3):
-        stage.apply(_state(0.0), _command(velocity=[0.0, 5.0, -5.0], effort=[99.0, 0.0, 0.0]))
-    assert stage.counts[Limited.POSITION].tolist() == [0, 0, 0]
-    assert stage.counts[Limited.VELOCITY].tolist() == [0, 3, 3]
-    assert stage.counts[Limited.EFFORT].tolist() == [3, 0, 0]
+        stage.apply(_state(0.0), _command(velocity=[0.0, -5.0], effort=[99.0, 0.0]))
+    assert stage.counts[Limited.POSITION].tolist() == [0, 0]
+    assert stage.counts[Limited.VELOCITY].tolist() == [0, 3]
+    assert stage.counts[Limited.EFFORT].tolist() == [3, 0]
 
 
 def test_a_joint_beyond_its_limit_is_not_snapped_to_it() -> None:
     stage = _stage()
-    command = _command(position=[2.5, 2.6, UPPER + 5.0], stiffness=1.0)
+    command = _command(position=[2.6, UPPER + 5.0], stiffness=1.0)
     stage.apply(_state(2.5), command)
-    assert command.position.tolist() == [2.5, 2.5, 2.5]
+    assert command.position.tolist() == [2.5, 2.5]
 
 
 def test_a_joint_beyond_its_limit_may_be_moved_inward() -> None:
     stage = _stage()
-    command = _command(position=[2.3, 1.0, 0.5], stiffness=1.0)
+    command = _command(position=[2.3, 0.5], stiffness=1.0)
     stage.apply(_state(2.5), command)
-    assert command.position.tolist() == [2.3, 1.0, 0.5]
+    assert command.position.tolist() == [2.3, 0.5]
     assert not stage.counts.any()
 
 
 def test_without_stiffness_the_distance_does_not_matter() -> None:
     stage = _stage()
-    command = _command(position=[LOWER, 0.0, UPPER])
-    stage.apply(_state([UPPER, UPPER, LOWER]), command)
-    assert command.position.tolist() == [LOWER, 0.0, UPPER]
+    command = _command(position=[LOWER, UPPER])
+    stage.apply(_state([UPPER, LOWER]), command)
+    assert command.position.tolist() == [LOWER, UPPER]
 
 
 def test_the_components_limit_never_exceeds_that_of_the_description() -> None:
     stage = _stage()
-    stage.effort_limit[:] = [1000.0, 4.0, EFFORT]
-    command = _command(effort=[50.0, 50.0, -50.0])
+    stage.effort_limit[:] = [1000.0, 4.0]
+    command = _command(effort=[50.0, -50.0])
     stage.apply(_state(0.0), command)
-    assert command.effort.tolist() == [EFFORT, 4.0, -EFFORT]
+    assert command.effort.tolist() == [EFFORT, -4.0]
 
 
 def test_the_effort_limit_of_one_tick_does_not_stick() -> None:

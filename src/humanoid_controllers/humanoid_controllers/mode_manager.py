@@ -89,14 +89,13 @@ class ModeManager:
 
     def handle(self, intent: Intent, now: float) -> Answer:
         """Decide on `intent` at `now` [s] and pass it on to the loop if the rules allow it."""
-        self.observe(now)
-        snapshot = self._loop.snapshot
+        snapshot = self.observe(now)
         decision = decide(self._situation(snapshot, now), intent)
         match decision.verdict:
             case Verdict.STAY:
                 if intent is Intent.DAMP and self._pending is not None:
                     # A switch is on its way that this intent takes back: the last word counts.
-                    self._go_down(Mode.DAMPING)
+                    self._go_down()
                 return Answer(True, f"already in {snapshot.mode.name}")
             case Verdict.REFUSE:
                 return self._refuse(decision.reason)
@@ -114,20 +113,23 @@ class ModeManager:
 
     def clear_fault(self, now: float) -> Answer:
         """Reset drive faults and, if safety is well again, let requests in."""
-        self.observe(now)
-        mode = self._loop.snapshot.mode
+        snapshot = self.observe(now)
+        mode = snapshot.mode
         if mode not in SAFE_MODES:
             return Answer(False, f"requires ZERO_TORQUE or DAMPING (currently {mode.name})")
         self._loop.request_fault_reset()
-        problem = self._problem(self._loop.snapshot, now)
+        problem = self._problem(snapshot, now)
         if problem:
             return Answer(False, f"reset sent, but {problem}; call again when it is gone")
         self._latched = ""
         self._message = ""
         return Answer(True, "faults cleared")
 
-    def observe(self, now: float) -> None:
-        """Take notice of the latest tick and of safety at `now` [s]; fall to DAMPING if need be."""
+    def observe(self, now: float) -> Snapshot:
+        """Take notice of the latest tick, which is returned, and of safety at `now` [s].
+
+        Goes down to DAMPING if need be.
+        """
         snapshot = self._loop.snapshot
         self._settle(snapshot)
         if snapshot.fall is not None and snapshot.fall.number > self._falls_seen:
@@ -140,11 +142,14 @@ class ModeManager:
                 exc_info=snapshot.fall.error,
             )
         problem = self._problem(snapshot, now)
-        if problem and not self._latched:
+        fell = bool(problem) and not self._latched
+        if fell:
             self._latch(problem)
             logger.error("falling to DAMPING: %s", problem)
-            if snapshot.mode is not Mode.DAMPING or self._pending is not None:
-                self._go_down(Mode.DAMPING)
+        must_leave = snapshot.mode is not Mode.DAMPING if fell else snapshot.mode not in SAFE_MODES
+        if self._latched and (must_leave or self._pending is not None):
+            self._go_down()
+        return snapshot
 
     # Inside.
 
@@ -179,7 +184,7 @@ class ModeManager:
             return self._refuse(f"Rejected {intent.value}: {refusal}")
         self._message = ""
         if mode is Mode.DAMPING:
-            self._go_down(mode)
+            self._go_down()
         else:
             self._post(SwitchRequest(controller, snapshot.switch_number, next(self._tickets)))
         return Answer(True, f"switching to {mode.name}")
@@ -194,9 +199,11 @@ class ModeManager:
         self._latched = reason
         self._message = f"Fell to safety: {reason}; call clear_fault before the next request"
 
-    def _go_down(self, mode: Mode) -> None:
-        """Ask for a safe mode whatever else happens meanwhile; the loop drops no such request."""
-        controller = self._controllers[mode]
+    def _go_down(self) -> None:
+        """Ask for DAMPING whatever else happens meanwhile; the loop drops no such request."""
+        if self._pending is not None and self._pending.expected_number is None:
+            return
+        controller = self._controllers.get(Mode.DAMPING) or self._controllers[Mode.ZERO_TORQUE]
         self._post(SwitchRequest(controller, None, next(self._tickets)))
 
     def _post(self, request: SwitchRequest) -> None:
@@ -212,5 +219,3 @@ class ModeManager:
         if refusal is None or refusal.ticket != request.ticket:
             return
         self._refuse(f"Switch failed: {refusal.reason}")
-        if request.controller == self._controllers.get(Mode.DAMPING):
-            self._go_down(Mode.ZERO_TORQUE)

@@ -104,7 +104,7 @@ class RemotePolicyController:
         """See Controller."""
         self.joints = robot.joints
         self._parameters = parameters
-        self._velocity_limit = robot.limits.velocity
+        self._limits = robot.limits
         self._inbox: Mailbox[RemoteCommand] = Mailbox()
         self._target = JointCommand(len(robot.joints))
         self._arrival: float | None = None  # of the latest command; None before the first
@@ -135,13 +135,20 @@ class RemotePolicyController:
         received = self._inbox.take()
         if received is not None:
             self._target.array[:] = received.array
+            # Beyond the range it would run away, and have to come all the way back.
+            np.clip(
+                received.array[0],
+                self._limits.lower,
+                self._limits.upper,
+                out=self._target.position,
+            )
             self._arrival = received.arrival
         self._stale = (
             self._arrival is not None and now - self._arrival > self._parameters.command_timeout
         )
         if self._stale:
             self._make_stale(state)
-        step = self._velocity_limit * period
+        step = self._limits.velocity * period
         self._position += np.clip(self._target.position - self._position, -step, step)
         command.array[:] = self._target.array
         command.position[:] = self._position

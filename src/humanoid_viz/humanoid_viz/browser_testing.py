@@ -46,12 +46,15 @@ def chromium() -> Iterator[Browser]:
 
 
 class OperatorPage:
-    """The viewer's page in one tab."""
+    """The viewer's page in one tab of 1280x720.
 
-    def __init__(self, browser: Browser, url: str, width: int = 1280, height: int = 720) -> None:
-        self.page: Page = browser.new_page(viewport={"width": width, "height": height})
+    `sharpness` is that of the 3-D view, which is drawn in software: 1 takes a second per picture.
+    """
+
+    def __init__(self, browser: Browser, url: str, sharpness: float = 0.25) -> None:
+        self.page: Page = browser.new_page(viewport={"width": 1280, "height": 720})
         self.page.set_default_timeout(GIVE_UP * 1000)
-        self.page.goto(url)
+        self.page.goto(f"{url}/?fixedDpr={sharpness}")
         expect(self.page.locator(".hc-connection")).to_be_visible(timeout=GIVE_UP * 1000)
 
     def shows(self, text: str, where: str = "body") -> None:
@@ -87,13 +90,15 @@ class OperatorPage:
         """The middle of the 3-D view, where the robot is and viser's own notices are not."""
         box = self.page.locator("canvas[data-engine]").bounding_box()
         assert box is not None
-        clip = {
-            "x": box["x"] + 0.3 * box["width"],
-            "y": box["y"] + 0.3 * box["height"],
-            "width": 0.4 * box["width"],
-            "height": 0.4 * box["height"],
-        }
-        with Image.open(io.BytesIO(self.page.screenshot(clip=clip))) as image:
+        picture = self.page.screenshot(
+            clip={
+                "x": box["x"] + 0.3 * box["width"],
+                "y": box["y"] + 0.3 * box["height"],
+                "width": 0.4 * box["width"],
+                "height": 0.4 * box["height"],
+            }
+        )
+        with Image.open(io.BytesIO(picture)) as image:
             return np.asarray(image.convert("RGB"))
 
     def robot_view_becomes(self, right: Callable[[Picture], bool], what: str) -> Picture:

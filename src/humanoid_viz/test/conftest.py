@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -24,7 +25,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+from humanoid_viz.model import RobotModel
+from humanoid_viz.urdf import parse_urdf
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
@@ -32,15 +34,25 @@ GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expecte
 ARM_URDF = """
 <robot name="arm">
   <material name="orange"><color rgba="1 0.35 0 1"/></material>
-  <link name="base"><visual><origin xyz="0 0 0.5"/><geometry><cylinder radius="0.15" length="1"/></geometry>
-    <material name="orange"/></visual></link>
-  <link name="upper"><visual><origin xyz="0 0 0.2"/><geometry><box size="0.5 0.5 0.5"/></geometry>
-    <material name="orange"/></visual></link>
-  <link name="fore"><visual><geometry><sphere radius="0.2"/></geometry><material name="orange"/></visual></link>
-  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
-    <origin xyz="0 0 1"/><axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="10" velocity="3"/></joint>
-  <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/>
-    <origin xyz="0 0 0.4"/><axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="10" velocity="3"/></joint>
+  <link name="base"><visual>
+    <origin xyz="0 0 0.5"/><geometry><cylinder radius="0.15" length="1"/></geometry>
+    <material name="orange"/>
+  </visual></link>
+  <link name="upper"><visual>
+    <origin xyz="0 0 0.2"/><geometry><box size="0.5 0.5 0.5"/></geometry>
+    <material name="orange"/>
+  </visual></link>
+  <link name="fore"><visual>
+    <geometry><sphere radius="0.2"/></geometry><material name="orange"/>
+  </visual></link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="upper"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" effort="10" velocity="3"/>
+  </joint>
+  <joint name="elbow" type="revolute">
+    <parent link="upper"/><child link="fore"/><origin xyz="0 0 0.4"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" effort="10" velocity="3"/>
+  </joint>
 </robot>
 """
 
@@ -62,6 +74,12 @@ def wait_until() -> Callable[[Callable[[], bool], str], None]:
 def arm_urdf() -> str:
     """An orange arm of two joints and three links, one of each shape."""
     return ARM_URDF
+
+
+@pytest.fixture
+def arm_model(arm_urdf: str) -> RobotModel:
+    """The arm of `arm_urdf`."""
+    return parse_urdf(arm_urdf)
 
 
 @pytest.fixture
@@ -132,7 +150,7 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[StartViewer]:
 
 
 class FakeRobot:
-    """Publishes what a control process publishes, 50 times a second, and answers as it is told to."""
+    """Publishes what a control process publishes, at 50 Hz, and answers as it is told to."""
 
     JOINTS = ("shoulder", "elbow")
 

@@ -132,7 +132,10 @@ def test_the_panel_fits_1280x720_and_damping_never_scrolls_away(open_tab, robot)
     for i in range(40):
         robot.report(f"source_{i}", 1, "a long list of safety sources")
     tab.shows("source_39", ".hc-safety")
-    tab.page.locator(".hc-joints tbody tr").last.scroll_into_view_if_needed()
+    tab.page.evaluate(
+        """() => document.querySelectorAll('.mantine-ScrollArea-viewport')
+            .forEach(area => { area.scrollTop = area.scrollHeight; })"""
+    )
     assert not tab.in_view(LABELS[Mode.REMOTE])
     assert tab.in_view(LABELS[Mode.DAMPING])
 

@@ -1,0 +1,185 @@
+"""Runs programs, reads them while they run, and finds every process they have left behind."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from ament_index_python.packages import get_package_share_directory
+
+HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
+PATIENCE = 60.0  # [s]; a dead-man's switch, nothing here is expected to take long
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited in vain for: {what}")
+        time.sleep(0.01)
+
+
+class Run:
+    """A running program, its output line by line, and its descendants."""
+
+    def __init__(self, arguments: list[str], folder: Path, environment: dict[str, str]) -> None:
+        self.marker = f"HC_TEST_RUN={uuid.uuid4()}"
+        key, value = self.marker.split("=")
+        self._lines: list[str] = []
+        self._changed = threading.Condition()
+        self.process = subprocess.Popen(
+            arguments,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"TMPDIR": str(folder), key: value} | environment,
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            with self._changed:
+                self._lines.append(line.decode().rstrip("\n"))
+                self._changed.notify_all()
+
+    @property
+    def lines(self) -> list[str]:
+        with self._changed:
+            return list(self._lines)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def wait_for(self, text: str) -> None:
+        with self._changed:
+            found = self._changed.wait_for(
+                lambda: any(text in line for line in self._lines) or not self._reader.is_alive(),
+                PATIENCE,
+            )
+        assert found and text in self.text, f"no '{text}' in:\n{self.text}"
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def finish(self) -> int:
+        """The exit code, once it has ended and all of its output was read."""
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
+
+    def descendants(self) -> dict[int, str]:
+        """Pid and command line of every process of this run but itself, however it was started."""
+        found = {}
+        for folder in Path("/proc").iterdir():
+            if not folder.name.isdigit() or int(folder.name) == self.process.pid:
+                continue
+            try:
+                environment = (folder / "environ").read_bytes()
+                command = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue  # ended meanwhile, or somebody else's
+            if self.marker.encode() in environment.split(b"\0"):
+                found[int(folder.name)] = command.replace(b"\0", b" ").decode()
+        return found
+
+    def descendant(self, part: str) -> int:
+        """Pid of the one descendant with `part` in its command line."""
+        (pid,) = (pid for pid, command in self.descendants().items() if part in command)
+        return pid
+
+    def wait_until_alone(self) -> None:
+        wait_until(lambda: not self.descendants(), "the end of every descendant")
+
+    def clean_up(self) -> None:
+        for pid in [*self.descendants(), self.process.pid]:
+            if pid != self.process.pid or self.process.poll() is None:
+                os.kill(pid, signal.SIGKILL)
+        self.finish()
+        self.process.stdout.close()
+
+
+class Starter:
+    """Starts programs in a ROS domain of their own; kills what is left of them at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environment = {
+            "ROS_DOMAIN_ID": str(random.randint(1, 101)),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        }
+        self._folder = folder
+        self._runs: list[Run] = []
+
+    def __call__(self, *arguments: str, **environment: str) -> Run:
+        run = Run(list(arguments), self._folder, self.environment | environment)
+        self._runs.append(run)
+        return run
+
+    def hc(self, *arguments: str, **environment: str) -> Run:
+        return self(sys.executable, "-c", HC, *arguments, **environment)
+
+    def clean_up(self) -> None:
+        for run in reversed(self._runs):
+            run.clean_up()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Starter]:
+    starter = Starter(tmp_path)
+    yield starter
+    starter.clean_up()
+
+
+@pytest.fixture(scope="module")
+def start_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    """The same, for what several tests use."""
+    starter = Starter(tmp_path_factory.mktemp("shared"))
+    yield starter
+    starter.clean_up()
+
+
+def _write_quick_controllers(folder: Path) -> Path:
+    """The controllers of Prime with a STANDBY that doesn't take long."""
+    share = Path(get_package_share_directory("humanoid_bringup_prime"))
+    content = yaml.safe_load((share / "config/prime_controllers.yaml").read_text())
+    for pose in content["standby_controller"]["ros__parameters"]["poses"].values():
+        pose["duration"] = 0.3
+    path = folder / "controllers.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.fixture
+def controllers(tmp_path: Path) -> Path:
+    return _write_quick_controllers(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def quick_controllers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _write_quick_controllers(tmp_path_factory.mktemp("controllers"))
+
+
+@pytest.fixture
+def hc(start: Starter) -> Callable[..., Run]:
+    """Starts `hc` with the given arguments."""
+    return start.hc
+
+
+@pytest.fixture
+def moments() -> Callable[[int, float], list[float]]:
+    """Moments [s] spread over a bit more than `duration`: `count` of them, or SOAK_START_UPS."""
+
+    def spread(count: int, duration: float) -> list[float]:
+        count = int(os.environ.get("SOAK_START_UPS", count))
+        return [1.1 * duration * (i + random.random()) / count for i in range(count)]
+
+    return spread

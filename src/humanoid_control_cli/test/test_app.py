@@ -1,0 +1,91 @@
+"""What `hc` says without a robot."""
+
+import os
+import re
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from humanoid_control_cli.app import app
+
+
+def test_help_names_every_command() -> None:
+    result = CliRunner().invoke(app, ["--help"])
+    assert result.exit_code == 0
+    for command in ("up", "mode", "clear-fault", "status", "version"):
+        assert re.search(rf"^  {command} ", result.output, re.MULTILINE)
+
+
+def test_help_loads_neither_ros_nor_the_robot(start) -> None:
+    code = """
+import sys
+from humanoid_control_cli.app import app
+try:
+    app(["--help"], prog_name="hc")
+except SystemExit:
+    slow = {"rclpy", "yaml", "pydantic", "xacro", "numpy", "humanoid_bringup_prime"}
+    print("loaded:", sorted(slow & set(sys.modules)))
+"""
+    run = start(sys.executable, "-c", code)
+    assert run.finish() == 0
+    assert run.lines[-1] == "loaded: []"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("hc mode st", ["standby", "start_remote", "start_locomotion"]),
+        ("hc up ", ["mujoco", "mock"]),
+    ],
+)
+def test_words_are_completed(hc, words: str, expected: list[str]) -> None:
+    run = hc(COMP_WORDS=words, COMP_CWORD="2", _HC_COMPLETE="complete_bash")
+    assert run.finish() == 0
+    assert run.lines == expected
+
+
+def test_version_names_what_a_bug_report_needs(hc) -> None:
+    run = hc("version")
+    assert run.finish() == 0
+    found = dict(re.split(r"\s{2,}", line) for line in run.lines)
+    assert found["humanoid_control"] == "0.1.0"
+    assert found["ROS 2"] == os.environ["ROS_DISTRO"]
+    assert found["rmw"].startswith("rmw_")
+    assert found["Python"] == ".".join(map(str, sys.version_info[:3]))
+    assert re.fullmatch(r"[\d.]+", found["mujoco"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("up real", "'real' is not one of 'mujoco', 'mock'"),
+        ("up mujoco --rtf -1", "--rtf"),
+        ("up mock --rtf 2", "mock hardware has no simulated time"),
+        ("up mock --initial-mode standby", "'standby' is not one of"),
+        ("up mock --controllers /nowhere.yaml", "'/nowhere.yaml' does not exist"),
+        ("up mock --port 70000", "--port"),
+        ("mode fly", "'fly' is not one of 'damp', 'load'"),
+        ("mode damp --timeout 0", "--timeout"),
+    ],
+)
+def test_a_bad_argument_is_a_usage_error(arguments: str, said: str) -> None:
+    result = CliRunner().invoke(app, arguments.split())
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+@pytest.mark.parametrize("arguments", ["mode load", "mode quit", "status", "clear-fault"])
+def test_without_a_control_process_the_domain_is_named(hc, arguments: str) -> None:
+    run = hc(*arguments.split(), "--timeout", "0.3", ROS_DOMAIN_ID="77")
+    assert run.finish() == 1
+    (line,) = run.lines
+    assert line.startswith("hc: no control process answers on ROS_DOMAIN_ID 77 within 0.3 s")
+
+
+def test_a_domain_that_is_no_number_is_one_sentence(hc) -> None:
+    run = hc("mode", ROS_DOMAIN_ID="seven")
+    assert run.finish() == 1
+    (line,) = run.lines
+    assert line.startswith("hc: ROS does not start: ")
+    assert "ROS_DOMAIN_ID" in line

@@ -1,0 +1,122 @@
+"""The commands that talk to a running robot, with the real control process and mock hardware."""
+
+import re
+import signal
+
+import pytest
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.mode_client import CLEAR_FAULT, ModeClient
+from humanoid_control_common.modes import Mode
+
+UP = "Prime is up"
+UNREADY = "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"
+TIMEOUT = 30.0  # [s]; a dead-man's switch
+
+
+@pytest.fixture(scope="module")
+def robot(start_once, quick_controllers):
+    """Prime up, and what starts `hc` beside it."""
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+    up.wait_for(f"{UP}: ZERO_TORQUE, joint states at ")
+    return start_once
+
+
+@pytest.fixture
+def modes(robot, monkeypatch: pytest.MonkeyPatch):
+    """A client in this process; the robot is in DAMPING without a fault."""
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as client:
+        modes = ModeClient(client)
+        modes.request(Mode.DAMPING)
+        client.trigger(CLEAR_FAULT)
+        yield modes
+
+
+def ask(robot, *arguments: str) -> tuple[int, str]:
+    run = robot.hc(*arguments, "--timeout", str(TIMEOUT))
+    return run.finish(), run.text
+
+
+def test_modes_are_shown_granted_and_refused(robot) -> None:
+    assert ask(robot, "mode") == (0, "ZERO_TORQUE (zero_torque_controller, switch 1)")
+    assert ask(robot, "mode", "load") == (1, f"hc: {UNREADY}")
+    assert ask(robot, "mode") == (0, f"ZERO_TORQUE (zero_torque_controller, switch 1): {UNREADY}")
+    damping = "DAMPING (damping_controller, switch 2)"
+    assert ask(robot, "mode", "damp") == (0, damping)
+    assert ask(robot, "mode", "damp") == (0, f"already in {damping}")
+    assert ask(robot, "clear-fault") == (0, "faults cleared")
+    standby = "STANDBY (standby_controller, switch 3)\nSTANDBY is finished"
+    assert ask(robot, "mode", "standby", "--wait") == (0, standby)
+
+
+def test_status_shows_the_whole_robot(robot) -> None:
+    code, text = ask(robot, "status")
+    assert code == 0, text
+    for line in (
+        r"^mode +[A-Z]+ *$",
+        r"^joint states +\d+\.\d Hz",
+        r"^safety PrimeMock +OK",
+        r"^period \[ms\] +mean [\d.]+ +p99 [\d.]+ +max [\d.]+",
+    ):
+        assert re.search(line, text, re.MULTILINE), text
+    joints = re.findall(r"^ +(?:left|right)_\w+(?: +[+-]\d+\.\d{3}){3} *$", text, re.MULTILINE)
+    assert len(joints) == 14
+
+
+def test_a_second_bring_up_on_the_same_domain_is_refused(robot) -> None:
+    second = robot.hc("up", "mock", "--no-viewer")
+    assert second.finish() == 1
+    (line,) = second.lines
+    assert line.startswith("hc: a control process is already running on ROS domain ")
+
+
+def test_a_refusal_is_told_again_in_the_same_words(modes: ModeClient) -> None:
+    for _ in range(2):
+        with pytest.raises(RefusedError, match="^Rejected START_REMOTE: requires STANDBY"):
+            modes.request(Mode.REMOTE)
+
+
+def test_progress_of_an_earlier_standby_does_not_count(modes: ModeClient) -> None:
+    modes.wait_for_ready_pose(modes.request(Mode.STANDBY))
+    modes.wait_for_ready_pose(modes.request(Mode.STANDBY))  # it is finished already
+    modes.request(Mode.DAMPING)
+    modes.wait_for_ready_pose(modes.request(Mode.STANDBY))
+    assert modes.request(Mode.REMOTE).mode is Mode.REMOTE  # only from a finished STANDBY
+
+
+def test_quit_is_refused_where_it_is_not_allowed(modes: ModeClient) -> None:
+    modes.request(Mode.STANDBY)
+    with pytest.raises(RefusedError, match="requires ZERO_TORQUE or DAMPING"):
+        modes.quit(wait=False)
+
+
+def test_waiting_for_standby_ends_when_it_is_left_or_the_robot_is(start, monkeypatch) -> None:
+    for name, value in start.environment.items():
+        monkeypatch.setenv(name, value)
+    up = start.hc("up", "mock", "--no-viewer")
+    up.wait_for(UP)
+    with Client(TIMEOUT) as client:
+        modes = ModeClient(client)
+        modes.request(Mode.DAMPING)
+        waiting = start.hc("mode", "load", "--wait")
+        waiting.wait_for("STANDBY")
+        modes.request(Mode.DAMPING)
+        assert waiting.finish() == 1
+        assert "hc: STANDBY was left unfinished, in force is DAMPING" in waiting.text
+        waiting = start.hc("mode", "load", "--wait", "--timeout", "1")
+        waiting.wait_for("STANDBY")
+    up.send(signal.SIGINT)
+    assert up.finish() == 0
+    assert waiting.finish() == 1
+    assert "hc: no control process answers" in waiting.text
+
+
+def test_quit_ends_everything_without_a_failure(start) -> None:
+    up = start.hc("up", "mock", "--no-viewer")
+    up.wait_for(UP)
+    assert ask(start, "mode", "quit", "--wait") == (0, "shutting down")
+    assert up.finish() == 0
+    assert "hc      | control ended: exit code 0; stopping the others" in up.lines

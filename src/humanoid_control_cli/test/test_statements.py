@@ -1,0 +1,71 @@
+import dataclasses
+
+import pytest
+
+from humanoid_control_cli.statements import (
+    UNCHANGED_STATEMENTS,
+    PendingRequest,
+    Refusal,
+    Statement,
+)
+from humanoid_control_common.modes import Mode
+
+DAMPING = Statement(Mode.DAMPING, "damping_controller", "", 3, 0)
+STANDBY = Statement(Mode.STANDBY, "standby_controller", "", 4, 0)
+
+
+def with_message(statement: Statement, message: str) -> Statement:
+    return dataclasses.replace(statement, message=message)
+
+
+def test_a_granted_request_is_answered_by_the_new_statement() -> None:
+    request = PendingRequest(Mode.STANDBY, DAMPING)
+    assert request.answer(DAMPING) is None
+    assert request.answer(STANDBY) is STANDBY
+
+
+def test_a_refused_request_is_answered_by_its_reason() -> None:
+    request = PendingRequest(Mode.REMOTE, DAMPING)
+    refused = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
+    assert request.answer(DAMPING) is None
+    assert request.answer(refused) == Refusal("Rejected START_REMOTE: requires STANDBY")
+
+
+def test_a_refusal_with_the_words_of_the_one_before_is_believed_after_a_while() -> None:
+    before = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
+    request = PendingRequest(Mode.REMOTE, before)
+    answers = [request.answer(before) for _ in range(UNCHANGED_STATEMENTS)]
+    assert answers[:-1] == [None] * (UNCHANGED_STATEMENTS - 1)
+    assert answers[-1] == Refusal(before.message)
+
+
+def test_the_refusal_of_an_earlier_request_is_no_answer_to_a_granted_one() -> None:
+    before = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
+    request = PendingRequest(Mode.STANDBY, before)
+    assert request.answer(before) is None
+    assert request.answer(DAMPING) is None
+    assert request.answer(STANDBY) is STANDBY
+
+
+@pytest.mark.parametrize("message", ["", "Fell to safety: bus off"])
+def test_a_request_for_the_mode_in_force_is_answered_after_a_while(message: str) -> None:
+    before = with_message(DAMPING, message)
+    request = PendingRequest(Mode.DAMPING, before)
+    answers = [request.answer(before) for _ in range(UNCHANGED_STATEMENTS)]
+    assert answers == [None] * (UNCHANGED_STATEMENTS - 1) + [before]
+
+
+def test_a_request_that_takes_back_another_one_on_its_way_waits_for_its_own_switch() -> None:
+    request = PendingRequest(Mode.DAMPING, DAMPING)
+    again = dataclasses.replace(DAMPING, switch_number=5)
+    assert [request.answer(s) for s in (DAMPING, STANDBY, again)] == [None, None, again]
+
+
+def test_a_fall_after_the_request_is_told_as_its_failure() -> None:
+    fallen = dataclasses.replace(DAMPING, message="Fell to safety: NaN", switch_number=5)
+    assert PendingRequest(Mode.STANDBY, DAMPING).answer(fallen) == Refusal("Fell to safety: NaN")
+
+
+def test_somebody_elses_switch_is_no_answer() -> None:
+    limp = Statement(Mode.ZERO_TORQUE, "zero_torque_controller", "", 4, 0)
+    assert PendingRequest(Mode.STANDBY, DAMPING).answer(limp) is None

@@ -1,0 +1,85 @@
+from rich.console import Console
+
+from humanoid_control_cli.statements import Statement
+from humanoid_control_cli.status import TIMING, Diagnosis, JointRow, Status
+from humanoid_control_cli.status_view import render
+from humanoid_control_cli.streams import Stream
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+
+VALUES = {
+    "ticks": "4000",
+    "overruns": "2",
+    "period mean [ms]": "5.001",
+    "period p99 [ms]": "5.210",
+    "period max [ms]": "9.876",
+    "execution median [us]": "31.0",
+    "execution p99 [us]": "55.5",
+    "execution max [us]": "99.9",
+    "real-time": "granted",
+}
+
+
+def text_of(status: Status) -> str:
+    console = Console(width=80, markup=False, highlight=False)
+    with console.capture() as capture:
+        console.print(render(status))
+    return capture.get()
+
+
+def full_status() -> Status:
+    stream = Stream()
+    for i in range(201):
+        stream.arrive(i * 0.005)
+    bus = SafetyReport("PrimeSitoCAN", SafetyLevel.FAULT, SafetyFlag.BUS_OFF, "can2 [off]")
+    return Status(
+        statement=Statement(Mode.DAMPING, "damping_controller", "Rejected LOAD: no", 7, 0),
+        joints=[JointRow(f"joint_{i:02}", 0.1 * i, -1.5, 2.25) for i in range(14)],
+        joint_states=stream,
+        joint_states_age=0.003,
+        safety={"PrimeSitoCAN": bus},
+        diagnoses={TIMING: Diagnosis("on time", VALUES)},
+    )
+
+
+def test_everything_is_on_one_screen_of_80_columns() -> None:
+    text = text_of(full_status())
+    for part in (
+        "DAMPING",
+        "damping_controller, switch 7",
+        "Rejected LOAD: no",
+        "200.0 Hz, the latest 3 ms old",
+        "FAULT BUS_OFF can2 [off]",
+        "2 overruns in 4000 ticks",
+        "mean 5.001  p99 5.210  max 9.876",
+        "median 31.0  p99 55.5  max 99.9",
+        "period [ms]",
+        "granted",
+        "position [rad]",
+    ):
+        assert part in text
+    (row,) = (line for line in text.splitlines() if "joint_13" in line)
+    assert row.split() == ["joint_13", "+1.300", "-1.500", "+2.250"]
+    assert len(text.splitlines()) <= 40
+
+
+def test_what_was_not_heard_is_said_to_be_missing() -> None:
+    text = text_of(Status(joints=full_status().joints))
+    assert "not stated" in text
+    assert "joint states  none" in text
+    assert "loop          none" in text
+
+
+def test_a_status_is_complete_when_all_has_been_heard() -> None:
+    status = full_status()
+    assert status.complete
+    status.diagnoses.clear()
+    assert not status.complete
+
+
+def test_one_message_is_no_flow() -> None:
+    status = full_status()
+    status.joint_states = Stream()
+    status.joint_states.arrive(1.0)
+    assert status.joint_states.rate == 0.0
+    assert not status.complete

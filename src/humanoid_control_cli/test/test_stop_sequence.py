@@ -1,0 +1,103 @@
+import math
+from dataclasses import dataclass, field
+from signal import SIGINT, SIGKILL, SIGTERM, Signals
+
+import pytest
+
+from humanoid_control_cli.stop_sequence import Patience, StopSequence
+
+PATIENCE = Patience(after_interrupt=5.0, after_terminate=3.0)
+
+
+@dataclass
+class Fake:
+    label: str
+    ends_on: Signals | None = SIGINT
+    catching: frozenset[Signals] = frozenset({SIGINT, SIGTERM})
+    running: bool = True
+    got: list[Signals] = field(default_factory=list)
+
+    def catches(self, number: Signals) -> bool:
+        return number in self.catching
+
+    def send(self, number: Signals) -> None:
+        assert self.running, "signalled after its end"
+        self.got.append(number)
+        if number in {self.ends_on, SIGKILL}:
+            self.running = False
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+def sequence(said: list[str], *processes: Fake) -> StopSequence:
+    return StopSequence(processes, PATIENCE, said.append)
+
+
+def test_the_next_process_is_told_when_the_one_before_has_ended(said: list[str]) -> None:
+    viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
+    stop = sequence(said, viewer, control)
+    stop.advance(0.0)
+    assert (viewer.got, control.got) == ([SIGINT], [])
+    viewer.running = False
+    stop.advance(1.0)
+    assert (viewer.got, control.got) == ([SIGINT], [SIGINT])
+    assert said == []
+
+
+def test_a_stubborn_process_gets_harder_signals_in_time(said: list[str]) -> None:
+    stubborn = Fake("viewer", ends_on=SIGKILL)
+    stop = sequence(said, stubborn)
+    for now, expected in [
+        (0.0, [SIGINT]),
+        (4.9, [SIGINT]),
+        (5.0, [SIGINT, SIGTERM]),
+        (7.9, [SIGINT, SIGTERM]),
+        (8.0, [SIGINT, SIGTERM, SIGKILL]),
+    ]:
+        stop.advance(now)
+        assert stubborn.got == expected
+    assert said == [
+        "viewer has not ended: sending SIGTERM",
+        "viewer has not ended: sending SIGKILL",
+    ]
+
+
+def test_the_deadline_is_when_the_next_signal_is_due(said: list[str]) -> None:
+    process = Fake("control", ends_on=None)
+    stop = sequence(said, process)
+    assert stop.deadline == -math.inf
+    stop.advance(10.0)
+    assert stop.deadline == 15.0
+    stop.advance(15.0)
+    assert stop.deadline == 18.0
+    process.running = False
+    assert stop.deadline == math.inf
+
+
+def test_a_program_that_does_not_catch_sigint_yet_gets_sigterm(said: list[str]) -> None:
+    starting = Fake("control", ends_on=SIGTERM, catching=frozenset())
+    sequence(said, starting).advance(0.0)
+    assert starting.got == [SIGTERM]
+    assert said == []
+
+
+def test_impatience_tells_all_at_once(said: list[str]) -> None:
+    viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
+    stop = sequence(said, viewer, control)
+    stop.advance(0.0)
+    stop.hasten(1.0)
+    assert (viewer.got, control.got) == ([SIGINT, SIGTERM], [SIGTERM])
+    stop.hasten(1.5)
+    assert viewer.got[-1] is control.got[-1] is SIGKILL
+
+
+def test_a_process_in_order_is_never_signalled_after_its_end(said: list[str]) -> None:
+    processes = [Fake("a"), Fake("b", ends_on=SIGTERM), Fake("c")]
+    stop = sequence(said, *processes)
+    for now in range(20):
+        stop.advance(float(now))
+    stop.hasten(20.0)
+    assert [process.got for process in processes] == [[SIGINT], [SIGINT, SIGTERM], [SIGINT]]

@@ -1,0 +1,279 @@
+"""The supervisor with small processes: what they say, how they are stopped, that none survives."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
+
+import pytest
+
+PROGRAM = str(Path(__file__).with_name("supervise.py"))
+
+# Says when it is ready to be asked, and that it was asked.
+POLITE = """
+import signal, sys
+def stop(number, frame):
+    print("asked by", signal.Signals(number).name)
+    sys.exit(0)
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, stop)
+print("ready")
+while True:
+    signal.pause()
+"""
+STUBBORN = """
+import signal
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)
+print("ready")
+while True:
+    signal.pause()
+"""
+# Leaves a process in its group and ends.
+LEAVES_CHILD = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import signal\\nwhile True: signal.pause()"])
+print("ready")
+"""
+STUBBORN_PARENT = LEAVES_CHILD + STUBBORN
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-u", "-c", code]
+
+
+@pytest.fixture
+def supervise(start) -> Callable:
+    def run(commands: dict[str, list[str]], **options: object):
+        return start(sys.executable, PROGRAM, json.dumps({"commands": commands, **options}))
+
+    return run
+
+
+def test_both_streams_are_shown_in_whole_lines_with_their_label(supervise) -> None:
+    code = (
+        "import sys; print('to stdout'); print('to stderr', file=sys.stderr); print('end', end='')"
+    )
+    run = supervise({"a": python(code), "bcd": python("")})
+    assert run.finish() == 0
+    assert {"a   | to stdout", "a   | to stderr", "a   | end"} <= set(run.lines)
+
+
+def test_no_line_of_much_output_is_lost_or_torn(supervise) -> None:
+    code = """
+import sys
+for i in range(20000):
+    sys.stdout.write(f"line {i} ")
+    sys.stdout.write("x" * (i % 97) + "\\n")
+"""
+    run = supervise({"a": [sys.executable, "-c", code], "b": python(code)}, optional=["a", "b"])
+    assert run.finish() == 0
+    for label in ("a", "b"):
+        lines = [line for line in run.lines if line.startswith(f"{label}  | ")]
+        assert lines == [f"{label}  | line {i} " + "x" * (i % 97) for i in range(20000)]
+
+
+@pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP], ids=lambda number: number.name)
+def test_one_signal_stops_all_last_one_first(supervise, number: signal.Signals) -> None:
+    run = supervise({label: python(POLITE) for label in ("first", "second", "third")})
+    for label in ("first ", "second", "third "):
+        run.wait_for(f"{label} | ready")
+    run.send(number)
+    assert run.finish() == 0
+    assert run.lines[-4:] == [
+        f"hc     | {number.name}: stopping",
+        "third  | asked by SIGINT",
+        "second | asked by SIGINT",
+        "first  | asked by SIGINT",
+    ]
+    assert not run.descendants()
+
+
+def test_nohup_is_respected(supervise, start) -> None:
+    asked = json.dumps({"commands": {"a": python(POLITE)}})
+    run = start("nohup", sys.executable, PROGRAM, asked)
+    run.wait_for("ready")
+    run.send(SIGHUP)
+    run.send(SIGINT)
+    assert run.finish() == 0
+    assert "SIGHUP" not in run.text
+    assert "SIGINT: stopping" in run.text
+
+
+@pytest.mark.parametrize(
+    ("last_words", "how", "code"),
+    [
+        ("sys.exit(3)", "exit code 3", 3),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL", 137),
+        ("os.kill(os.getpid(), signal.SIGRTMIN + 2)", "signal 36", 164),
+    ],
+)
+def test_a_death_stops_the_rest_and_is_named(supervise, last_words, how, code) -> None:
+    dying = f"import os, signal, sys; {last_words}"
+    run = supervise({"polite": python(POLITE), "dying": python(dying)})
+    assert run.finish() == code
+    assert f"hc     | dying ended: {how}; stopping the others" in run.lines
+    assert not run.descendants()
+
+
+def test_an_orderly_end_stops_the_rest_and_is_no_failure(supervise) -> None:
+    run = supervise({"polite": python(POLITE), "done": python("")})
+    assert run.finish() == 0
+    assert "hc     | done ended: exit code 0; stopping the others" in run.lines
+
+
+def test_a_process_that_fails_while_it_is_stopped_is_named(supervise) -> None:
+    failing = POLITE.replace("sys.exit(0)", "sys.exit(4)")
+    run = supervise({"failing": python(failing), "polite": python(POLITE)})
+    for label in ("failing", "polite "):
+        run.wait_for(f"{label} | ready")
+    run.send(SIGINT)
+    assert run.finish() == 4
+    assert run.lines[-1] == "hc      | failing ended: exit code 4"
+
+
+@pytest.mark.parametrize("code", ["", "raise SystemExit(5)"], ids=["well", "badly"])
+def test_an_optional_process_may_end(supervise, code: str) -> None:
+    run = supervise({"polite": python(POLITE), "short": python(code)}, optional=["short"])
+    run.wait_for("ready")
+    if code:
+        run.wait_for("hc     | short ended: exit code 5")
+    run.send(SIGINT)
+    assert run.finish() == 0
+    assert "stopping the others" not in run.text
+
+
+def test_a_stubborn_process_is_killed_and_that_is_a_failure(supervise) -> None:
+    run = supervise({"polite": python(POLITE), "stubborn": python(STUBBORN)}, patience=[0.05, 0.05])
+    for label in ("polite  ", "stubborn"):
+        run.wait_for(f"{label} | ready")
+    run.send(SIGINT)
+    assert run.finish() == 137
+    assert [line for line in run.lines if "stubborn" in line][1:] == [
+        "hc       | stubborn has not ended: sending SIGTERM",
+        "hc       | stubborn has not ended: sending SIGKILL",
+        "hc       | stubborn ended: SIGKILL",
+    ]
+
+
+def test_further_signals_hasten(supervise) -> None:
+    run = supervise(
+        {"polite": python(POLITE), "stubborn": python(STUBBORN)}, patience=[1000.0, 1000.0]
+    )
+    for label in ("polite  ", "stubborn"):
+        run.wait_for(f"{label} | ready")
+    run.send(SIGINT)
+    run.wait_for("stopping")
+    run.send(SIGINT)
+    run.wait_for("polite   | asked by SIGTERM")  # no longer in order
+    run.send(SIGINT)
+    assert run.finish() == 137
+    assert not run.descendants()
+
+
+def test_what_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:
+    run = supervise({"polite": python(POLITE), "absent": ["/nowhere/absent"], "late": ["true"]})
+    assert run.finish() == 1
+    assert any("absent cannot be started: " in line and "/nowhere" in line for line in run.lines)
+    assert not run.descendants()
+
+
+def test_what_a_process_leaves_in_its_group_goes_with_it(supervise) -> None:
+    run = supervise({"a": python(LEAVES_CHILD)})
+    assert run.finish() == 0
+    run.wait_until_alone()
+
+
+def test_a_pipe_that_a_stranger_holds_open_keeps_nobody_waiting(supervise) -> None:
+    escaping = LEAVES_CHILD.replace('pause()"]', 'pause()"], start_new_session=True')
+    run = supervise({"a": python(escaping)}, note=os.devnull)
+    assert run.finish() == 0
+    assert "a  | ready" in run.lines
+    assert run.descendants(), "it was not one that escapes"
+
+
+def test_nothing_survives_a_kill(supervise, tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    commands = {"polite": python(POLITE), "stubborn": python(STUBBORN_PARENT)}
+    run = supervise(commands, guard_patience=0.2, note=str(note))
+    for label in ("polite  ", "stubborn"):
+        run.wait_for(f"{label} | ready")
+    assert len(run.descendants()) == 4, "two processes, one's child, and the guard"
+    assert Path(note.read_text()).is_dir()
+    run.send(SIGKILL)
+    run.finish()
+    run.wait_until_alone()
+    assert not Path(note.read_text()).exists()
+
+
+def test_a_kill_of_supervisor_and_guard_still_asks_everybody_to_end(supervise) -> None:
+    run = supervise({"a": python(POLITE), "b": python(POLITE)})
+    for label in ("a ", "b "):
+        run.wait_for(f"{label} | ready")
+    os.kill(run.descendant("guard.py"), SIGKILL)
+    run.send(SIGKILL)
+    run.finish()
+    run.wait_until_alone()
+
+
+def test_without_its_guard_it_stops_as_ever(supervise, tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    run = supervise({"a": python(POLITE)}, note=str(note))
+    run.wait_for("ready")
+    os.kill(run.descendant("guard.py"), SIGKILL)
+    run.send(SIGINT)
+    assert run.finish() == 0
+    assert not run.descendants()
+    assert not Path(note.read_text()).exists()
+
+
+def test_a_reader_that_stands_still_does_not_hold_up_the_stop(tmp_path: Path) -> None:
+    flood = POLITE.replace("signal.pause()", 'print("x" * 1000)')
+    asked = json.dumps({"commands": {"flood": python(flood)}, "note": str(tmp_path / "note")})
+    with subprocess.Popen([sys.executable, PROGRAM, asked], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(SIGTERM)
+        folder = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while len(folder.read_text().split()) > 1:  # the guard stays to the end
+            time.sleep(0.01)
+        process.send_signal(SIGTERM)  # nobody wants to wait for the rest of the output
+        assert process.wait(60) == 0
+
+
+def test_a_reader_that_goes_away_stops_all(supervise, start) -> None:
+    asked = json.dumps({"commands": {"a": python(POLITE), "b": python(POLITE)}})
+    run = start(
+        "bash", "-c", f"{sys.executable} {PROGRAM} '{asked}' | head -n 1; echo ${{PIPESTATUS[0]}}"
+    )
+    assert run.finish() == 0
+    assert run.lines[-1] == "0"
+    assert not run.descendants()
+
+
+@pytest.mark.parametrize("number", [SIGINT, SIGKILL], ids=lambda number: number.name)
+def test_no_moment_of_the_start_is_a_bad_one(supervise, moments, tmp_path, number) -> None:
+    commands = {label: python(POLITE) for label in ("a", "b")}
+    begin = time.monotonic()
+    whole = supervise(commands)
+    for label in commands:
+        whole.wait_for(f"{label}  | ready")
+    duration = time.monotonic() - begin
+    whole.send(SIGINT)
+    assert whole.finish() == 0
+    for moment in moments(8, duration):
+        run = supervise(commands)
+        time.sleep(moment)  # no synchronisation: any moment is right
+        run.send(number)
+        code = run.finish()
+        run.wait_until_alone()
+        if "SIGINT: stopping" in run.text:
+            assert code == 0, run.text
+        else:
+            assert number is SIGKILL or "ready" not in run.text, run.text
+    assert not list(tmp_path.glob("humanoid_control_*"))

@@ -1,0 +1,99 @@
+"""`hc up` with the real processes: how they come up, how they go down, and what is refused."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+CONTROL = "/humanoid_controllers/control"
+UP = "Prime is up"
+URL = "http://localhost:"
+STOPPED = "stopped: all joints are without torque"
+
+
+def left_in(folder: Path) -> list[Path]:
+    return list(folder.glob("humanoid_control_*/"))
+
+
+def test_a_dead_control_process_is_named_and_stops_the_viewer(hc) -> None:
+    up = hc("up", "mock", "--port", "0")
+    up.wait_for(UP)
+    up.wait_for(URL)
+    os.kill(up.descendant(CONTROL), signal.SIGKILL)
+    assert up.finish() == 137
+    assert "hc      | control ended: SIGKILL; stopping the others" in up.lines
+    assert not up.descendants()
+
+
+def test_nothing_survives_a_kill(hc, tmp_path: Path) -> None:
+    up = hc("up", "mock", "--no-viewer")
+    up.wait_for(UP)
+    assert left_in(tmp_path)
+    up.send(signal.SIGKILL)
+    up.finish()
+    up.wait_until_alone()
+    assert not left_in(tmp_path)
+
+
+def test_mujoco_and_viewer_come_up_and_one_interrupt_ends_both(hc, tmp_path: Path) -> None:
+    up = hc("up", "mujoco", "--port", "0", "--rtf", "2", "--initial-mode", "damping")
+    up.wait_for(f"{UP}: DAMPING, joint states at ")
+    up.wait_for(URL)
+    up.send(signal.SIGINT)
+    assert up.finish() == 0, up.text
+    assert "Traceback" not in up.text
+    assert STOPPED in up.lines[-1]
+    assert not up.descendants()
+    assert not left_in(tmp_path)
+
+
+def test_no_moment_of_the_start_is_a_bad_one_for_an_interrupt(hc, moments, tmp_path: Path) -> None:
+    begin = time.monotonic()
+    whole = hc("up", "mock", "--port", "0")
+    whole.wait_for(UP)
+    whole.wait_for(URL)
+    duration = time.monotonic() - begin
+    whole.send(signal.SIGINT)
+    assert whole.finish() == 0
+    for moment in moments(4, duration):
+        up = hc("up", "mock", "--port", "0")
+        time.sleep(moment)  # no synchronisation: any moment is right
+        up.send(signal.SIGINT)
+        code = up.finish()
+        assert not up.descendants(), up.text
+        assert not left_in(tmp_path)
+        if "SIGINT: stopping" in up.text:
+            assert code == 0, up.text
+            assert "Traceback" not in up.text
+        else:
+            assert "bringing up" not in up.text
+
+
+def test_a_malformed_file_starts_nothing(hc, tmp_path: Path) -> None:
+    bad = tmp_path / "controllers.yaml"
+    bad.write_text("controller_manager:\n  ros__parameters:\n    update_rate: often\n")
+    up = hc("up", "mock", "--controllers", str(bad))
+    assert up.finish() == 1
+    assert up.text.startswith(f"hc: {bad}:3: ")
+    assert "bringing up" not in up.text
+    assert not left_in(tmp_path)
+
+
+def test_what_the_control_process_finds_wrong_is_passed_on(hc, controllers: Path) -> None:
+    controllers.write_text(controllers.read_text().replace("stiffness: 20.0", "stiffness: stiff"))
+    up = hc("up", "mock", "--no-viewer", "--controllers", str(controllers))
+    assert up.finish() == 1
+    assert "hc      | control ended: exit code 1; stopping the others" in up.lines
+    assert any(line.startswith("control | ") and "stiffness" in line for line in up.lines)
+
+
+def test_a_missing_program_is_named_with_the_remedy(hc, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    marker = prefix / "share/ament_index/resource_index/packages/humanoid_controllers"
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    up = hc("up", "mock", AMENT_PREFIX_PATH=f"{prefix}:{os.environ['AMENT_PREFIX_PATH']}")
+    assert up.finish() == 1
+    (line,) = up.lines
+    assert line.startswith(f"hc: {prefix}/lib/humanoid_controllers/control: no such executable")
+    assert "make build" in line

@@ -1,0 +1,119 @@
+"""Calibration: there and back, and what a wrong file is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from humanoid_control_common.calibration import Calibration, load_calibration
+from humanoid_control_common.errors import ConfigError
+
+JOINTS = tuple(f"joint_{i}" for i in range(14))
+angles = arrays(np.float64, 2, elements=st.floats(-100.0, 100.0))
+directions = arrays(np.float64, 2, elements=st.sampled_from([-1.0, 1.0]))
+
+
+def _entry(i: int, *, direction: str = "1", offset: str = "0.25") -> str:
+    return f"joint_{i}: {{id: {i}, direction: {direction}, homing_offset: {offset}}}\n"
+
+
+def _file(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "calibration.yaml"
+    path.write_text(text)
+    return path
+
+
+@given(directions, angles, angles)
+def test_raw_to_joint_and_back_is_the_same(
+    direction: np.ndarray, offset: np.ndarray, raw: np.ndarray
+) -> None:
+    calibration = Calibration(direction, offset)
+    joint = calibration.position_to_joint(raw)
+    assert calibration.position_to_raw(joint) == pytest.approx(raw, abs=1e-12)
+    assert calibration.position_to_joint(calibration.position_to_raw(raw)) == pytest.approx(
+        raw, abs=1e-12
+    )
+
+
+@given(directions, angles, angles)
+def test_a_rate_takes_the_direction_only_and_leads_back(
+    direction: np.ndarray, offset: np.ndarray, raw: np.ndarray
+) -> None:
+    calibration = Calibration(direction, offset)
+    assert np.array_equal(calibration.rate_to_joint(raw), direction * raw)
+    assert np.array_equal(calibration.rate_to_joint(calibration.rate_to_joint(raw)), raw)
+
+
+@given(directions, angles, angles, angles)
+def test_power_is_the_same_in_both_frames(
+    direction: np.ndarray, offset: np.ndarray, velocity: np.ndarray, effort: np.ndarray
+) -> None:
+    calibration = Calibration(direction, offset)
+    joint_power = calibration.rate_to_joint(velocity) * calibration.rate_to_joint(effort)
+    assert np.array_equal(joint_power, velocity * effort)
+
+
+def test_the_formula_is_the_documented_one() -> None:
+    calibration = Calibration(np.array([-1.0]), np.array([0.5]))
+    assert calibration.position_to_joint(np.array([2.0])).tolist() == [-1.5]
+    assert calibration.position_to_raw(np.array([-1.5])).tolist() == [2.0]
+
+
+def test_a_file_is_read_in_the_order_asked_for(tmp_path: Path) -> None:
+    text = "".join(
+        _entry(i, direction="-1" if i % 2 else "1", offset=str(i)) for i in reversed(range(14))
+    )
+    calibration = load_calibration(_file(tmp_path, text), JOINTS)
+    assert calibration.homing_offset.tolist() == list(range(14))
+    assert calibration.direction.tolist() == [1.0, -1.0] * 7
+
+
+def test_more_joints_than_asked_for_are_no_mistake(tmp_path: Path) -> None:
+    text = "".join(_entry(i) for i in range(14))
+    assert len(load_calibration(_file(tmp_path, text), JOINTS[:3]).direction) == 3
+
+
+def test_a_missing_joint_is_named(tmp_path: Path) -> None:
+    path = _file(tmp_path, "".join(_entry(i) for i in range(14) if i != 9))
+    with pytest.raises(ConfigError) as caught:
+        load_calibration(path, JOINTS)
+    assert str(caught.value) == f"{path}: no calibration for joint_9"
+
+
+@pytest.mark.parametrize("direction", ["2", "0", "-2", "left", "1.5", "true"])
+def test_a_direction_other_than_plus_or_minus_one_is_refused(
+    tmp_path: Path, direction: str
+) -> None:
+    text = "".join(_entry(i, direction=direction if i == 3 else "1") for i in range(14))
+    with pytest.raises(ConfigError, match=r":4: 'joint_3.direction'"):
+        load_calibration(_file(tmp_path, text), JOINTS)
+
+
+@pytest.mark.parametrize("offset", [".nan", ".inf", "-.inf", "'0.1'", "[0.1]", "", "true"])
+def test_an_offset_that_is_no_finite_number_is_refused(tmp_path: Path, offset: str) -> None:
+    text = "".join(_entry(i, offset=offset if i == 13 else "0.1") for i in range(14))
+    with pytest.raises(ConfigError, match=r":14: 'joint_13.homing_offset'"):
+        load_calibration(_file(tmp_path, text), JOINTS)
+
+
+def test_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, "joint_0: {id: 0, direction: 1, homing_offset: 0.0, gear: 3}\n")
+    with pytest.raises(ConfigError, match=r":1: unknown key 'joint_0.gear'"):
+        load_calibration(path, JOINTS[:1])
+
+
+def test_a_joint_given_twice_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, _entry(0) + _entry(1) + _entry(0))
+    with pytest.raises(ConfigError, match=r":3: key 'joint_0' given twice"):
+        load_calibration(path, JOINTS[:2])
+
+
+def test_a_negative_id_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, "joint_0: {id: -1, direction: 1, homing_offset: 0.0}\n")
+    with pytest.raises(ConfigError, match=r"'joint_0.id'"):
+        load_calibration(path, JOINTS[:1])

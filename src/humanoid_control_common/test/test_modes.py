@@ -1,0 +1,220 @@
+"""The rules of the modes, over every situation, against the documented transition table."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import pytest
+
+from humanoid_control_common.modes import (
+    INTENT_OF_MODE,
+    MODE_OF_INTENT,
+    SAFE_MODES,
+    Decision,
+    Intent,
+    Mode,
+    Situation,
+    Verdict,
+    decide,
+)
+
+
+class Row(NamedTuple):
+    """One row of the table: where an intent is allowed from, and what stiff modes need."""
+
+    allowed_from: set[Mode]
+    result: Mode | None
+    stiff: bool = False  # needs safety to be well and the impedance confirmed
+    finished: bool = False  # needs STANDBY to be finished
+    policy: bool = False
+
+
+ANY = set(Mode)
+TABLE = {
+    Intent.ZERO_TORQUE: Row({Mode.DAMPING}, Mode.ZERO_TORQUE),
+    Intent.DAMP: Row(ANY, Mode.DAMPING),
+    Intent.LOAD: Row({Mode.DAMPING}, Mode.STANDBY, stiff=True),
+    Intent.START_LOCOMOTION: Row(
+        {Mode.STANDBY}, Mode.LOCOMOTION, stiff=True, finished=True, policy=True
+    ),
+    Intent.START_REMOTE: Row({Mode.STANDBY}, Mode.REMOTE, stiff=True, finished=True),
+    Intent.QUIT: Row({Mode.ZERO_TORQUE, Mode.DAMPING}, None),
+}
+BAD = "battery reports FAULT: low"
+FELL = "arm fell silent"
+WAITING = "impedance of DAMPING not confirmed by drives"
+
+SITUATIONS = [
+    Situation(
+        mode=mode,
+        standby_finished=finished,
+        safety_problem=safety,
+        latched_fall=latched,
+        unconfirmed_impedance=unconfirmed,
+        policy_loaded=policy,
+    )
+    for mode, finished, safety, latched, unconfirmed, policy in itertools.product(
+        Mode, (False, True), ("", BAD), ("", FELL), ("", WAITING), (False, True)
+    )
+]
+CASES = list(itertools.product(SITUATIONS, Intent))
+
+
+def expected(situation: Situation, intent: Intent) -> Verdict:
+    """The verdict by the table and by design, in the order the documents give the rules."""
+    row = TABLE[intent]
+    if row.result is situation.mode:
+        return Verdict.STAY
+    if situation.latched_fall and intent is not Intent.QUIT:
+        return Verdict.REFUSE
+    conditions = [
+        situation.mode in row.allowed_from,
+        not row.finished or situation.standby_finished,
+        not row.stiff or not situation.safety_problem,
+        not row.stiff or not situation.unconfirmed_impedance,
+        not row.policy or situation.policy_loaded,
+    ]
+    if not all(conditions):
+        return Verdict.REFUSE
+    return Verdict.SHUT_DOWN if row.result is None else Verdict.SWITCH
+
+
+def _way_down(situation: Situation, intent: Intent) -> bool:
+    """DAMP out of a stiff mode that a fall has not left yet; see the test of its own."""
+    return intent is Intent.DAMP and situation.mode not in SAFE_MODES
+
+
+@pytest.mark.parametrize("intent", list(Intent))
+def test_every_situation_gets_the_verdict_of_the_table(intent: Intent) -> None:
+    checked = 0
+    for situation in SITUATIONS:
+        if situation.latched_fall and _way_down(situation, intent):
+            continue
+        decision = decide(situation, intent)
+        assert decision.verdict is expected(situation, intent), (situation, decision)
+        target = TABLE[intent].result if decision.verdict is Verdict.SWITCH else None
+        assert decision.mode is target
+        assert bool(decision.reason) == (decision.verdict is Verdict.REFUSE)
+        checked += 1
+    assert checked == (160 - 48 if intent is Intent.DAMP else 160)
+
+
+def test_damp_leads_out_of_every_stiff_mode_even_while_a_fall_is_latched() -> None:
+    """ "Allowed from any": the way down must not depend on whether a fall was carried out yet."""
+    refused = [
+        situation
+        for situation in SITUATIONS
+        if _way_down(situation, Intent.DAMP)
+        and decide(situation, Intent.DAMP) != Decision(Verdict.SWITCH, Mode.DAMPING)
+    ]
+    assert refused == []
+
+
+@pytest.mark.parametrize("intent", list(Intent))
+def test_every_refusal_names_the_intent_and_a_reason(intent: Intent) -> None:
+    for situation in SITUATIONS:
+        decision = decide(situation, intent)
+        if decision.verdict is Verdict.REFUSE:
+            prefix = f"Rejected {intent.value}: "
+            assert decision.reason.startswith(prefix)
+            assert len(decision.reason) > len(prefix)
+
+
+def test_no_situation_with_a_problem_leads_into_a_stiff_mode() -> None:
+    for situation, intent in CASES:
+        decision = decide(situation, intent)
+        if decision.verdict is Verdict.SWITCH and decision.mode not in SAFE_MODES:
+            assert not situation.safety_problem
+            assert not situation.latched_fall
+            assert not situation.unconfirmed_impedance
+
+
+def test_after_a_fall_only_quit_does_anything_from_the_safe_modes() -> None:
+    for situation, intent in CASES:
+        if situation.latched_fall and situation.mode in SAFE_MODES and intent is not Intent.QUIT:
+            assert decide(situation, intent).verdict in {Verdict.REFUSE, Verdict.STAY}
+
+
+def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
+    first = [decide(situation, intent) for situation, intent in CASES]
+    second = [decide(situation, intent) for situation, intent in reversed(CASES)]
+    assert first == second[::-1]
+
+
+@pytest.mark.parametrize(
+    ("situation", "intent", "reason"),
+    [
+        (
+            Situation(mode=Mode.ZERO_TORQUE),
+            Intent.LOAD,
+            "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)",
+        ),
+        (
+            Situation(mode=Mode.REMOTE),
+            Intent.LOAD,
+            "Rejected LOAD: requires DAMPING (currently REMOTE)",
+        ),
+        (
+            Situation(mode=Mode.STANDBY),
+            Intent.ZERO_TORQUE,
+            "Rejected ZERO_TORQUE: requires DAMPING (currently STANDBY)",
+        ),
+        (
+            Situation(mode=Mode.DAMPING),
+            Intent.START_REMOTE,
+            "Rejected START_REMOTE: requires STANDBY (currently DAMPING)",
+        ),
+        (
+            Situation(mode=Mode.STANDBY),
+            Intent.QUIT,
+            "Rejected QUIT: requires ZERO_TORQUE or DAMPING (currently STANDBY)",
+        ),
+        (
+            Situation(mode=Mode.STANDBY, standby_finished=True),
+            Intent.START_LOCOMOTION,
+            "Rejected START_LOCOMOTION: no policy loaded",
+        ),
+        (
+            Situation(mode=Mode.DAMPING, safety_problem=BAD),
+            Intent.LOAD,
+            f"Rejected LOAD: {BAD}",
+        ),
+        (
+            Situation(mode=Mode.DAMPING, unconfirmed_impedance=WAITING),
+            Intent.LOAD,
+            f"Rejected LOAD: {WAITING}",
+        ),
+    ],
+)
+def test_refusals_say_what_is_required_and_what_is(
+    situation: Situation, intent: Intent, reason: str
+) -> None:
+    assert decide(situation, intent).reason == reason
+
+
+def test_a_refusal_after_a_fall_gives_its_cause_and_the_way_out() -> None:
+    reason = decide(Situation(mode=Mode.DAMPING, latched_fall=FELL), Intent.LOAD).reason
+    assert FELL in reason
+    assert "clear_fault" in reason
+
+
+def test_an_unfinished_standby_is_said_to_be_unfinished() -> None:
+    reason = decide(Situation(mode=Mode.STANDBY), Intent.START_REMOTE).reason
+    assert "finished" in reason
+
+
+def test_modes_are_numbered_as_in_the_message() -> None:
+    assert {mode.name: mode.value for mode in Mode} == {
+        "ZERO_TORQUE": 0,
+        "DAMPING": 1,
+        "STANDBY": 2,
+        "LOCOMOTION": 3,
+        "REMOTE": 4,
+    }
+
+
+def test_every_mode_has_its_intent_and_quit_has_no_mode() -> None:
+    assert set(INTENT_OF_MODE) == set(Mode)
+    assert {MODE_OF_INTENT[INTENT_OF_MODE[mode]] for mode in Mode} == set(Mode)
+    assert set(Intent) - set(MODE_OF_INTENT) == {Intent.QUIT}

@@ -1,0 +1,124 @@
+"""The safety monitor: who forbids stiff modes, and until when."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
+
+
+def _report(
+    level: SafetyLevel,
+    source: str = "bus",
+    message: str = "",
+    flags: SafetyFlag = SafetyFlag.NONE,
+) -> SafetyReport:
+    return SafetyReport(source, level, flags, message)
+
+
+@pytest.mark.parametrize(
+    ("level", "forbidden"),
+    [
+        (SafetyLevel.OK, False),
+        (SafetyLevel.WARNING, False),
+        (SafetyLevel.FAULT, True),
+        (SafetyLevel.CRITICAL, True),
+    ],
+)
+def test_fault_and_critical_forbid_stiff_modes(level: SafetyLevel, forbidden: bool) -> None:
+    monitor = SafetyMonitor()
+    monitor.report(_report(level, message="hot"), 0.0)
+    assert monitor.problem(0.0) == (f"bus reports {level.name}: hot" if forbidden else "")
+
+
+def test_without_sources_there_is_no_problem() -> None:
+    assert SafetyMonitor().problem(1e6) == ""
+
+
+@pytest.mark.parametrize("better", [SafetyLevel.OK, SafetyLevel.WARNING])
+def test_a_source_that_is_well_again_forbids_nothing(better: SafetyLevel) -> None:
+    monitor = SafetyMonitor()
+    monitor.report(_report(SafetyLevel.FAULT), 0.0)
+    monitor.report(_report(better), 0.1)
+    assert monitor.problem(0.2) == ""
+
+
+def test_a_fault_does_not_fade_by_itself() -> None:
+    monitor = SafetyMonitor()
+    monitor.report(_report(SafetyLevel.FAULT), 0.0)
+    assert monitor.problem(1e6) != ""
+
+
+def test_sources_are_kept_apart_and_all_told() -> None:
+    monitor = SafetyMonitor()
+    monitor.report(_report(SafetyLevel.FAULT, "bus", "hot"), 0.0)
+    monitor.report(_report(SafetyLevel.CRITICAL, "battery", "low"), 0.0)
+    monitor.report(_report(SafetyLevel.OK, "imu"), 0.0)
+    assert monitor.problem(0.0) == "bus reports FAULT: hot; battery reports CRITICAL: low"
+    monitor.report(_report(SafetyLevel.OK, "bus"), 0.1)
+    assert monitor.problem(0.1) == "battery reports CRITICAL: low"
+
+
+@pytest.mark.parametrize(
+    ("flags", "details"),
+    [
+        (SafetyFlag.NONE, ["no details"]),
+        (SafetyFlag.MOTOR_FAULT, ["MOTOR_FAULT"]),
+        (SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT, ["BUS_OFF", "RX_TIMEOUT"]),
+    ],
+)
+def test_without_a_message_the_flags_tell(flags: SafetyFlag, details: list[str]) -> None:
+    monitor = SafetyMonitor()
+    monitor.report(_report(SafetyLevel.FAULT, flags=flags), 0.0)
+    problem = monitor.problem(0.0)
+    assert problem.startswith("bus reports FAULT: ")
+    told = {name for name in (*SafetyFlag.__members__, "no details") if name in problem}
+    assert told == set(details)
+
+
+def test_a_source_with_a_deadline_may_be_silent_that_long() -> None:
+    monitor = SafetyMonitor({"bus": 0.5})
+    monitor.report(_report(SafetyLevel.OK), 10.0)
+    assert monitor.problem(10.5) == ""
+    assert monitor.problem(10.75) == "bus silent for 0.75 s (deadline 0.5 s)"
+
+
+def test_a_source_never_heard_of_has_its_deadline_from_the_first_look() -> None:
+    monitor = SafetyMonitor({"bus": 0.5})
+    assert monitor.problem(100.0) == ""
+    assert monitor.problem(100.5) == ""
+    assert "bus silent" in monitor.problem(100.6)
+
+
+def test_a_source_that_speaks_again_is_no_longer_silent() -> None:
+    monitor = SafetyMonitor({"bus": 0.5})
+    monitor.report(_report(SafetyLevel.OK), 0.0)
+    assert monitor.problem(1.0) != ""
+    monitor.report(_report(SafetyLevel.OK), 1.0)
+    assert monitor.problem(1.2) == ""
+
+
+def test_a_source_without_a_deadline_may_be_silent_for_ever() -> None:
+    monitor = SafetyMonitor({"bus": 0.5})
+    monitor.report(_report(SafetyLevel.OK, "imu"), 0.0)
+    monitor.report(_report(SafetyLevel.OK, "bus"), 1e6)
+    assert monitor.problem(1e6) == ""
+
+
+def test_a_silent_source_that_reported_a_fault_is_told_as_both() -> None:
+    monitor = SafetyMonitor({"bus": 0.5})
+    monitor.report(_report(SafetyLevel.FAULT, message="hot"), 0.0)
+    assert monitor.problem(1.0) == "bus reports FAULT: hot; bus silent for 1.00 s (deadline 0.5 s)"
+
+
+def test_levels_and_flags_are_numbered_as_in_the_message() -> None:
+    assert [level.value for level in SafetyLevel] == [0, 1, 2, 3]
+    bits = {flag.name: flag.value for flag in SafetyFlag}
+    assert bits == {
+        "BUS_OFF": 1 << 0,
+        "RX_TIMEOUT": 1 << 1,
+        "TX_QUEUE_OVERRUN": 1 << 2,
+        "MOTOR_FAULT": 1 << 3,
+        "TEMPERATURE_LIMIT": 1 << 4,
+        "INVALID_FRAME": 1 << 5,
+    }

@@ -1,0 +1,73 @@
+"""Plugins are found by the names URDF and YAML use; unknown names are answered with the known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager import plugins
+from humanoid_controller_manager.generic_system import GenericSystem
+from humanoid_controller_manager.plugins import (
+    HARDWARE,
+    find_plugin,
+    known_plugins,
+    require_plugin,
+)
+
+GROUP = "test.group"
+POINTS = {
+    "good/One": "json:loads",
+    "bad/NoModule": "no_such_module_anywhere:Thing",
+    "bad/NoAttribute": "json:no_such_thing",
+}
+
+
+@pytest.fixture
+def group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Three plugins of which two are broken."""
+    points = [EntryPoint(name, value, GROUP) for name, value in POINTS.items()]
+
+    def found(*, group: str) -> Any:
+        return points if group == GROUP else []
+
+    plugins._group.cache_clear()
+    monkeypatch.setattr(plugins, "entry_points", found)
+    yield
+    plugins._group.cache_clear()
+
+
+def test_the_mock_hardware_is_installed_under_its_upstream_name() -> None:
+    assert find_plugin(HARDWARE, "mock_components/GenericSystem") is GenericSystem
+
+
+def test_an_unknown_plugin_is_answered_with_the_known_ones(group: None) -> None:
+    with pytest.raises(ConfigError) as caught:
+        require_plugin(GROUP, "good/Two", "controller 'x'")
+    assert str(caught.value) == (
+        "controller 'x': unknown plugin 'good/Two'; known: bad/NoAttribute, bad/NoModule, good/One"
+    )
+
+
+def test_without_any_plugin_that_is_said(group: None) -> None:
+    with pytest.raises(ConfigError, match="known: none"):
+        require_plugin("another.group", "x", "here")
+
+
+def test_a_plugin_is_loaded_by_its_name(group: None) -> None:
+    import json
+
+    assert require_plugin(GROUP, "good/One", "here") is json.loads
+    assert find_plugin(GROUP, "good/Two") is None
+    assert known_plugins(GROUP) == sorted(POINTS)
+
+
+@pytest.mark.parametrize("name", ["bad/NoModule", "bad/NoAttribute"])
+def test_a_plugin_that_cannot_be_imported_is_named_with_the_cause(group: None, name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        find_plugin(GROUP, name)
+    for part in (name, POINTS[name], "cannot be imported"):
+        assert part in str(caught.value)

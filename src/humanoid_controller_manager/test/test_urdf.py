@@ -1,0 +1,257 @@
+"""The robot description: what is read from it, and how every mistake in it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.urdf import parse_robot_description
+
+COMMANDS = ("position", "velocity", "effort", "stiffness", "damping")
+STATES = ("position", "velocity", "effort")
+LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="10"/>'
+
+
+def joint(name: str, limit: str = LIMIT) -> str:
+    return f'<joint name="{name}" type="revolute">{limit}</joint>'
+
+
+def claimed(
+    name: str, commands: Any = COMMANDS, states: Any = STATES, inside: str = "", initial: str = ""
+) -> str:
+    state_tags = "".join(
+        f'<state_interface name="{s}">{initial if s == "position" else ""}</state_interface>'
+        for s in states
+    )
+    command_tags = "".join(f'<command_interface name="{c}"/>' for c in commands)
+    return f'<joint name="{name}">{inside}{command_tags}{state_tags}</joint>'
+
+
+def block(name: str, *joints: str, plugin: str = "x/Y", parameters: str = "") -> str:
+    hardware = f"<hardware><plugin>{plugin}</plugin>{parameters}</hardware>"
+    return f'<ros2_control name="{name}" type="system">{hardware}{"".join(joints)}</ros2_control>'
+
+
+def robot(*parts: str) -> str:
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<robot name="r">{"".join(parts)}</robot>'
+
+
+ABC = "".join(joint(name) for name in "abc")
+
+
+def _error(urdf: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_robot_description(urdf, 50.0)
+    return str(caught.value)
+
+
+def test_joints_stand_in_the_order_of_the_urdf_whatever_the_blocks_order() -> None:
+    urdf = robot(block("two", claimed("c"), claimed("a")), ABC, block("one", claimed("b")))
+    description = parse_robot_description(urdf, 50.0)
+    assert description.name == "r"
+    assert description.joints.names == ("a", "b", "c")
+    assert [info.name for info in description.blocks] == ["two", "one"]
+    assert description.blocks[0].joint_set.names == ("c", "a")
+    assert description.urdf == urdf
+
+
+def test_joints_of_no_block_are_left_out() -> None:
+    description = parse_robot_description(robot(ABC, block("one", claimed("b"))), 50.0)
+    assert description.joints.names == ("b",)
+
+
+def test_limits_follow_their_joints_into_the_blocks() -> None:
+    joints = [
+        joint(name, f'<limit lower="-{i}" upper="{i}" velocity="{10 * i}" effort="{100 * i}"/>')
+        for i, name in enumerate("abc", start=1)
+    ]
+    urdf = robot(*joints, block("one", claimed("c"), claimed("a")), block("two", claimed("b")))
+    description = parse_robot_description(urdf, 50.0)
+    assert description.limits.upper.tolist() == [1.0, 2.0, 3.0]
+    limits = description.blocks[0].limits
+    assert limits.lower.tolist() == [-3.0, -1.0]
+    assert limits.velocity.tolist() == [30.0, 10.0]
+    assert limits.effort.tolist() == [300.0, 100.0]
+
+
+def test_a_block_hands_on_its_parameters() -> None:
+    urdf = robot(
+        ABC,
+        block(
+            "one",
+            claimed(
+                "a",
+                inside='<param name="id"> 22 </param>',
+                initial='<param name="initial_value">0.25</param>',
+            ),
+            claimed("b"),
+            plugin=" x/Y\n",
+            parameters='<param name="port">can0</param><param name="empty"/>',
+        ),
+    )
+    info = parse_robot_description(urdf, 50.0).blocks[0]
+    assert (info.plugin, info.update_rate) == ("x/Y", 50.0)
+    assert info.parameters == {"port": "can0", "empty": ""}
+    assert info.joints[0].parameters == {"id": "22"}
+    assert [j.initial_position for j in info.joints] == [0.25, None]
+
+
+def test_the_order_of_interfaces_does_not_matter() -> None:
+    urdf = robot(ABC, block("one", claimed("a", COMMANDS[::-1], STATES[::-1])))
+    assert parse_robot_description(urdf, 50.0).joints.names == ("a",)
+
+
+@pytest.mark.parametrize("urdf", ["", "  \n "])
+def test_an_empty_description_is_told(urdf: str) -> None:
+    assert "empty" in _error(urdf)
+
+
+def test_what_is_not_xml_is_told_with_line_and_text() -> None:
+    message = _error("<robot>\n  <joint name='a'>\n</robot>")
+    assert message.startswith("robot description:3: not valid XML")
+    assert "</robot>" in message
+
+
+@pytest.mark.parametrize("urdf", ["hello", "<robot>", "\0", "<robot></robot><x/>", "<a>&nope;</a>"])
+def test_any_text_that_is_not_xml_is_told(urdf: str) -> None:
+    assert "not valid XML" in _error(urdf)
+
+
+def test_another_root_is_told() -> None:
+    assert "root element is <sdf>, expected <robot>" in _error("<sdf/>")
+
+
+def test_a_description_without_a_block_is_told() -> None:
+    assert "no <ros2_control> block" in _error(robot(ABC))
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        pytest.param(
+            (ABC, block("one", claimed("z"))),
+            ["<ros2_control name='one'>", "unknown joint 'z'", "a, b, c"],
+            id="unknown joint",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a")), block("two", claimed("a"))),
+            ["joint 'a'", "'one'", "'two'"],
+            id="joint in two blocks",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a"), claimed("a"))),
+            ["joint 'a'", "'one'"],
+            id="joint twice in a block",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a")), block("one", claimed("b"))),
+            ["two <ros2_control> blocks", "'one'"],
+            id="two blocks of one name",
+        ),
+        pytest.param(
+            (ABC, joint("a"), block("one", claimed("a"))),
+            ["'a'", "twice"],
+            id="two joints of one name in the URDF",
+        ),
+        pytest.param((ABC, block("", claimed("a"))), ["without a name"], id="block without a name"),
+        pytest.param(
+            (ABC, block("one", claimed("a"), plugin=" ")),
+            ["'one'", "no <hardware><plugin>"],
+            id="no plugin",
+        ),
+        pytest.param(
+            (ABC, '<ros2_control name="one">' + claimed("a") + "</ros2_control>"),
+            ["'one'", "no <hardware><plugin>"],
+            id="no hardware",
+        ),
+        pytest.param((ABC, block("one")), ["'one'", "no joints"], id="no joints at all"),
+        pytest.param(
+            (ABC, block("one", claimed("a")), block("two")),
+            ["'two'", "no joints"],
+            id="a block without joints",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a", COMMANDS[:4]))),
+            ["'one'", "'a'", "command_interface", "stiffness", "damping"],
+            id="missing command interface",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a", (*COMMANDS, "current")))),
+            ["'a'", "command_interface", "current"],
+            id="unknown command interface",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a", (*COMMANDS, "effort")))),
+            ["'a'", "command_interface"],
+            id="repeated command interface",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a", (), STATES))),
+            ["'a'", "command_interface", "none"],
+            id="no command interface",
+        ),
+        pytest.param(
+            (ABC, block("one", claimed("a", COMMANDS, STATES[:2]))),
+            ["'a'", "state_interface", "effort"],
+            id="missing state interface",
+        ),
+        pytest.param(
+            (
+                ABC,
+                block("one", claimed("a", initial='<param name="initial_value">half</param>')),
+            ),
+            ["'one'", "'a'", "initial_value", "'half'"],
+            id="initial value is no number",
+        ),
+        pytest.param(
+            (joint("a", ""), block("one", claimed("a"))),
+            ["joint 'a'", "no <limit>"],
+            id="no limit",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_block_and_joint(parts: tuple[str, ...], told: list[str]) -> None:
+    message = _error(robot(*parts))
+    for part in told:
+        assert part in message
+
+
+LIMITS = {"lower": "-1", "upper": "2", "velocity": "3", "effort": "10"}
+
+
+def _limited(**changes: str | None) -> str:
+    attributes = {k: v for k, v in {**LIMITS, **changes}.items() if v is not None}
+    text = "".join(f' {key}="{value}"' for key, value in attributes.items())
+    return robot(joint("a", f"<limit{text}/>"), block("one", claimed("a")))
+
+
+@pytest.mark.parametrize("attribute", LIMITS)
+def test_a_missing_limit_is_told(attribute: str) -> None:
+    message = _error(_limited(**{attribute: None}))
+    assert message == f"joint 'a': <limit> has no '{attribute}'"
+
+
+@pytest.mark.parametrize("attribute", LIMITS)
+@pytest.mark.parametrize("value", ["nan", "inf", "", "ten", "1,5"])
+def test_a_limit_that_is_no_finite_number_is_told(attribute: str, value: str) -> None:
+    message = _error(_limited(**{attribute: value}))
+    assert message == f"joint 'a': limit {attribute}: expected a finite number, found '{value}'"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lower": "2"},
+        {"lower": "3"},
+        {"velocity": "0"},
+        {"velocity": "-1"},
+        {"effort": "0"},
+        {"effort": "-5"},
+    ],
+)
+def test_limits_that_make_no_sense_are_told(changes: Any) -> None:
+    message = _error(_limited(**changes))
+    assert "joint 'a'" in message
+    assert "expected lower < upper" in message

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import socket
+import urllib.error
+import urllib.request
+
+import pytest
+from viser import __version__ as viser_version
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_viz.ports import LAST_PORT, free_port, url
+from humanoid_viz.server import PanelServer, is_foreign
+
+
+@pytest.fixture
+def taken():
+    """A port of 127.0.0.1 that somebody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.fixture
+def server():
+    server = PanelServer("127.0.0.1", 0, "Prime")
+    yield server
+    server.stop()
+
+
+def test_a_free_port_is_used_and_a_taken_one_skipped(taken):
+    found = free_port("127.0.0.1", taken)
+    assert found > taken
+    assert free_port("127.0.0.1", found) == found
+
+
+def test_a_port_taken_on_every_address_is_taken_on_one():
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert free_port("127.0.0.1", port) > port
+
+
+def test_port_zero_leaves_the_choice_to_the_system():
+    assert free_port("127.0.0.1", 0) == 0
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid", "not an address"])
+def test_an_address_that_is_not_this_machine_s_is_refused(host):
+    with pytest.raises(ConfigError, match=f"cannot listen on {host}:8080"):
+        free_port(host, 8080)
+
+
+def test_ports_end_at_the_last(taken, monkeypatch):
+    monkeypatch.setattr("humanoid_viz.ports._is_free", lambda host, port: False)
+    with pytest.raises(ConfigError, match=f"ports {LAST_PORT - 1} to {LAST_PORT} of"):
+        free_port("127.0.0.1", LAST_PORT - 1)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://localhost:8080"),
+        ("0.0.0.0", "http://localhost:8080"),
+        ("10.0.0.7", "http://10.0.0.7:8080"),
+        ("fe80::1", "http://[fe80::1]:8080"),
+    ],
+)
+def test_the_url_is_one_a_browser_here_can_open(host, address):
+    assert url(host, 8080) == address
+
+
+@pytest.mark.parametrize(
+    ("origin", "asked", "listening_on", "foreign"),
+    [
+        ("http://localhost:8080", "localhost:8080", "127.0.0.1", False),
+        ("http://127.0.0.1:8080", "127.0.0.1:8080", "127.0.0.1", False),
+        (None, "localhost:8080", "127.0.0.1", False),
+        ("http://localhost:9000", "localhost:9000", "127.0.0.1", False),  # through a tunnel
+        ("https://evil.example", "localhost:8080", "127.0.0.1", True),
+        ("http://localhost:3000", "localhost:8080", "127.0.0.1", True),
+        ("null", "localhost:8080", "127.0.0.1", True),
+        ("http://evil.example:8080", "evil.example:8080", "127.0.0.1", True),  # DNS rebinding
+        (None, "evil.example:8080", "127.0.0.1", True),
+        (None, "", "127.0.0.1", True),
+        ("http://[", "localhost:8080", "127.0.0.1", True),
+        ("http://robot.lab:8080", "robot.lab:8080", "0.0.0.0", False),
+        ("https://evil.example", "robot.lab:8080", "0.0.0.0", True),
+    ],
+)
+def test_only_the_page_s_own_origin_may_talk_to_it(origin, asked, listening_on, foreign):
+    assert is_foreign(origin, asked, listening_on) is foreign
+
+
+def test_the_page_of_another_site_can_t_open_the_panel_s_socket(server):
+    address = f"ws://localhost:{server.get_port()}"
+    protocol = f"viser-v{viser_version}"
+    with pytest.raises(InvalidStatus) as refused:
+        connect(address, origin="https://evil.example", subprotocols=[protocol])
+    assert refused.value.response.status_code == 403
+    own = f"http://localhost:{server.get_port()}"
+    with connect(address, origin=own, subprotocols=[protocol], max_size=None) as socket:
+        assert socket.recv(timeout=30)
+
+
+def test_the_page_is_served_and_foreign_names_for_it_refused(server):
+    address = f"http://localhost:{server.get_port()}/"
+    with urllib.request.urlopen(address, timeout=30) as page:
+        assert b"<html" in page.read()
+    request = urllib.request.Request(address, headers={"Host": "evil.example"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    with refused.value as answer:
+        assert answer.code == 403
+
+
+def test_the_panel_is_never_published_on_the_internet(server):
+    assert server.request_share_url() is None
