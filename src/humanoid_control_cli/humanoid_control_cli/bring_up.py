@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 
 from humanoid_bringup_prime.bringup import Options, Process, plan
-from humanoid_control_cli.output import Output
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.output import Output, wants_colour
 from humanoid_control_cli.processes import Command, Guard
 from humanoid_control_cli.signals import StopSignals
 from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
@@ -19,7 +19,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
 READY: Final = Command(
-    OWN_LABEL, (sys.executable, "-m", "humanoid_control_cli.ready"), required=False
+    "ready", (sys.executable, "-m", "humanoid_control_cli.ready"), required=False
 )
 
 
@@ -28,19 +28,19 @@ def bring_up(options: Options) -> int:
 
     Raises ConfigError, before anything is started, for whatever is wrong.
     """
+    domain = ros_domain()
     with StopSignals() as signals, Guard() as guard:
         # Refused here, before the robot of the other one is mistaken for ours.
         take_domain_lock().close()
-        commands = [_command(process) for process in plan(options, guard.folder)]
+        commands = [*map(_command, plan(options, guard.folder)), READY]
         output = Output(
             sys.stdout.fileno(),
             OWN_LABEL,
             [command.label for command in commands],
-            colour=_wants_colour(),
+            colour=wants_colour(sys.stdout),
         )
-        domain = os.environ.get("ROS_DOMAIN_ID") or "0"
         output.say(f"bringing up Prime ({options.backend.value}) on ROS_DOMAIN_ID {domain}")
-        return Supervisor(output, signals, guard).run([*commands, READY], dict(_environment()))
+        return Supervisor(output, signals, guard).run(commands, _environment())
 
 
 def _command(process: Process) -> Command:
@@ -61,13 +61,7 @@ def find_executable(package: str, executable: str) -> Path:
     return program
 
 
-def _wants_colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def _environment() -> Iterator[tuple[str, str]]:
+def _environment() -> dict[str, str]:
     """The environment of the processes: their output shall come at once, coloured as ours is."""
-    own: Mapping[str, str] = os.environ
-    yield "RCUTILS_COLORIZED_OUTPUT", "1" if _wants_colour() else "0"
-    yield from own.items()
-    yield "PYTHONUNBUFFERED", "1"
+    coloured = "1" if wants_colour(sys.stdout) else "0"
+    return {"RCUTILS_COLORIZED_OUTPUT": coloured, **os.environ, "PYTHONUNBUFFERED": "1"}

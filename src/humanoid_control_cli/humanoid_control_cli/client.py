@@ -13,6 +13,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
+from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.errors import RefusedError, no_control_process
 from humanoid_control_common.errors import RobotError
 
@@ -23,10 +24,11 @@ LOOK_PERIOD: Final = 0.05
 class Client:
     """To be used in a `with` statement. `timeout` [s] is how long to wait for an answer.
 
-    Raises RobotError if ROS doesn't start.
+    Raises ConfigError for a bad ROS_DOMAIN_ID, RobotError if ROS doesn't start.
     """
 
     def __init__(self, timeout: float) -> None:
+        ros_domain()
         self.timeout = timeout
         try:
             # Ctrl-C stays Python's.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from humanoid_control_cli.domain import ros_domain
 from humanoid_control_common.errors import RobotError
 
 
@@ -17,8 +16,7 @@ class RefusedError(RobotError):
 
 def no_control_process(timeout: float) -> NoAnswerError:
     """Nothing was heard for `timeout` [s]."""
-    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
     return NoAnswerError(
-        f"no control process answers on ROS_DOMAIN_ID {domain} within {timeout:g} s: start "
+        f"no control process answers on ROS_DOMAIN_ID {ros_domain()} within {timeout:g} s: start "
         "one with `hc up mujoco`, or set the ROS_DOMAIN_ID of the one that is running"
     )

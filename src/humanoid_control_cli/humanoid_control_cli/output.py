@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TextIO
 
 # `poll` promises that so many bytes can be written to a pipe without waiting.
 CHUNK: Final = select.PIPE_BUF
@@ -13,6 +13,11 @@ CHUNK: Final = select.PIPE_BUF
 FULL: Final = 1 << 20
 OWN_STYLE: Final = "1"  # bold
 STYLES: Final = ("36", "35", "32", "33", "34")  # cyan, magenta, green, yellow, blue
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether `stream` is a terminal whose user has nothing against colours (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 class Output:
@@ -31,9 +36,8 @@ class Output:
         self.broken = False  # whether whoever read it has gone
         self._own_label = own_label
         self._pending = bytearray()
-        others = [label for label in dict.fromkeys(labels) if label != own_label]
-        width = max(map(len, (own_label, *others)))
-        styles = {label: STYLES[i % len(STYLES)] for i, label in enumerate(others)}
+        width = max(map(len, (own_label, *labels)))
+        styles = {label: STYLES[i % len(STYLES)] for i, label in enumerate(labels)}
         self._prefixes = {
             label: _prefix(label.ljust(width), style if colour else "")
             for label, style in (styles | {own_label: OWN_STYLE}).items()

@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ class Run:
         self.marker = f"HC_TEST_RUN={uuid.uuid4()}"
         key, value = self.marker.split("=")
         self._lines: list[str] = []
+        self._mute = False
         self._changed = threading.Condition()
         self.process = subprocess.Popen(
             arguments,
@@ -50,6 +52,9 @@ class Run:
             with self._changed:
                 self._lines.append(line.decode().rstrip("\n"))
                 self._changed.notify_all()
+        with self._changed:
+            self._mute = True
+            self._changed.notify_all()
 
     @property
     def lines(self) -> list[str]:
@@ -62,11 +67,8 @@ class Run:
 
     def wait_for(self, text: str) -> None:
         with self._changed:
-            found = self._changed.wait_for(
-                lambda: any(text in line for line in self._lines) or not self._reader.is_alive(),
-                PATIENCE,
-            )
-        assert found and text in self.text, f"no '{text}' in:\n{self.text}"
+            self._changed.wait_for(lambda: text in self.text or self._mute, PATIENCE)
+        assert text in self.text, f"no '{text}' in:\n{self.text}"
 
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
@@ -101,8 +103,9 @@ class Run:
         wait_until(lambda: not self.descendants(), "the end of every descendant")
 
     def clean_up(self) -> None:
-        for pid in [*self.descendants(), self.process.pid]:
-            if pid != self.process.pid or self.process.poll() is None:
+        self.process.kill()
+        for pid in self.descendants():
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.finish()
         self.process.stdout.close()

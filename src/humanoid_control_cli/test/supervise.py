@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-from humanoid_control_cli.output import Output
+from humanoid_control_cli.output import Output, wants_colour
 from humanoid_control_cli.processes import Command, Guard
 from humanoid_control_cli.signals import StopSignals
 from humanoid_control_cli.stop_sequence import Patience
@@ -22,7 +22,8 @@ def main() -> int:
             with open(asked["note"], "w", encoding="utf-8") as file:
                 file.write(str(guard.folder))
         labels = [command.label for command in commands]
-        output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=asked.get("colour", False))
+        colour = wants_colour(sys.stdout)
+        output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=colour)
         patience = Patience(*asked.get("patience", [5.0, 3.0]))
         return Supervisor(output, signals, guard, patience).run(commands, os.environ)
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
+from humanoid_control_common.errors import ConfigError
 
 
 def test_help_names_every_command() -> None:
@@ -21,6 +22,7 @@ def test_help_loads_neither_ros_nor_the_robot(start) -> None:
     code = """
 import sys
 from humanoid_control_cli.app import app
+from humanoid_control_common.errors import ConfigError
 try:
     app(["--help"], prog_name="hc")
 except SystemExit:
@@ -83,9 +85,18 @@ def test_without_a_control_process_the_domain_is_named(hc, arguments: str) -> No
     assert line.startswith("hc: no control process answers on ROS_DOMAIN_ID 77 within 0.3 s")
 
 
-def test_a_domain_that_is_no_number_is_one_sentence(hc) -> None:
+@pytest.mark.parametrize("arguments", ["mode", "up mock"])
+@pytest.mark.parametrize("domain", ["seven", "-1", "233"])
+def test_a_domain_that_does_not_exist_is_one_sentence(
+    arguments: str, domain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", domain)
+    result = CliRunner().invoke(app, arguments.split())
+    with pytest.raises(ConfigError, match=f"ROS_DOMAIN_ID is '{domain}', expected a number"):
+        raise result.exception
+
+
+def test_an_error_is_one_sentence_and_exit_code_1(hc) -> None:
     run = hc("mode", ROS_DOMAIN_ID="seven")
     assert run.finish() == 1
-    (line,) = run.lines
-    assert line.startswith("hc: ROS does not start: ")
-    assert "ROS_DOMAIN_ID" in line
+    assert run.lines == ["hc: ROS_DOMAIN_ID is 'seven', expected a number from 0 to 232"]

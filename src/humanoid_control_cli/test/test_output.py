@@ -42,12 +42,6 @@ def test_colours_differ_by_label_and_end_with_it(pipe: tuple[int, int]) -> None:
     assert second == b"\x1b[0;35mb  |\x1b[0m text"
 
 
-def test_a_process_may_speak_under_the_supervisors_label(pipe: tuple[int, int]) -> None:
-    output = Output(pipe[1], "hc", ["hc"], colour=False)
-    output.add("hc", b"ready")
-    assert written(output, pipe[0]) == b"hc | ready\n"
-
-
 def test_nothing_is_lost_however_much_waits(pipe: tuple[int, int]) -> None:
     output = Output(pipe[1], "hc", ["a"], colour=False)
     lines = [b"%d" % i for i in range(100_000)]

@@ -1,12 +1,16 @@
 """The supervisor with small processes: what they say, how they are stopped, that none survives."""
 
+import fcntl
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
 
@@ -230,6 +234,32 @@ def test_without_its_guard_it_stops_as_ever(supervise, tmp_path: Path) -> None:
     assert run.finish() == 0
     assert not run.descendants()
     assert not Path(note.read_text()).exists()
+
+
+def test_a_terminals_interrupt_arrives_once_and_labels_are_coloured(tmp_path: Path) -> None:
+    asked = json.dumps({"commands": {"a": python(POLITE), "b": python(POLITE)}})
+    terminal, ours = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, PROGRAM, asked],
+        stdin=ours,
+        stdout=ours,
+        env=os.environ | {"TMPDIR": str(tmp_path), "NO_COLOR": ""},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - one thread
+    )
+    os.close(ours)
+    text = b""
+    with process, os.fdopen(terminal, "r+b", buffering=0) as keyboard:
+        while text.count(b"ready") < 2:
+            text += keyboard.read(4096)
+        keyboard.write(b"\x03")  # Ctrl-C
+        with suppress(OSError):  # what reading a terminal ends with
+            while data := keyboard.read(4096):
+                text += data
+    assert process.returncode == 0
+    for label in (b"\x1b[0;36ma  |\x1b[0m ", b"\x1b[0;35mb  |\x1b[0m "):
+        assert text.count(label + b"asked by SIGINT") == 1
+    assert text.count(b"asked") == 2
 
 
 def test_a_reader_that_stands_still_does_not_hold_up_the_stop(tmp_path: Path) -> None:

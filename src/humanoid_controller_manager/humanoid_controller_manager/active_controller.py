@@ -43,7 +43,8 @@ class Tick(NamedTuple):
 class ActiveController:
     """Holds the controller in charge and fills a valid command in every tick.
 
-    A controller that raises, gives an invalid command or takes longer than `patience` is replaced
+    A controller that raises, gives an invalid command or, in a stiff mode, takes longer than
+    `patience` is replaced
     by its fallbacks within the same tick; after the last of them every joint is limp.
 
     Args:
@@ -222,7 +223,8 @@ class ActiveController:
         except Exception as error:
             return f"{slot.name} failed: {error or type(error).__name__}", error
         elapsed = tick.clock() - started
-        if elapsed > self._patience:
+        # A soft command is as good late as in time; leaving it would only make the robot limp.
+        if elapsed > self._patience and slot.controller.mode not in SAFE_MODES:
             late = f"{slot.name} took {elapsed * 1e3:.1f} ms (period {self._patience * 1e3:.1f} ms)"
             return late, None
         if not candidate.is_valid():

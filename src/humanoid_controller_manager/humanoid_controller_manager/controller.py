@@ -44,7 +44,10 @@ class Progress:
 class Controller(Protocol):
     """A mode controller. `needs` names the interfaces it relies on and at which level."""
 
-    Parameters: ClassVar[type[StrictModel]]
+    @property
+    def Parameters(self) -> type[StrictModel]:  # noqa: N802 - a class attribute of the plugin
+        """The model its ROS parameters are checked against."""
+
     mode: ClassVar[Mode]
     needs: ClassVar[Mapping[str, Capability]]
 
@@ -73,7 +76,9 @@ class ReportsProgress(Protocol):
 class Broadcaster(Protocol):
     """A plugin that only publishes: its ROS side listens to snapshots, the loop ignores it."""
 
-    Parameters: ClassVar[type[StrictModel]]
+    @property
+    def Parameters(self) -> type[StrictModel]:  # noqa: N802 - a class attribute of the plugin
+        """The model its ROS parameters are checked against."""
 
     def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
         """Take `parameters` (an instance of Parameters). Raises ConfigError."""

@@ -78,6 +78,7 @@ class HardwareGroup:
         self.reports: tuple[SafetyReport, ...] = ()
         self.time_source: ProvidesTime | None = None  # the simulator among them, once configured
         self._confirming: list[tuple[Member, ConfirmsImpedance]] = []
+        self._told = Mode.ZERO_TORQUE, 0  # mode and switch number in force
         # One component that serves all joints in order needs no copies.
         self._direct = len(self.members) == 1 and np.array_equal(
             self.members[0].rows, np.arange(len(joints))
@@ -169,6 +170,7 @@ class HardwareGroup:
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Tell the components that set gains per mode."""
+        self._told = mode, switch_number
         for member, component in self._confirming:
             member.guarded(component.mode_changed, mode, switch_number)
 
@@ -183,10 +185,13 @@ class HardwareGroup:
         )
 
     def reset_faults(self) -> None:
-        """Ask every component that can to reset its faults."""
+        """Ask every component that can to reset its faults; tell those that missed it the mode."""
         for member in self.members:
             if isinstance(member.component, ResetsFaults):
                 member.guarded(member.component.reset_faults)
+        for member, component in self._confirming:
+            if "mode_changed" in member.failures:
+                member.guarded(component.mode_changed, *self._told)
 
     def failure(self) -> str:
         """What the components failed at latest; empty if nothing."""

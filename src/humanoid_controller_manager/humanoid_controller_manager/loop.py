@@ -26,7 +26,7 @@ HEARTBEAT_LIMIT: Final = 0.2  # [s] the ROS side may be silent before the loop g
 class SwitchRequest:
     """Put `controller` in charge.
 
-    A request decided on while `expected_number` was in force is dropped when another one is. None is
+    A request decided on while `expected_number` was in force is dropped when another is. None is
     for the way down to a safe mode: never outdated, served before other requests, and ending
     in the next safe controller if this one refuses. Tickets grow from request to request.
     """
@@ -133,11 +133,10 @@ class ControlLoop:
         changed = self.hardware.read(state, now, period)
         before = active.switch_number, active.phase, self._ticket
         tick = Tick(self._measured, now, period, clock)
-        stalled = self._stalled()
-        if stalled:
-            active.fall_back(stalled, tick, command)
+        must_leave = self._stalled() or self._serve_requests(tick)
+        if must_leave:
+            active.fall_back(must_leave, tick, command)
         else:
-            self._serve_requests(tick)
             active.update(tick, command)
         self.hardware.effort_limit(state, self.limits.effort_limit)
         self.limits.apply(state, command)
@@ -159,21 +158,22 @@ class ControlLoop:
         silence = self._monotonic() - self._heartbeat
         return f"ROS side silent for {silence:.2f} s" if silence > HEARTBEAT_LIMIT else ""
 
-    def _serve_requests(self, tick: Tick) -> None:
+    def _serve_requests(self, tick: Tick) -> str:
+        """Switch if asked to. Why the controller in charge must be left; empty if it needn't."""
         if self._fault_resets.take():
             self.hardware.reset_faults()
         request, down = self._requests.take(), self._ways_down.take()
         if down is not None:
             self._ticket = max(down.ticket, request.ticket if request else 0)
-            refusal = self._active.switch(down.controller, tick, self._command)
-            if refusal:
-                self._active.fall_back(refusal, tick, self._command)
-        elif request is not None:
+            return self._active.switch(down.controller, tick, self._command)
+        # An older request than the one served last has been overtaken by it.
+        if request is not None and request.ticket > self._ticket:
             self._ticket = request.ticket
             if request.expected_number == self._active.switch_number:
                 refusal = self._active.switch(request.controller, tick, self._command)
                 if refusal:
                     self._refusal = Refusal(request.ticket, refusal)
+        return ""
 
     def _take_snapshot(self, now: float) -> Snapshot:
         active = self._active

@@ -11,6 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import SafetyStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
@@ -39,7 +40,6 @@ from humanoid_controller_manager.urdf import parse_robot_description
 
 Attach: TypeAlias = Callable[[RosHost, object], SnapshotListener | None]
 
-HEARTBEAT_PERIOD = 0.02  # [s]: ten chances within the loop's limit of 200 ms
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -49,6 +49,8 @@ def configured_node(name: str, *, services: bool) -> Node:
         name,
         automatically_declare_parameters_from_overrides=True,
         allow_undeclared_parameters=True,
+        # Every service costs the executor's thread time in every round.
+        parameter_overrides=[Parameter("start_type_description_service", value=False)],
         start_parameter_services=services,
         enable_rosout=services,
     )
@@ -101,7 +103,6 @@ class ControllerManagerNode:
         self._outbox.start()
         self.runner.start(self._initial)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.node.create_timer(HEARTBEAT_PERIOD, self.loop.heartbeat, clock=steady)
         self.node.create_timer(1.0, self._publish_diagnostics, clock=steady)
         self.publish_safety()
 
@@ -163,8 +164,9 @@ class ControllerManagerNode:
 
     @property
     def nodes(self) -> list[Node]:
-        """Every node that has callbacks."""
-        return [self.node, *self._controller_nodes.values()]
+        """Every node that may have callbacks; the rest would only slow the executor down."""
+        listening = [n for n in self._controller_nodes.values() if list(n.subscriptions)]
+        return [self.node, *listening]
 
     def _publish(self, snapshot: Snapshot) -> None:
         self._outbox.put(snapshot)

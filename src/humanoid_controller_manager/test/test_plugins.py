@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
-from typing import Any
+from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
@@ -31,13 +30,10 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three plugins of which two are broken."""
     points = [EntryPoint(name, value, GROUP) for name, value in POINTS.items()]
 
-    def found(*, group: str) -> Any:
-        return points if group == GROUP else []
-
-    plugins._group.cache_clear()
-    monkeypatch.setattr(plugins, "entry_points", found)
+    plugins._installed.cache_clear()
+    monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints(points))
     yield
-    plugins._group.cache_clear()
+    plugins._installed.cache_clear()
 
 
 def test_the_mock_hardware_is_installed_under_its_upstream_name() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyLevel
 from humanoid_controller_manager.snapshot import Phase
 
 
@@ -165,3 +166,29 @@ def test_a_component_that_chokes_on_news_does_not_end_the_loop(
     assert len(drives.written) == written + 60
     if method != "reset_faults":
         assert robot.loop.snapshot.mode is Mode.DAMPING
+
+
+def test_a_component_that_missed_the_last_mode_can_be_reset(robot: Any, drives: Any) -> None:
+    """Else its FAULT would refuse every switch, and only a switch could end the FAULT."""
+    drives.confirmed = True
+    robot.run("standby")
+    drives.fail["mode_changed"] = RuntimeError("choked")
+    robot.ask_down()
+    assert robot.tick(2).reports[0].level is SafetyLevel.FAULT
+    drives.fail.clear()
+
+    robot.loop.request_fault_reset()
+    snapshot = robot.tick(3)
+
+    assert snapshot.reports[0].level is SafetyLevel.OK
+    assert drives.told[-1] == (Mode.DAMPING, snapshot.switch_number)
+
+
+def test_nobody_is_updated_twice_in_a_tick(rig: Any) -> None:
+    robot = rig().start("limp")
+    robot.run("standby")
+    robot.controllers["damped"].fail["on_activate"] = RuntimeError("broken")
+    robot.controllers["limp"].calls.clear()
+    robot.ask_down()
+    assert robot.tick().controller == "limp"
+    assert robot.controllers["limp"].calls.count("update") == 1

@@ -10,6 +10,7 @@ import pytest
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import Capability
+from humanoid_controller_manager.loop import SwitchRequest
 
 
 def test_a_request_takes_effect_in_the_next_tick_and_gets_the_next_number(rig: Any) -> None:
@@ -170,6 +171,20 @@ def test_the_way_down_is_not_lost_to_a_request_that_follows_in_the_same_tick(rig
     robot.tick(2)
 
     assert robot.loop.snapshot.controller == "damped"
+
+
+def test_a_request_left_before_a_way_down_that_was_served_is_dropped(rig: Any) -> None:
+    """The two come by different mailboxes: the loop may find the older one a tick later."""
+    robot = rig().start("damped")
+    older = SwitchRequest("standby", robot.loop.snapshot.switch_number, 1)
+    robot.loop.request(SwitchRequest("damped", None, 2))
+    robot.tick()
+    robot.loop.request(older)
+
+    snapshot = robot.tick(2)
+
+    assert snapshot.controller == "damped"
+    assert snapshot.ticket == 2
 
 
 def test_a_way_down_that_is_refused_ends_limp_in_the_same_tick(rig: Any) -> None:

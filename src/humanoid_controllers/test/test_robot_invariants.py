@@ -75,6 +75,14 @@ class RobotMachine(RuleBasedStateMachine):
             self.ask(Intent.START_REMOTE)
             self.pass_time(3)
 
+    @rule(first=st.booleans(), intents=st.lists(st.sampled_from(list(Intent)), min_size=2))
+    def ask_several_within_a_tick(self, first: bool, intents: list[Intent]) -> None:
+        if first:
+            self.climb(False)
+        for intent in intents:
+            self.ask(intent)
+        self.pass_time(1)
+
     @rule(ticks=st.integers(1, 70))
     def pass_time(self, ticks: int) -> None:
         for _ in range(ticks):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
+from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_controller_manager.ros_host import RosHost, SnapshotListener
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
@@ -13,16 +14,24 @@ RESET_SERVICE = "/mujoco/reset"
 
 
 def attach(host: RosHost, system: MujocoSystem) -> SnapshotListener:
-    """Offer /mujoco/reset (std_srvs/Trigger) and publish /clock with every snapshot told."""
+    """Publish /clock with every snapshot; offer /mujoco/reset (Trigger) in the safe modes."""
     clock = host.node.create_publisher(Clock, "/clock", 1)
+    mode: Mode | None = None  # of the latest snapshot
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        system.request_reset()
-        response.success = True
-        response.message = "the simulation starts again from its initial pose in the next tick"
+        # A stiff controller would pull the joints from their initial pose to its target at once.
+        response.success = mode in SAFE_MODES
+        if response.success:
+            system.request_reset()
+            response.message = "the simulation starts again from its initial pose in the next tick"
+        else:
+            found = "no tick yet" if mode is None else f"currently {mode.name}"
+            response.message = f"requires ZERO_TORQUE or DAMPING ({found})"
         return response
 
     def publish(snapshot: Snapshot) -> None:
+        nonlocal mode
+        mode = snapshot.mode
         clock.publish(Clock(clock=host.stamp(snapshot)))
 
     host.node.create_service(Trigger, RESET_SERVICE, reset)

@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
+from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros_host import RosHost
 from humanoid_devices_mujoco import ros
@@ -68,6 +69,11 @@ def host(world: Ros, simulation: Any) -> RosHost:
     return RosHost(node=world.node, robot=facts, now=lambda: simulation.system.time, stamp=stamp)
 
 
+def tick(mode: Mode, now: float = 0.0) -> Any:
+    """The parts of a snapshot that matter here."""
+    return SimpleNamespace(mode=mode, now=now)
+
+
 def test_every_snapshot_told_is_a_tick_of_the_clock(
     ros_world: Ros, simulate: Any, one_joint: Any
 ) -> None:
@@ -82,7 +88,7 @@ def test_every_snapshot_told_is_a_tick_of_the_clock(
     ros_world.spin_until(lambda: ros_world.node.count_subscribers("/clock") > 0)
 
     for count, now in enumerate((0.995, 1.0, 1.005), start=1):
-        publish(SimpleNamespace(now=now))  # of a snapshot only the stamp matters here
+        publish(tick(Mode.DAMPING, now))
         ros_world.spin_until(lambda expected=count: len(received) == expected)
 
     seconds = [time.sec + time.nanosec * 1e-9 for time in received]
@@ -93,7 +99,8 @@ def test_the_reset_service_resets_in_the_next_tick(
     ros_world: Ros, simulate: Any, one_joint: Any
 ) -> None:
     simulation = simulate(one_joint(initial=0.2).urdf())
-    ros.attach(host(ros_world, simulation), simulation.system)
+    publish = ros.attach(host(ros_world, simulation), simulation.system)
+    publish(tick(Mode.ZERO_TORQUE))
     simulation.command.effort[:] = 1.0
     simulation.run(0.3)
     moved = simulation.state.position[0]
@@ -108,6 +115,26 @@ def test_the_reset_service_resets_in_the_next_tick(
     assert simulation.system.data.qpos[0] == moved > 0.3  # the executor's thread touched nothing
     simulation.system.read(simulation.state, simulation.system.time, simulation.period)
     assert simulation.state.array[:, 0].tolist() == [0.2, 0.0, 0.0]
+
+
+def test_a_stiff_robot_is_not_reset_under_its_controller(
+    ros_world: Ros, simulate: Any, one_joint: Any
+) -> None:
+    simulation = simulate(one_joint(initial=0.2).urdf())
+    publish = ros.attach(host(ros_world, simulation), simulation.system)
+    publish(tick(Mode.STANDBY))
+    simulation.command.effort[:] = 1.0
+    simulation.run(0.3)
+    client = ros_world.node.create_client(Trigger, "/mujoco/reset")
+    ros_world.spin_until(client.service_is_ready)
+
+    answer = client.call_async(Trigger.Request())
+    ros_world.spin_until(answer.done)
+
+    assert not answer.result().success
+    assert answer.result().message == "requires ZERO_TORQUE or DAMPING (currently STANDBY)"
+    simulation.system.read(simulation.state, simulation.system.time, simulation.period)
+    assert simulation.state.position[0] > 0.3
 
 
 def test_the_plugin_and_its_ros_side_are_found_under_the_name_of_the_urdf() -> None:
