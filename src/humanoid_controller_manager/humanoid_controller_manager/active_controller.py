@@ -154,7 +154,7 @@ class ActiveController:
                 self.fall = Fall(number, reason, error)
                 return
             reason, error = f"{reason}; {problem}", error or failure
-        self._leave()
+        self.leave()
         self.phase = Phase.RUNNING
         self.switch_number += 1
         self._hardware.mode_changed(self.mode, self.switch_number)
@@ -190,7 +190,7 @@ class ActiveController:
         return None
 
     def _enter(self, slot: ControllerSlot, now: float, phase: Phase) -> None:
-        self._leave()
+        self.leave()
         controller = slot.controller
         self._slot = slot
         self._reporting = controller if isinstance(controller, ReportsProgress) else None
@@ -199,7 +199,8 @@ class ActiveController:
         self.switch_number += 1
         self._hardware.mode_changed(slot.controller.mode, self.switch_number)
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """Deactivate the controller in charge; nobody is in charge then."""
         if self._slot is not None and self.phase is Phase.RUNNING:
             try:
                 self._slot.controller.on_deactivate()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,13 @@ from humanoid_controller_manager.hardware import (
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
 from humanoid_controller_manager.urdf import RobotDescription
 
-Result = TypeVar("Result")
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A component reported FAULT or worse, be it for one tick only."""
+
+    number: int  # counts the faults since the start
+    report: SafetyReport
 
 
 @dataclass(slots=True)
@@ -41,20 +47,20 @@ class Member:
     def __post_init__(self) -> None:
         self.report = SafetyReport(self.info.name)
 
-    def guarded(self, call: Callable[..., Result], *arguments: Any) -> Result | None:
-        """Result of a call of the component, or None: what it raises becomes a failure."""
+    def guarded(self, method: str, *arguments: object) -> Any:
+        """Result of a method of the component, or None: what it raises becomes a failure."""
         try:
-            result = call(*arguments)
+            result = getattr(self.component, method)(*arguments)
         except Exception as error:
-            self.failures[call.__name__] = f"{call.__name__} failed: {error}"
+            self.failures[method] = f"{method} failed: {error}"
             return None
         if self.failures:
-            self.failures.pop(call.__name__, None)
+            self.failures.pop(method, None)
         return result
 
     def refresh_report(self) -> bool:
         """Take the component's report, or a FAULT if a call failed. Whether it changed."""
-        report = self.guarded(self.component.safety) or self.report
+        report = self.guarded("safety") or self.report
         if self.failures:
             message = "; ".join(self.failures.values())
             report = SafetyReport(self.info.name, SafetyLevel.FAULT, report.flags, message)
@@ -76,8 +82,9 @@ class HardwareGroup:
         self.members = tuple(members)
         self.capabilities = np.zeros((len(COMMAND_INTERFACES), len(joints)), dtype=np.int8)
         self.reports: tuple[SafetyReport, ...] = ()
+        self.fault: Fault | None = None  # the latest, also when it is gone again
         self.time_source: ProvidesTime | None = None  # the simulator among them, once configured
-        self._confirming: list[tuple[Member, ConfirmsImpedance]] = []
+        self._confirming: list[Member] = []
         self._told = Mode.ZERO_TORQUE, 0  # mode and switch number in force
         # One component that serves all joints in order needs no copies.
         self._direct = len(self.members) == 1 and np.array_equal(
@@ -97,11 +104,7 @@ class HardwareGroup:
         for member in self.members:
             member.component.on_configure(member.info)
             self.capabilities[:, member.rows] = member.component.capabilities()
-        self._confirming = [
-            (member, member.component)
-            for member in self.members
-            if isinstance(member.component, ConfirmsImpedance)
-        ]
+        self._confirming = [m for m in self.members if isinstance(m.component, ConfirmsImpedance)]
         clocks = [m.component for m in self.members if isinstance(m.component, ProvidesTime)]
         if len(clocks) > 1:
             raise ConfigError("more than one hardware component simulates time")
@@ -138,7 +141,7 @@ class HardwareGroup:
         changed = False
         for member in self.members:
             measured = member.state.array
-            member.guarded(member.component.read, member.state, now, period)
+            member.guarded("read", member.state, now, period)
             if "read" not in member.failures:
                 if not np.isfinite(measured).all():
                     member.failures["read"] = "no finite state of its joints"
@@ -146,7 +149,10 @@ class HardwareGroup:
                     state.array[:] = measured
                 else:
                     state.array[:, member.rows] = measured
-            changed |= member.refresh_report()
+            if member.refresh_report():
+                changed = True
+                if member.report.level >= SafetyLevel.FAULT:
+                    self.fault = Fault(self.fault.number + 1 if self.fault else 1, member.report)
         if changed:
             self.reports = tuple(member.report for member in self.members)
         return changed
@@ -158,21 +164,21 @@ class HardwareGroup:
             if not self._direct:
                 np.take(command.array, member.rows, axis=1, out=member.command.array)
                 part = member.command
-            member.guarded(member.component.write, part, now, period)
+            member.guarded("write", part, now, period)
 
     def effort_limit(self, state: JointState, out: FloatArray) -> None:
         """Effort limit [Nm] of every joint at its position in `state`, into `out` (n,)."""
         for member in self.members:
             position = state.position if self._direct else state.position[member.rows]
-            limit = member.guarded(member.component.effort_limit, position)
+            limit = member.guarded("effort_limit", position)
             if limit is not None:
                 out[member.rows] = limit
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Tell the components that set gains per mode."""
         self._told = mode, switch_number
-        for member, component in self._confirming:
-            member.guarded(component.mode_changed, mode, switch_number)
+        for member in self._confirming:
+            member.guarded("mode_changed", mode, switch_number)
 
     def unconfirmed(self) -> str:
         """Names of the components that have not confirmed the present mode's impedance."""
@@ -180,18 +186,18 @@ class HardwareGroup:
             return ""
         return ", ".join(
             member.info.name
-            for member, component in self._confirming
-            if not member.guarded(component.impedance_confirmed)
+            for member in self._confirming
+            if not member.guarded("impedance_confirmed")
         )
 
     def reset_faults(self) -> None:
         """Ask every component that can to reset its faults; tell those that missed it the mode."""
         for member in self.members:
             if isinstance(member.component, ResetsFaults):
-                member.guarded(member.component.reset_faults)
-        for member, component in self._confirming:
+                member.guarded("reset_faults")
+        for member in self._confirming:
             if "mode_changed" in member.failures:
-                member.guarded(component.mode_changed, *self._told)
+                member.guarded("mode_changed", *self._told)
 
     def failure(self) -> str:
         """What the components failed at latest; empty if nothing."""

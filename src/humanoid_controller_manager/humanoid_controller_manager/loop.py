@@ -149,7 +149,8 @@ class ControlLoop:
             self.on_change()
 
     def stop(self) -> None:
-        """Deactivate the hardware. Raises ExceptionGroup of what failed."""
+        """Deactivate controller and hardware. Raises ExceptionGroup of what failed."""
+        self._active.leave()
         self.hardware.deactivate()
 
     def _stalled(self) -> str:
@@ -189,6 +190,7 @@ class ControlLoop:
             progress=active.progress,
             unconfirmed=self.hardware.unconfirmed(),
             reports=self.hardware.reports,
+            fault=self.hardware.fault,
             fall=active.fall,
             ticket=self._ticket,
             refusal=self._refusal,

@@ -39,7 +39,8 @@ def find_plugin(group: str, name: str) -> Any | None:
         return None
     try:
         return point.load()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:
+        # Somebody else's module: importing it may raise anything.
         raise ConfigError(f"plugin '{name}' ({point.value}) cannot be imported: {error}") from error
 
 

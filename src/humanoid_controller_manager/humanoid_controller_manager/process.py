@@ -55,6 +55,16 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
         return 1
 
 
+def _stop(manager: ControllerManagerNode) -> bool:
+    """Stop the loop and disable the joints. Whether all of them are without torque."""
+    try:
+        manager.stop()
+    except ExceptionGroup as failures:
+        manager.node.get_logger().fatal(f"{failures.message}: {failures.exceptions}")
+        return False
+    return True
+
+
 def _spin(
     manager: ControllerManagerNode, make_companions: Sequence[MakeCompanion], stop: Event
 ) -> int:
@@ -79,7 +89,9 @@ def _spin(
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
             manager.loop.heartbeat()
     finally:
-        manager.stop()
+        stopped = _stop(manager)
+    if not stopped:
+        return 1
     if manager.runner.failure is not None:
         logger.fatal(f"the control loop died: {manager.runner.failure!r}")
         return 1

@@ -10,6 +10,7 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.controller import Progress
+from humanoid_controller_manager.hardware_group import Fault
 
 
 class Phase(Enum):
@@ -50,6 +51,7 @@ class Snapshot(NamedTuple):
     progress: Progress | None  # of the active controller, if it reports any
     unconfirmed: str  # components that have not confirmed the mode's impedance; empty if all have
     reports: tuple[SafetyReport, ...]  # one per hardware component
+    fault: Fault | None  # the latest of a hardware component
     fall: Fall | None  # the latest
     ticket: int  # of the latest request the loop has looked at
     refusal: Refusal | None  # the latest

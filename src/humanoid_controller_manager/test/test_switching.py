@@ -258,3 +258,11 @@ def test_start_deactivates_the_hardware_when_a_component_chokes_on_the_first_mod
 def test_there_is_no_snapshot_before_the_start(rig: Any) -> None:
     with pytest.raises(ControllerError, match="not been started"):
         _ = rig().loop.snapshot
+
+
+def test_stopping_deactivates_controller_and_hardware(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.tick()
+    robot.loop.stop()
+    assert robot.controllers["damped"].calls[-1] == "on_deactivate"
+    assert robot.arm.calls[-1] == "on_deactivate"

@@ -79,7 +79,7 @@ class ModeManager:
         self._message = ""
         self._latched = ""
         self._falls_seen = 0
-        self._refusals_seen = 0
+        self._faults_seen = 0
 
     @property
     def statement(self) -> Statement:
@@ -141,7 +141,7 @@ class ModeManager:
                 snapshot.fall.reason,
                 exc_info=snapshot.fall.error,
             )
-        problem = self._problem(snapshot, now)
+        problem = self._problem(snapshot, now) or self._passing_fault(snapshot)
         fell = bool(problem) and not self._latched
         if fell:
             self._latch(problem)
@@ -172,6 +172,14 @@ class ModeManager:
         for report in snapshot.reports:
             self._safety.report(report, now)
         return self._safety.problem(now)
+
+    def _passing_fault(self, snapshot: Snapshot) -> str:
+        """A hardware fault that came and went since the last look; empty if there is none."""
+        fault = snapshot.fault
+        if fault is None or fault.number == self._faults_seen:
+            return ""
+        self._faults_seen = fault.number
+        return f"{fault.report.source} reported {fault.report.level.name}: {fault.report.message}"
 
     def _switch(self, intent: Intent, mode: Mode, snapshot: Snapshot) -> Answer:
         controller = self._controllers.get(mode)

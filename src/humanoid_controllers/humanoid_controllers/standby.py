@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import ClassVar
 
@@ -50,16 +50,22 @@ class StandbyController:
     }
 
     def on_configure(self, parameters: StandbyParameters, robot: RobotFacts) -> None:
-        """See Controller. Raises ConfigError for an unknown pose, a wrong size or a joint limit."""
+        """See Controller.
+
+        Raises ConfigError for an unknown pose, a wrong size, a joint or velocity limit.
+        """
         self._stiffness = parameters.stiffness
         self._damping = parameters.damping
         waypoints = [_checked_pose(name, parameters.poses, robot) for name in parameters.sequence]
         durations = [parameters.poses[name].duration for name in parameters.sequence]
+        _check_speeds(parameters.sequence, waypoints, durations, robot)
         # Row 0 is the measured pose, filled at activation.
         self._waypoints = np.vstack([np.zeros(len(robot.joints)), *waypoints])
         self._ways = np.zeros((len(waypoints), len(robot.joints)))  # [rad] from pose to pose
+        self._configured = durations
+        self._durations = durations  # [s] of each way
         self._ends = list(accumulate(durations))  # [s] since activation
-        self._durations = durations
+        self._velocity_limit = robot.limits.velocity
         self._start_damping = np.zeros(len(robot.joints))
         self._started = 0.0
         self._elapsed = 0.0
@@ -68,6 +74,10 @@ class StandbyController:
         """See Controller."""
         self._waypoints[0] = state.position
         np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
+        # The first way begins anywhere: from far away it takes longer than configured.
+        shortest = float((np.abs(self._ways[0]) / self._velocity_limit).max())
+        self._durations = [max(self._configured[0], shortest), *self._configured[1:]]
+        self._ends = list(accumulate(self._durations))
         self._start_damping[:] = command.damping
         self._started = now
         self._elapsed = 0.0
@@ -100,6 +110,23 @@ class StandbyController:
     def _segment(self) -> int:
         """Index of the segment at the elapsed time; the last one after the end."""
         return min(bisect_right(self._ends, self._elapsed), len(self._ends) - 1)
+
+
+def _check_speeds(
+    names: Sequence[str],
+    waypoints: Sequence[FloatArray],
+    durations: Sequence[float],
+    robot: RobotFacts,
+) -> None:
+    """Raises ConfigError where a way between two poses is faster than a joint can follow."""
+    for i in range(1, len(names)):
+        speed = np.abs(waypoints[i] - waypoints[i - 1]) / durations[i]
+        if (speed > robot.limits.velocity).any():
+            joints = robot.joints.named(speed > robot.limits.velocity)
+            raise ConfigError(
+                f"poses.{names[i]}.duration is {durations[i]:g} s: faster from '{names[i - 1]}' "
+                f"than the velocity limit of {joints}"
+            )
 
 
 def _checked_pose(name: str, poses: Mapping[str, Pose], robot: RobotFacts) -> FloatArray:

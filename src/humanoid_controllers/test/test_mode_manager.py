@@ -10,6 +10,7 @@ import pytest
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.hardware_group import Fault
 from humanoid_controller_manager.loop import SwitchRequest
 from humanoid_controller_manager.snapshot import Fall, Phase, Snapshot
 from humanoid_controllers.mode_manager import ModeManager
@@ -313,6 +314,7 @@ def _snapshot(mode: Mode, number: int, **changes: Any) -> Snapshot:
         "progress": None,
         "unconfirmed": "",
         "reports": (),
+        "fault": None,
         "fall": None,
         "ticket": 0,
         "refusal": None,
@@ -422,3 +424,15 @@ def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() 
     modes = ModeManager(loop, {Mode.ZERO_TORQUE: "limp", Mode.STANDBY: "s"}, SafetyMonitor())
     modes.observe(0.0)
     assert [r.controller for r in loop.requests] == ["limp"]
+
+
+def test_a_fault_that_lasted_one_tick_between_two_looks_is_not_missed() -> None:
+    report = SafetyReport("arm", SafetyLevel.FAULT, message="hiccup")
+    loop = ShownLoop([_snapshot(Mode.STANDBY, 3, fault=Fault(1, report))])
+    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes.observe(0.0)
+    assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
+    assert "arm reported FAULT: hiccup" in modes.statement.status_message
+    loop.shown = [_snapshot(Mode.DAMPING, 4, fault=Fault(1, report), ticket=1)]
+    assert modes.clear_fault(0.1).accepted
+    assert modes.handle(Intent.LOAD, 0.2).accepted  # seen and cleared: it doesn't count again

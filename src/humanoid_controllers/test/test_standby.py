@@ -19,7 +19,7 @@ from humanoid_controllers.standby import StandbyController
 CLEAR, READY = np.array([0.5, -0.5, 0.0]), np.array([0.2, -0.2, 0.4])
 FIRST, SECOND = 0.3, 0.2  # [s], durations of the two segments
 START = 100.0  # [s]: clocks don't begin at zero
-SAGGED = np.array([-1.2, 1.4, 0.9])
+SAGGED = np.array([-0.3, 0.35, 0.8])  # within reach of CLEAR in FIRST seconds at 3 rad/s
 
 
 def _started(
@@ -230,3 +230,22 @@ def test_a_pose_on_the_limit_is_allowed(make: Any) -> None:
 def test_parameters_that_make_no_sense_are_refused(make: Any, changes: Any) -> None:
     with pytest.raises(ValidationError):
         make(StandbyController, **changes)
+
+
+def test_from_far_away_the_first_way_takes_as_long_as_the_joints_need(make: Any, at: Any) -> None:
+    far = np.array([-1.3, 1.3, 0.0])  # 1.8 rad at 3 rad/s: 0.6 s instead of 0.3 s
+    controller = _started(make, at, start=far)
+    command = _command(controller, at, 0.3)
+    assert command.position == pytest.approx((far + CLEAR) / 2)
+    assert np.abs(command.velocity).max() == pytest.approx(3.0)
+    assert _command(controller, at, 0.6 + SECOND + 1e-9).position == pytest.approx(READY)
+    assert controller.progress.finished
+
+
+def test_a_way_between_poses_faster_than_a_joint_is_refused(make: Any) -> None:
+    poses = {
+        "clear": {"duration": 1.0, "positions": [0.5, -0.5, 0.0]},
+        "ready": {"duration": 0.2, "positions": [0.5, -0.5, 1.0]},
+    }
+    with pytest.raises(ConfigError, match=r"poses\.ready\.duration is 0\.2 s: faster from 'clear'"):
+        make(StandbyController, poses=poses)

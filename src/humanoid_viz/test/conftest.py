@@ -240,3 +240,19 @@ def robot(domain: int) -> Iterator[FakeRobot]:
     robot = FakeRobot()
     yield robot
     robot.end()
+
+
+@pytest.fixture
+def add_silent_mode_manager(domain: int) -> Iterator[Callable[[], None]]:
+    """Adds a mode manager that is there, but answers nothing."""
+    context = Context()
+    rclpy.init(context=context)
+    node = Node("silent", context=context)
+
+    def add() -> None:
+        node.create_subscription(ControlMode, "/control_mode", lambda _: None, 10)
+        node.create_service(Trigger, "/mode_manager/clear_fault", lambda _, answer: answer)
+
+    yield add
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)

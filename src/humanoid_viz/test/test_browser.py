@@ -106,6 +106,24 @@ def test_clicks_become_requests_and_refusals_are_shown(open_tab, robot, wait_unt
     assert robot.cleared == 1
 
 
+def test_clicks_that_nobody_answers_are_told_so(
+    open_tab, add_silent_mode_manager, wait_until
+):
+    tab = open_tab()
+    tab.click_mode(Mode.DAMPING)
+    tab.shows("asked for DAMPING, but nobody listens on /control_mode", ".hc-answer.hc-refused")
+    tab.button("CLEAR FAULT").click()
+    tab.shows("there is no /mode_manager/clear_fault", ".hc-answer.hc-refused")
+    add_silent_mode_manager()
+
+    def asked() -> bool:
+        tab.button("CLEAR FAULT").click()
+        return "asked" in tab.page.locator(".hc-answer").inner_text()
+
+    wait_until(asked, "the service is found")
+    tab.shows("no answer within 3 s", ".hc-answer.hc-refused")
+
+
 def test_standby_progress_and_safety_are_shown(open_tab, robot):
     robot.mode = 2
     robot.report("arm_bus", 0)
