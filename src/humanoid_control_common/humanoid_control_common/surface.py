@@ -62,9 +62,11 @@ class JointState(_Rows):
     def __init__(self, joint_count: int, array: FloatArray | None = None) -> None:
         if array is None:
             array = np.full((3, joint_count), np.nan)
+        position, velocity, effort = array
         _set(self, "array", array)
-        for name, row in zip(STATE_INTERFACES, array, strict=True):
-            _set(self, name, row)
+        _set(self, "position", position)
+        _set(self, "velocity", velocity)
+        _set(self, "effort", effort)
 
     def copy(self) -> JointState:
         """A state with storage of its own."""
@@ -96,9 +98,13 @@ class JointCommand(_Rows):
     def __init__(self, joint_count: int, array: FloatArray | None = None) -> None:
         if array is None:
             array = np.zeros((5, joint_count))
+        position, velocity, effort, stiffness, damping = array
         _set(self, "array", array)
-        for name, row in zip(COMMAND_INTERFACES, array, strict=True):
-            _set(self, name, row)
+        _set(self, "position", position)
+        _set(self, "velocity", velocity)
+        _set(self, "effort", effort)
+        _set(self, "stiffness", stiffness)
+        _set(self, "damping", damping)
 
     def copy(self) -> JointCommand:
         """A command with storage of its own."""
@@ -106,8 +112,9 @@ class JointCommand(_Rows):
 
     def is_valid(self) -> bool:
         """Whether every value is a finite number of sane size and no gain is negative."""
-        # If the sum of squares is small, so is every value: one reduction settles nearly all cases.
-        if np.vdot(self.array, self.array) < LARGEST and self.array[3:].min() >= 0.0:
+        # If the sum of squares is small, so is every value: that settles nearly all cases quickly.
+        small = np.vdot(self.array, self.array) < LARGEST
+        if small and not np.count_nonzero(self.array[3:] < 0.0):
             return True
         return not self.invalid_joints().any()
 

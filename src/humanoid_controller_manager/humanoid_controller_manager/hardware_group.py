@@ -64,7 +64,7 @@ class Member:
         if self.failures:
             message = "; ".join(self.failures.values())
             report = SafetyReport(self.info.name, SafetyLevel.FAULT, report.flags, message)
-        if report == self.report:
+        if report is self.report or report == self.report:
             return False
         self.report = report
         return True
@@ -143,7 +143,7 @@ class HardwareGroup:
             measured = member.state.array
             member.guarded("read", member.state, now, period)
             if "read" not in member.failures:
-                if not np.isfinite(measured).all():
+                if np.count_nonzero(np.isfinite(measured)) < measured.size:
                     member.failures["read"] = "no finite state of its joints"
                 elif self._direct:
                     state.array[:] = measured

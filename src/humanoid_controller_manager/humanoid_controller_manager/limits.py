@@ -61,5 +61,6 @@ class LimitStage:
         target = command.array[:3]
         limited = np.minimum(np.maximum(target, low, out=self._limited), high, out=self._limited)
         np.not_equal(target, limited, out=self._hit)
-        self.counts += self._hit
-        target[:] = limited
+        if np.count_nonzero(self._hit):
+            self.counts += self._hit
+            target[:] = limited

@@ -106,9 +106,7 @@ def test_clicks_become_requests_and_refusals_are_shown(open_tab, robot, wait_unt
     assert robot.cleared == 1
 
 
-def test_clicks_that_nobody_answers_are_told_so(
-    open_tab, add_silent_mode_manager, wait_until
-):
+def test_clicks_that_nobody_answers_are_told_so(open_tab, add_silent_mode_manager, wait_until):
     tab = open_tab()
     tab.click_mode(Mode.DAMPING)
     tab.shows("asked for DAMPING, but nobody listens on /control_mode", ".hc-answer.hc-refused")
@@ -124,7 +122,7 @@ def test_clicks_that_nobody_answers_are_told_so(
     tab.shows("no answer within 3 s", ".hc-answer.hc-refused")
 
 
-def test_standby_progress_and_safety_are_shown(open_tab, robot):
+def test_progress_and_safety_are_shown_and_damping_never_scrolls_away(open_tab, robot):
     robot.mode = 2
     robot.report("arm_bus", 0)
     robot.report("hand_bus", 2, "wrist hot", flags=16)
@@ -135,11 +133,7 @@ def test_standby_progress_and_safety_are_shown(open_tab, robot):
     tab.shows("FAULT hand_bus wrist hot · TEMPERATURE_LIMIT", ".hc-source.hc-FAULT")
     tab.shows("OK arm_bus", ".hc-source.hc-OK")
 
-
-def test_the_panel_fits_1280x720_and_damping_never_scrolls_away(open_tab, robot):
-    robot.describe()
-    tab = open_tab()
-    tab.shows_mode(Mode.DAMPING)
+    # All of it at 1280x720.
     assert [label for label in BUTTONS if not tab.in_view(label)] == []
     assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert tab.page.evaluate(
@@ -171,7 +165,7 @@ def test_a_malformed_description_is_shown_and_a_good_one_after_it_drawn(open_tab
     tab.robot_view_becomes(lambda picture: changed(empty, picture) < 0.01, "no robot")
 
 
-def test_every_tab_shows_the_robot_and_any_of_them_asks(open_tab, robot, wait_until):
+def test_every_tab_shows_the_robot_and_the_end_of_its_viewer(open_tab, robot, viewer, wait_until):
     first, second = open_tab(), open_tab()
     first.shows_mode(Mode.DAMPING)
     second.shows_mode(Mode.DAMPING)
@@ -179,11 +173,7 @@ def test_every_tab_shows_the_robot_and_any_of_them_asks(open_tab, robot, wait_un
     second.click_mode(Mode.ZERO_TORQUE)
     wait_until(lambda: robot.requests == [0], "a request from the tab that is left")
 
-
-def test_a_page_whose_viewer_died_says_that_its_values_are_old(open_tab, robot, viewer):
-    tab = open_tab()
-    tab.shows_mode(Mode.DAMPING)
-    warning = tab.page.locator(".hc-beat")
+    warning = second.page.locator(".hc-beat")
     expect(warning).to_be_hidden()
     viewer.process.kill()
     expect(warning).to_be_visible(timeout=GIVE_UP * 1000)

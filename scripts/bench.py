@@ -1,0 +1,53 @@
+"""Runs every benchmark one after another, keeps its JSON in build/benchmarks/ and shows its table.
+
+Arguments are handed to each of them. Run it in the workspace's environment (env.sh).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "build" / "benchmarks"
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from figures import Figure, report  # noqa: E402  # lives beside the benchmarks
+
+
+def is_benchmark(script: Path) -> bool:
+    """True for what can be run, false for what benchmarks share."""
+    return 'if __name__ == "__main__"' in script.read_text()
+
+
+def run(script: Path, arguments: list[str]) -> bool:
+    """Runs one benchmark; True if it succeeded."""
+    print(f"bench: {script.stem}", flush=True)
+    command = [sys.executable, str(script), *arguments, "--json"]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode != 0:
+        print(f"bench: error: {script.name} ended with {result.returncode}", file=sys.stderr)
+        return False
+    file = RESULTS / f"{script.stem}.json"
+    file.write_text(result.stdout)
+    figures = {name: Figure(**values) for name, values in json.loads(result.stdout).items()}
+    report(f"{script.stem} (in {file.relative_to(ROOT)})", figures, as_json=False)
+    return True
+
+
+def main(arguments: list[str]) -> int:
+    """Exit code 0 if every benchmark succeeded."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    scripts = [
+        script for script in sorted((ROOT / "benchmarks").glob("*.py")) if is_benchmark(script)
+    ]
+    return 0 if all([run(script, arguments) for script in scripts]) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
