@@ -40,10 +40,9 @@ def run(script: Path, arguments: list[str]) -> bool:
 def main(arguments: list[str]) -> int:
     """Exit code 0 if every benchmark succeeded."""
     RESULTS.mkdir(parents=True, exist_ok=True)
-    scripts = [
-        script for script in sorted((ROOT / "benchmarks").glob("*.py")) if is_benchmark(script)
-    ]
-    return 0 if all([run(script, arguments) for script in scripts]) else 1
+    scripts = filter(is_benchmark, sorted((ROOT / "benchmarks").glob("*.py")))
+    failures = [script.name for script in scripts if not run(script, arguments)]
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

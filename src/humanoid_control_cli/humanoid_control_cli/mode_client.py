@@ -7,6 +7,7 @@ from collections import deque
 from typing import Any, Final
 
 from humanoid_control_msgs.msg import ControlMode, StandbyState
+from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from humanoid_control_cli.client import Client
@@ -50,6 +51,9 @@ class ModeClient:
         pending = PendingRequest(target, self.statement())
         self._new.clear()
         publisher.publish(ControlMode(mode=int(target)))
+        # Without it a statement could be older than the request, however late it comes. A listener
+        # that was killed never acknowledges: then time has to do.
+        publisher.wait_for_all_acked(Duration(seconds=self._client.timeout))
         answers: list[Statement | Refusal] = []
 
         def answered() -> bool:

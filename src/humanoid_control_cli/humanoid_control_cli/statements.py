@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.modes import INTENT_OF_MODE, Mode
 
 # A request that is refused for the same reason as the one before, or asks for the mode in force,
-# changes nothing. So many unchanged statements after it (0.2 s) mean that it was one of these.
-UNCHANGED_STATEMENTS: Final = 10
+# changes nothing. So many unchanged statements after it was received mean that it was one of these:
+# ten may have waited in our own queue, ten more are 0.2 s.
+UNCHANGED_STATEMENTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +36,24 @@ class Refusal:
 
 
 class PendingRequest:
-    """A request for the mode `target`, published when `before` was in force."""
+    """A request for the mode `target` that was received while `before` was in force."""
 
     def __init__(self, target: Mode, before: Statement) -> None:
         self._target = target
+        self._refusal = f"Rejected {INTENT_OF_MODE[target].value}:"
         self._before = before
-        self._unchanged = 0
+        self._latest = before
+        self._count = 0
 
     def answer(self, statement: Statement) -> Statement | Refusal | None:
         """What the next statement says about it: in force, refused, or nothing yet."""
-        self._unchanged += 1
-        settled = self._unchanged >= UNCHANGED_STATEMENTS
+        latest, self._latest = self._latest, statement
+        self._count += 1
+        settled = self._count >= UNCHANGED_STATEMENTS
         if statement.mode is self._target:
             switched = statement.switch_number != self._before.switch_number
             return statement if switched or settled else None
-        if statement.message and (settled or statement.message != self._before.message):
+        is_news = statement.message not in {"", latest.message}
+        if is_news or (settled and statement.message.startswith(self._refusal)):
             return Refusal(statement.message)
         return None

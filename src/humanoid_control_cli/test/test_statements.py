@@ -39,11 +39,11 @@ def test_a_refusal_with_the_words_of_the_one_before_is_believed_after_a_while() 
     assert answers[-1] == Refusal(before.message)
 
 
-def test_the_refusal_of_an_earlier_request_is_no_answer_to_a_granted_one() -> None:
+def test_the_refusal_of_another_request_is_no_answer_however_often_it_is_stated() -> None:
     before = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
     request = PendingRequest(Mode.STANDBY, before)
-    assert request.answer(before) is None
-    assert request.answer(DAMPING) is None
+    for _ in range(3 * UNCHANGED_STATEMENTS):
+        assert request.answer(before) is None
     assert request.answer(STANDBY) is STANDBY
 
 
@@ -64,6 +64,14 @@ def test_a_request_that_takes_back_another_one_on_its_way_waits_for_its_own_swit
 def test_a_fall_after_the_request_is_told_as_its_failure() -> None:
     fallen = dataclasses.replace(DAMPING, message="Fell to safety: NaN", switch_number=5)
     assert PendingRequest(Mode.STANDBY, DAMPING).answer(fallen) == Refusal("Fell to safety: NaN")
+
+
+def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
+    failed = with_message(DAMPING, "Switch failed: no answer from the wrist")
+    request = PendingRequest(Mode.STANDBY, failed)
+    assert request.answer(failed) is None
+    assert request.answer(DAMPING) is None  # granted: the old reason is gone
+    assert request.answer(failed) == Refusal(failed.message)
 
 
 def test_somebody_elses_switch_is_no_answer() -> None:
