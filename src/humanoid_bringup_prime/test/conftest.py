@@ -106,6 +106,24 @@ def start_control(domain: int, tmp_path: Path) -> Iterator[StartControl]:
         running.end()
 
 
+@pytest.fixture
+def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]:
+    """Starts the viewer on a free port; ends it after the test."""
+    started: list[Running] = []
+
+    def start() -> Running:
+        folder = tmp_path / "viewer"
+        folder.mkdir()
+        options = Options(backend=Backend.MOCK, viewer_port=0)
+        running = Running(command_of(plan(options, folder)[1]), folder / "output.txt")
+        started.append(running)
+        return running
+
+    yield start
+    for running in started:
+        running.end()
+
+
 class Client:
     """What an operator's program sees of the robot."""
 
