@@ -128,7 +128,7 @@ def set_up(plan: Plan) -> None:
         if state.fulfils(plan):  # another run did it meanwhile
             return
         check_machine(ROOT, wheels=plan.native is None)
-        ros = f"ROS 2 of {plan.native}" if plan.native else "ROS 2 Jazzy as wheels"
+        ros = f"the ROS 2 in {plan.native}" if plan.native else "ROS 2 Jazzy as wheels"
         print(f"setup: {ros}, Python {platform.python_version()} ({sys.executable})", flush=True)
         fill(plan, state, lock)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_bringup_prime.bringup import Backend
 from humanoid_control_common.modes import Mode
-from humanoid_control_msgs.msg import ControlMode
 from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium, colourfulness
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

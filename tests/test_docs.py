@@ -1,0 +1,57 @@
+"""What the documentation shows works, and what it points at exists."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.controller import RobotFacts
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_the_documentation_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
+    local = [target for target in targets if "://" not in target]
+    missing = [target for target in local if not (page.parent / target).exists()]
+    assert missing == []
+
+
+def test_the_controller_in_the_guide_holds_the_pose_it_found() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", _guide("add_a_controller.md"), re.DOTALL)[:1]
+    names: dict[str, Any] = {"__name__": "guide"}
+    exec(compile(code, "add_a_controller.md", "exec"), names)  # the guide is ours
+    ones = np.ones(2)
+    robot = RobotFacts(JointSet(("a", "b")), JointLimits(-ones, ones, ones, ones), 50.0)
+    controller = names["HoldController"]()
+    controller.on_configure(names["HoldParameters"](stiffness=5.0, damping=1.0), robot)
+    state, command = JointState(2, np.full((3, 2), 0.25)), JointCommand(2)
+    controller.on_activate(state, command, 0.0)
+    controller.update(state, command, 0.02, 0.02)
+    assert command.array.tolist() == [[0.25] * 2, [0.0] * 2, [0.0] * 2, [5.0] * 2, [1.0] * 2]
+
+
+@pytest.mark.parametrize("group", ["humanoid_control.hardware", "humanoid_control.controllers"])
+def test_every_plugin_is_documented(group: str) -> None:
+    text = _guide("architecture.md") + _guide("modes.md")
+    text = re.sub(
+        r"humanoid_control/\{(.*?)\}Controller",
+        lambda m: " ".join(f"humanoid_control/{name}Controller" for name in m[1].split(",")),
+        text,
+    )
+    names = {point.name for point in entry_points(group=group)}
+    assert names
+    assert {name for name in names if name not in text} == set()
+
+
+def _guide(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
