@@ -19,18 +19,13 @@ class SetupError(Exception):
 def check_machine(root: Path, *, wheels: bool) -> None:
     """Raises SetupError at the first thing the workspace needs and this machine lacks."""
     if wheels:
-        _check_platform(platform.system(), platform.machine())
-    _check_debian_packages()
-    free = shutil.disk_usage(root).free
-    if free < FREE_DISK_BYTES:
-        raise SetupError(
-            f"{free / 1e9:.1f} GB are free in {root}, {FREE_DISK_BYTES / 1e9:.0f} GB are "
-            "needed: make room first"
-        )
+        check_platform(platform.system(), platform.machine())
+    check_debian_packages()
+    check_disk(root)
 
 
-def _check_platform(system: str, machine: str) -> None:
-    """The wheels exist for one platform only."""
+def check_platform(system: str, machine: str) -> None:
+    """Raises SetupError anywhere but on the one platform that has wheels."""
     if (system, machine) != ("Linux", "x86_64"):
         raise SetupError(
             f"the ROS 2 wheels exist for Linux x86_64 only and this is {system} {machine}: "
@@ -38,7 +33,7 @@ def _check_platform(system: str, machine: str) -> None:
         )
 
 
-def _check_debian_packages() -> None:
+def check_debian_packages() -> None:
     """Compiler, headers and venv, which Debian and Ubuntu ship as packages of their own."""
     header = Path(sysconfig.get_path("include"), "Python.h")
     present = {
@@ -52,6 +47,16 @@ def _check_debian_packages() -> None:
         raise SetupError(
             f"{' and '.join(missing)} not found: run "
             f"`sudo apt install build-essential {_python_package('dev')} {_python_package('venv')}`"
+        )
+
+
+def check_disk(root: Path) -> None:
+    """Wheels, their downloads and build/ must fit."""
+    free = shutil.disk_usage(root).free
+    if free < FREE_DISK_BYTES:
+        raise SetupError(
+            f"{free / 1e9:.1f} GB are free in {root}, {FREE_DISK_BYTES / 1e9:.0f} GB are "
+            "needed: make room first"
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.joints import JointLimits, JointSet
@@ -27,8 +27,7 @@ class RobotFacts:
     update_rate: float  # [Hz]
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a controller with an end has come."""
 
     current_segment: int

@@ -73,7 +73,10 @@ class HardwareComponent(Protocol):
         """How each command interface acts on each joint: Capability values, shape (5, n)."""
 
     def effort_limit(self, position: FloatArray) -> FloatArray:
-        """Largest effort [Nm] of each joint at `position` [rad], shape (n,)."""
+        """Largest effort [Nm] of each joint at `position` [rad], shape (n,).
+
+        The same array as before only if nothing in it changed.
+        """
 
     def safety(self) -> SafetyReport:
         """What is observed now; the same object as before when nothing changed."""

@@ -42,6 +42,7 @@ class Member:
     state: JointState
     command: JointCommand
     failures: dict[str, str] = field(default_factory=dict)  # by the call that failed last
+    effort_limit: FloatArray | None = None  # [Nm], as the component gave it last
     report: SafetyReport = field(init=False)
 
     def __post_init__(self) -> None:
@@ -162,17 +163,25 @@ class HardwareGroup:
         for member in self.members:
             part = command
             if not self._direct:
-                np.take(command.array, member.rows, axis=1, out=member.command.array)
+                # The rows are our own; without "clip" numpy would copy the output to be safe.
+                command.array.take(member.rows, 1, member.command.array, "clip")
                 part = member.command
             member.guarded("write", part, now, period)
 
-    def effort_limit(self, state: JointState, out: FloatArray) -> None:
-        """Effort limit [Nm] of every joint at its position in `state`, into `out` (n,)."""
+    def effort_limit(self, state: JointState, out: FloatArray) -> bool:
+        """Effort limit [Nm] of every joint at its position in `state`, into `out` (n,).
+
+        Whether a component gave a new one.
+        """
+        changed = False
         for member in self.members:
             position = state.position if self._direct else state.position[member.rows]
             limit = member.guarded("effort_limit", position)
-            if limit is not None:
+            if limit is not None and limit is not member.effort_limit:
+                member.effort_limit = limit
                 out[member.rows] = limit
+                changed = True
+        return changed
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Tell the components that set gains per mode."""

@@ -34,32 +34,49 @@ class LimitStage:
     def __init__(self, limits: JointLimits) -> None:
         count = limits.lower.shape[0]
         self.counts: NDArray[np.int64] = np.zeros((len(Limited), count), dtype=np.int64)
-        self.effort_limit: FloatArray = limits.effort.copy()
         self._limits = limits
         # Rows: position, velocity, effort, as in JointCommand.array.
         self._low = np.array([limits.lower, -limits.velocity, -limits.effort])
         self._high = np.array([limits.upper, limits.velocity, limits.effort])
+        self._low_position, _, self._low_effort = self._low
+        self._high_position: FloatArray
+        self._high_effort: FloatArray
+        self._high_position, _, self._high_effort = self._high
         self._reach = np.empty(count)
         self._bound = np.empty(count)
         self._limited = np.empty((len(Limited), count))
         self._hit = np.empty((len(Limited), count), dtype=np.bool_)
 
+    @property
+    def effort_limit(self) -> FloatArray:
+        """Largest effort [Nm] of each joint now, shape (n,)."""
+        return self._high_effort
+
+    def set_effort_limit(self, effort: FloatArray) -> None:
+        """Have `effort` [Nm] (n,) hold from now on, within the joints' own limits.
+
+        A value that is NaN or negative counts as no limit and as 0.
+        """
+        np.fmin(effort, self._limits.effort, out=self._high_effort)
+        np.maximum(self._high_effort, 0.0, out=self._high_effort)
+        np.negative(self._high_effort, out=self._low_effort)
+
     def apply(self, state: JointState, command: JointCommand) -> None:
-        """Limit `command` in place, given the measured `state` and `effort_limit` [Nm]."""
-        low, high, measured = self._low, self._high, state.position
-        # A component's limit that is NaN or negative must not become part of a command.
-        effort = np.fmin(self.effort_limit, self._limits.effort, out=high[2])
-        np.maximum(effort, 0.0, out=effort)
-        np.negative(effort, out=low[2])
+        """Limit `command` in place, given the measured `state`."""
+        measured, reach, bound = state.position, self._reach, self._bound
+        low, high = self._low_position, self._high_position
         # Without stiffness any distance is allowed: 1e-9 Nm/rad makes it astronomic, not infinite.
-        np.maximum(command.stiffness, 1e-9, out=self._reach)
-        np.divide(effort, self._reach, out=self._reach)
-        np.minimum(self._limits.lower, measured, out=low[0])
-        np.maximum(low[0], np.subtract(measured, self._reach, out=self._bound), out=low[0])
-        np.maximum(self._limits.upper, measured, out=high[0])
-        np.minimum(high[0], np.add(measured, self._reach, out=self._bound), out=high[0])
-        target = command.array[:3]
-        limited = np.minimum(np.maximum(target, low, out=self._limited), high, out=self._limited)
+        np.maximum(command.stiffness, 1e-9, out=reach)
+        np.divide(self._high_effort, reach, out=reach)
+        np.minimum(self._limits.lower, measured, out=low)
+        np.subtract(measured, reach, out=bound)
+        np.maximum(low, bound, out=low)
+        np.maximum(self._limits.upper, measured, out=high)
+        np.add(measured, reach, out=bound)
+        np.minimum(high, bound, out=high)
+        target, limited = command.array[:3], self._limited
+        np.maximum(target, self._low, out=limited)
+        np.minimum(limited, self._high, out=limited)
         np.not_equal(target, limited, out=self._hit)
         if np.count_nonzero(self._hit):
             self.counts += self._hit

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.modes import SAFE_MODES
 from humanoid_control_common.surface import JointCommand, JointState
@@ -68,6 +70,7 @@ class ControlLoop:
         )
         self._monotonic = monotonic
         self._state = JointState(count)
+        self._effort_limit = np.full(count, np.inf)  # [Nm], as the hardware gives it
         self._measured = self._state.read_only()  # what controllers see of it
         self._command = JointCommand(count)  # in force: what was written last
         self._ticks = 0
@@ -138,7 +141,8 @@ class ControlLoop:
             active.fall_back(must_leave, tick, command)
         else:
             active.update(tick, command)
-        self.hardware.effort_limit(state, self.limits.effort_limit)
+        if self.hardware.effort_limit(state, self._effort_limit):
+            self.limits.set_effort_limit(self._effort_limit)
         self.limits.apply(state, command)
         self.hardware.write(command, now, period)
         self._ticks += 1
@@ -181,8 +185,8 @@ class ControlLoop:
         return Snapshot(
             tick=self._ticks,
             now=now,
-            state=self._state.copy(),
-            command=self._command.copy(),
+            state_array=self._state.array.copy(),
+            command_array=self._command.array.copy(),
             controller=active.name,
             mode=active.mode,
             switch_number=active.switch_number,

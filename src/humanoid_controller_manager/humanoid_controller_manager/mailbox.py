@@ -19,8 +19,8 @@ class Mailbox(Generic[T]):
         self._slot.append(value)
 
     def take(self) -> T | None:
-        """The value left last, or None if there is none that was not taken."""
-        try:
-            return self._slot.popleft()
-        except IndexError:
-            return None
+        """The value left last, or None if there is none that was not taken.
+
+        Only one thread may take.
+        """
+        return self._slot.popleft() if self._slot else None

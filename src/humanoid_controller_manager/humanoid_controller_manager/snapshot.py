@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
@@ -38,12 +39,12 @@ class Refusal:
 
 
 class Snapshot(NamedTuple):
-    """One tick. `state` and `command` are copies nobody changes."""
+    """One tick. The arrays are copies nobody changes; their rows are named where they are read."""
 
     tick: int
     now: float  # [s], the loop's time
-    state: JointState  # as read in this tick
-    command: JointCommand  # as written in this tick, after limits
+    state_array: FloatArray  # (3, n) as read in this tick
+    command_array: FloatArray  # (5, n) as written in this tick, after limits
     controller: str  # name of the active mode controller
     mode: Mode
     switch_number: int
@@ -55,3 +56,13 @@ class Snapshot(NamedTuple):
     fall: Fall | None  # the latest
     ticket: int  # of the latest request the loop has looked at
     refusal: Refusal | None  # the latest
+
+    @property
+    def state(self) -> JointState:
+        """What was measured in this tick."""
+        return JointState(self.state_array.shape[1], self.state_array)
+
+    @property
+    def command(self) -> JointCommand:
+        """What was written in this tick, after limits."""
+        return JointCommand(self.command_array.shape[1], self.command_array)

@@ -57,7 +57,7 @@ def _applied(
     command: JointCommand, position: list[float], limit: list[float]
 ) -> tuple[JointCommand, LimitStage]:
     stage = _stage()
-    stage.effort_limit[:] = limit
+    stage.set_effort_limit(np.asarray(limit, dtype=float))
     result = command.copy()
     stage.apply(_state(position), result)
     return result, stage
@@ -191,7 +191,7 @@ def test_without_stiffness_the_distance_does_not_matter() -> None:
 
 def test_the_components_limit_never_exceeds_that_of_the_description() -> None:
     stage = _stage()
-    stage.effort_limit[:] = [1000.0, 4.0]
+    stage.set_effort_limit(np.asarray([1000.0, 4.0], dtype=float))
     command = _command(effort=[50.0, -50.0])
     stage.apply(_state(0.0), command)
     assert command.effort.tolist() == [EFFORT, -4.0]
@@ -199,9 +199,9 @@ def test_the_components_limit_never_exceeds_that_of_the_description() -> None:
 
 def test_the_effort_limit_of_one_tick_does_not_stick() -> None:
     stage = _stage()
-    stage.effort_limit[:] = 1.0
+    stage.set_effort_limit(np.asarray(1.0, dtype=float))
     stage.apply(_state(0.0), _command(effort=5.0))
-    stage.effort_limit[:] = EFFORT
+    stage.set_effort_limit(np.asarray(EFFORT, dtype=float))
     command = _command(effort=5.0)
     stage.apply(_state(0.0), command)
     assert command.effort.tolist() == [5.0] * N

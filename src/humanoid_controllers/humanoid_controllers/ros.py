@@ -30,14 +30,12 @@ def attach_joint_state_broadcaster(
     def publish(snapshot: Snapshot) -> None:
         state = JointStateMessage(name=names)
         state.header.stamp = host.stamp(snapshot)
-        state.position = snapshot.state.position.tolist()
-        state.velocity = snapshot.state.velocity.tolist()
-        state.effort = snapshot.state.effort.tolist()
+        state.position, state.velocity, state.effort = snapshot.state_array.tolist()
         states.publish(state)
         if commands.get_subscription_count() > 0:
             command = MITCommand(header=state.header, joint_names=names)
-            for interface in COMMAND_INTERFACES:
-                setattr(command, interface, getattr(snapshot.command, interface).tolist())
+            for interface, values in zip(COMMAND_INTERFACES, snapshot.command_array, strict=True):
+                setattr(command, interface, values.tolist())
             commands.publish(command)
 
     return publish

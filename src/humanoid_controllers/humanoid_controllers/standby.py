@@ -89,14 +89,15 @@ class StandbyController:
         duration = self._durations[segment]
         left = max(self._ends[segment] - self._elapsed, 0.0)  # [s]
         way = self._ways[segment]
-        np.multiply(way, -left / duration, out=command.position)
-        command.position += self._waypoints[segment + 1]
+        position, damping = command.position, command.damping
+        np.multiply(way, -left / duration, out=position)
+        np.add(position, self._waypoints[segment + 1], out=position)
         np.multiply(way, 1.0 / duration if left > 0.0 else 0.0, out=command.velocity)
         command.effort.fill(0.0)
         ramp = 1.0 - left / duration if segment == 0 else 1.0
         command.stiffness.fill(ramp * self._stiffness)
-        np.multiply(self._start_damping, 1.0 - ramp, out=command.damping)
-        command.damping += ramp * self._damping
+        np.multiply(self._start_damping, 1.0 - ramp, out=damping)
+        np.add(damping, ramp * self._damping, out=damping)
 
     def on_deactivate(self) -> None:
         """See Controller."""

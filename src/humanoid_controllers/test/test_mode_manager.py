@@ -305,8 +305,8 @@ def _snapshot(mode: Mode, number: int, **changes: Any) -> Snapshot:
     values: dict[str, Any] = {
         "tick": number,
         "now": 0.0,
-        "state": JointState(1),
-        "command": JointCommand(1),
+        "state_array": JointState(1).array,
+        "command_array": JointCommand(1).array,
         "controller": mode.name,
         "mode": mode,
         "switch_number": number,
