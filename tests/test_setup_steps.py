@@ -1,4 +1,4 @@
-"""The steps of `make setup`: what a broken run leaves is mended by the next, what is done is kept."""
+"""The steps of `make setup`: the next run mends what a broken one left, and keeps what is done."""
 
 from __future__ import annotations
 

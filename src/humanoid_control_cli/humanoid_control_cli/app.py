@@ -112,7 +112,7 @@ def mode(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until STANDBY is finished, or all has stopped.")
     ] = False,
-    timeout: Timeout = 3.0,
+    timeout: Timeout = 5.0,
 ) -> None:
     """Show the mode in force, or ask for another one. Exit code 1: refused, or no answer."""
     from humanoid_control_cli.client import Client
@@ -135,7 +135,7 @@ def mode(
 
 
 @app.command()
-def clear_fault(timeout: Timeout = 3.0) -> None:
+def clear_fault(timeout: Timeout = 5.0) -> None:
     """Reset drive faults and let requests in again after a fall to DAMPING."""
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.mode_client import CLEAR_FAULT
@@ -145,7 +145,7 @@ def clear_fault(timeout: Timeout = 3.0) -> None:
 
 
 @app.command()
-def status(timeout: Timeout = 3.0) -> None:
+def status(timeout: Timeout = 5.0) -> None:
     """Show mode, safety, timing and joints. Exit code 1: something of it is missing."""
     from rich.console import Console
 

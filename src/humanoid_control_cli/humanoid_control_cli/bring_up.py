@@ -21,6 +21,7 @@ from humanoid_controller_manager.domain_lock import take_domain_lock
 READY: Final = Command(
     "ready", (sys.executable, "-m", "humanoid_control_cli.ready"), required=False
 )
+DISCOVERY: Final = Path(__file__).with_name("fastdds.xml")
 
 
 def bring_up(options: Options) -> int:
@@ -62,6 +63,11 @@ def find_executable(package: str, executable: str) -> Path:
 
 
 def _environment() -> dict[str, str]:
-    """The environment of the processes: their output shall come at once, coloured as ours is."""
-    coloured = "1" if wants_colour(sys.stdout) else "0"
-    return {"RCUTILS_COLORIZED_OUTPUT": coloured, **os.environ, "PYTHONUNBUFFERED": "1"}
+    """The environment of the processes. What the user has set stays."""
+    defaults = {
+        "RCUTILS_COLORIZED_OUTPUT": "1" if wants_colour(sys.stdout) else "0",  # as ours
+        "PYTHONUNBUFFERED": "1",
+        "FASTRTPS_DEFAULT_PROFILES_FILE": str(DISCOVERY),  # Fast DDS 2, of Jazzy
+        "FASTDDS_DEFAULT_PROFILES_FILE": str(DISCOVERY),  # Fast DDS 3
+    }
+    return defaults | os.environ

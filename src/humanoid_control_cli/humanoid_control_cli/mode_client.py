@@ -31,6 +31,9 @@ class ModeClient:
         self.latest: Statement | None = None
         self._new: deque[Statement] = deque(maxlen=1000)
         self._heard = 0.0  # [s], monotonic
+        # Made before anything is heard: a request published as soon as we know of the listener, but
+        # not yet the listener of us, would be late by the 3 s of a DDS heartbeat.
+        self._requests = client.node.create_publisher(ControlMode, TOPIC, 10)
         client.subscribe(ControlMode, TOPIC, self._on_control_mode)
 
     def statement(self) -> Statement:
@@ -45,15 +48,15 @@ class ModeClient:
 
         Raises RefusedError with the reason, NoAnswerError if nobody answers.
         """
-        publisher = self._client.node.create_publisher(ControlMode, TOPIC, 10)
-        if not self._client.wait(lambda: self._is_matched(publisher), self._client.timeout):
+        before = self.statement()
+        if not self._client.wait(self._is_matched, self._client.timeout):
             raise no_control_process(self._client.timeout)
-        pending = PendingRequest(target, self.statement())
+        pending = PendingRequest(target, before)
         self._new.clear()
-        publisher.publish(ControlMode(mode=int(target)))
+        self._requests.publish(ControlMode(mode=int(target)))
         # Without it a statement could be older than the request, however late it comes. A listener
         # that was killed never acknowledges: then time has to do.
-        publisher.wait_for_all_acked(Duration(seconds=self._client.timeout))
+        self._requests.wait_for_all_acked(Duration(seconds=self._client.timeout))
         answers: list[Statement | Refusal] = []
 
         def answered() -> bool:
@@ -110,11 +113,11 @@ class ModeClient:
             )
         return message
 
-    def _is_matched(self, publisher: Any) -> bool:
+    def _is_matched(self) -> bool:
         """Whether all who listen, the mode manager among them, will get what is published."""
         listeners = self._client.node.get_subscriptions_info_by_topic(TOPIC)
         known = any(listener.node_name == MODE_MANAGER for listener in listeners)
-        return known and publisher.get_subscription_count() >= len(listeners)
+        return known and self._requests.get_subscription_count() >= len(listeners)
 
     def _is_gone(self) -> bool:
         speakers = self._client.node.get_publishers_info_by_topic(TOPIC)

@@ -58,7 +58,7 @@ class Status:
     @property
     def complete(self) -> bool:
         """Whether everything has been heard that a control process says."""
-        flowing = self.joint_states.count > 1 and self.joint_states.span >= SPAN
+        flowing = self.joint_states.span >= SPAN
         return flowing and self.statement is not None and TIMING in self.diagnoses
 
 

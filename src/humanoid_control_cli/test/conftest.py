@@ -150,25 +150,25 @@ def start_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
     starter.clean_up()
 
 
-def _write_quick_controllers(folder: Path) -> Path:
-    """The controllers of Prime with a STANDBY that doesn't take long."""
+def write_controllers(folder: Path, duration: float) -> Path:
+    """The controllers of Prime; each of the two ways of STANDBY takes `duration` [s]."""
     share = Path(get_package_share_directory("humanoid_bringup_prime"))
     content = yaml.safe_load((share / "config/prime_controllers.yaml").read_text())
     for pose in content["standby_controller"]["ros__parameters"]["poses"].values():
-        pose["duration"] = 0.3
+        pose["duration"] = duration
     path = folder / "controllers.yaml"
     path.write_text(yaml.safe_dump(content))
     return path
 
 
 @pytest.fixture
-def controllers(tmp_path: Path) -> Path:
-    return _write_quick_controllers(tmp_path)
+def slow_controllers(tmp_path: Path) -> Path:
+    return write_controllers(tmp_path, 1000.0)
 
 
 @pytest.fixture(scope="module")
 def quick_controllers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _write_quick_controllers(tmp_path_factory.mktemp("controllers"))
+    return write_controllers(tmp_path_factory.mktemp("controllers"), 0.3)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import CLEAR_FAULT, ModeClient
 from humanoid_control_common.modes import Mode
 
@@ -95,25 +95,27 @@ def test_quit_is_refused_where_it_is_not_allowed(modes: ModeClient) -> None:
         modes.quit(wait=False)
 
 
-def test_waiting_for_standby_ends_when_it_is_left_or_the_robot_is(start, monkeypatch) -> None:
+def test_waiting_for_standby_ends_when_it_is_left_or_the_robot_is(
+    start, slow_controllers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in start.environment.items():
         monkeypatch.setenv(name, value)
-    up = start.hc("up", "mock", "--no-viewer")
+    up = start.hc("up", "mock", "--no-viewer", "--controllers", str(slow_controllers))
     up.wait_for(UP)
     with Client(TIMEOUT) as client:
         modes = ModeClient(client)
         modes.request(Mode.DAMPING)
-        waiting = start.hc("mode", "load", "--wait")
-        waiting.wait_for("STANDBY")
-        modes.request(Mode.DAMPING)
-        assert waiting.finish() == 1
-        assert "hc: STANDBY was left unfinished, in force is DAMPING" in waiting.text
-        waiting = start.hc("mode", "load", "--wait")
-        waiting.wait_for("STANDBY")
-    up.send(signal.SIGINT)
-    assert up.finish() == 0
-    assert waiting.finish() == 1
-    assert "hc: no control process answers" in waiting.text
+        standby = modes.request(Mode.STANDBY)
+        other = start.hc("mode", "damp")
+        with pytest.raises(RefusedError, match=r"STANDBY was left unfinished, .* is DAMPING"):
+            modes.wait_for_ready_pose(standby)
+        assert other.finish() == 0
+        standby = modes.request(Mode.STANDBY)
+        up.send(signal.SIGINT)
+        assert up.finish() == 0
+        client.timeout = 0.5
+        with pytest.raises(NoAnswerError, match="no control process answers"):
+            modes.wait_for_ready_pose(standby)
 
 
 def test_quit_ends_everything_without_a_failure(start) -> None:

@@ -79,9 +79,10 @@ def test_a_malformed_file_starts_nothing(hc, tmp_path: Path) -> None:
     assert not left_in(tmp_path)
 
 
-def test_what_the_control_process_finds_wrong_is_passed_on(hc, controllers: Path) -> None:
-    controllers.write_text(controllers.read_text().replace("stiffness: 20.0", "stiffness: stiff"))
-    up = hc("up", "mock", "--no-viewer", "--controllers", str(controllers))
+def test_what_the_control_process_finds_wrong_is_passed_on(hc, slow_controllers: Path) -> None:
+    text = slow_controllers.read_text()
+    slow_controllers.write_text(text.replace("stiffness: 20.0", "stiffness: stiff"))
+    up = hc("up", "mock", "--no-viewer", "--controllers", str(slow_controllers))
     assert up.finish() == 1
     assert "hc      | control ended: exit code 1; stopping the others" in up.lines
     assert any(line.startswith("control | ") and "stiffness" in line for line in up.lines)

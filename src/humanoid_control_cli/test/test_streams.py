@@ -1,0 +1,28 @@
+import pytest
+
+from humanoid_control_cli.streams import Stream
+
+
+def test_the_rate_is_that_of_the_flow_not_of_what_had_piled_up_before() -> None:
+    stream = Stream()
+    for _ in range(10):
+        stream.arrive(5.0)
+    for i in range(1, 51):
+        stream.arrive(5.0 + 0.02 * i)
+    assert stream.rate == pytest.approx(50.0)
+    assert stream.count == 60
+    assert stream.last == pytest.approx(6.0)
+
+
+def test_a_slow_stream_has_a_rate_too() -> None:
+    stream = Stream()
+    for i in range(3):
+        stream.arrive(2.0 * i)
+    assert stream.rate == pytest.approx(0.5)
+
+
+def test_nothing_is_measured_without_a_second_arrival() -> None:
+    stream = Stream()
+    assert stream.rate == stream.span == 0.0
+    stream.arrive(1.0)
+    assert stream.rate == stream.span == 0.0

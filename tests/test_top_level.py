@@ -1,0 +1,48 @@
+"""The files at the top of the workspace say what they are read for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGETS = {"setup", "build", "sim", "test", "lint", "types", "bench", "clean", "distclean", "help"}
+
+
+def test_make_alone_lists_every_target_with_what_it_does() -> None:
+    printed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    described = dict(re.findall(r"^make (\w+) +(\S.*)$", printed, flags=re.MULTILINE))
+    assert described.keys() >= TARGETS
+
+
+def test_every_imported_repository_is_pinned_to_a_release_and_kept_out_of_git() -> None:
+    repositories = yaml.safe_load((ROOT / "bar.repos").read_text())["repositories"]
+    assert repositories
+    for path, repository in repositories.items():
+        assert path.startswith("external/")
+        assert repository["type"] == "git"
+        assert repository["url"].endswith(".git")
+        assert re.fullmatch(r"\d+\.\d+\.\d+", repository["version"])
+    assert "/src/external/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_interfaces_are_built_without_the_linters_that_wheels_lack() -> None:
+    packages = yaml.safe_load((ROOT / "colcon.meta").read_text())["names"]
+    assert "-DBUILD_TESTING=OFF" in packages["humanoid_control_msgs"]["cmake-args"]
+
+
+@pytest.mark.parametrize("name", ["ros-jazzy", "colcon", "runtime", "dev", "pip", "constraints"])
+def test_every_requirement_is_pinned(name: str) -> None:
+    lines = (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()
+    wanted = [line for line in lines if line and not line.startswith(("#", "-r "))]
+    assert wanted
+    assert [line for line in wanted if not re.fullmatch(r"[\w.\[\]-]+==[\w.]+", line)] == []
+
+
+def test_what_was_never_run_says_so() -> None:
+    for name in ("docker/Dockerfile", "docker/compose.yaml", ".github/workflows/ci.yml"):
+        assert "never" in (ROOT / name).read_text().splitlines()[0], name
