@@ -6,6 +6,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 ARGS ?=
+.NOTPARALLEL: # each step needs the one before it, and uses all cores by itself
 
 # A domain of their own keeps tests and benchmarks apart from whatever else runs on this machine.
 ISOLATED = ROS_DOMAIN_ID=$$((RANDOM % 101 + 1)) ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST

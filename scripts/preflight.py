@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import re
 import shutil
 import sysconfig
 from pathlib import Path
@@ -18,10 +19,20 @@ class SetupError(Exception):
 
 def check_machine(root: Path, *, wheels: bool) -> None:
     """Raises SetupError at the first thing the workspace needs and this machine lacks."""
+    check_path(root)
     if wheels:
         check_platform(platform.system(), platform.machine())
     check_debian_packages()
     check_disk(root)
+
+
+def check_path(root: Path) -> None:
+    """The scripts that colcon and setuptools write do not quote every path."""
+    if re.search(r"[\s:'\"$`\\]", str(root)):
+        raise SetupError(
+            f"colcon cannot work in '{root}', which has a space, colon, quote, dollar or backslash "
+            "in its name: move or rename the folder"
+        )
 
 
 def check_platform(system: str, machine: str) -> None:

@@ -31,6 +31,7 @@ from progress import Progress
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STATE = VENV / "setup-state.json"
+PYTHON_SERIES = "{}.{}".format(*sys.version_info)
 PROOF = "import rclpy, sensor_msgs.msg, numpy, mujoco"  # what only works if ROS and packages fit
 
 
@@ -47,7 +48,7 @@ class Plan:
         identity = {"root": str(ROOT), "ros": str(self.native or "wheels")}
         # A chosen Python, or ROS's own, must be the one in .venv; else any suitable one may stay.
         if self.native or "PYTHON" in os.environ:
-            identity["python"] = platform.python_version()
+            identity["python"] = PYTHON_SERIES
         return identity
 
     def stamps(self) -> dict[str, str]:
@@ -159,7 +160,7 @@ def fill(plan: Plan, state: State, lock: int) -> None:
     if fresh:
         with progress.step("a new virtual environment, .venv"):
             create_environment(plan)
-        state.identity = plan.identity() | {"python": platform.python_version()}
+        state.identity = plan.identity() | {"python": PYTHON_SERIES}
         state.save()
     constraints = VENV / "constraints.txt"
     constraints.write_text(plan.constraints)

@@ -17,8 +17,8 @@ PLAIN_TOOLS = ("awk", "bash", "cat", "dirname", "env", "grep", "make", "mkdir", 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A workspace that is not set up yet, in a folder with a space in its name."""
-    folder = tmp_path / "a clone"
+    """A workspace that is not set up yet."""
+    folder = tmp_path / "clone"
     (folder / "src").mkdir(parents=True)
     for name in ("scripts", "requirements"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -137,6 +137,15 @@ def test_missing_compilers_are_named_with_the_command_that_brings_them(
     assert not (clone / ".venv").exists()
 
 
+@pytest.mark.parametrize("name", ["a clone", "bob's", "a:b"])
+def test_a_folder_that_colcon_cannot_work_in_is_refused(
+    clone: Path, outside: Environment, real_python: Path, name: str
+) -> None:
+    said = refusal(clone.rename(clone.with_name(name)), outside)
+    assert f"colcon cannot work in '{clone.with_name(name)}'" in said
+    assert said.endswith("move or rename the folder")
+
+
 def test_a_second_setup_waits_for_the_first(
     clone: Path, outside: Environment, real_python: Path
 ) -> None:

@@ -7,7 +7,6 @@ from collections import deque
 from typing import Any, Final
 
 from humanoid_control_msgs.msg import ControlMode, StandbyState
-from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from humanoid_control_cli.client import Client
@@ -17,6 +16,7 @@ from humanoid_control_common.modes import Mode
 
 TOPIC: Final = "/control_mode"
 MODE_MANAGER: Final = "mode_manager"
+UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # in rmw_dds_common's graph
 QUIT: Final = "/humanoid_control/mode/quit"
 CLEAR_FAULT: Final = "/mode_manager/clear_fault"
 KNOWN_MODES: Final = frozenset(Mode)
@@ -48,15 +48,12 @@ class ModeClient:
 
         Raises RefusedError with the reason, NoAnswerError if nobody answers.
         """
-        before = self.statement()
+        self.statement()
         if not self._client.wait(self._is_matched, self._client.timeout):
             raise no_control_process(self._client.timeout)
-        pending = PendingRequest(target, before)
+        pending = PendingRequest(target, self.statement())
         self._new.clear()
         self._requests.publish(ControlMode(mode=int(target)))
-        # Without it a statement could be older than the request, however late it comes. A listener
-        # that was killed never acknowledges: then time has to do.
-        self._requests.wait_for_all_acked(Duration(seconds=self._client.timeout))
         answers: list[Statement | Refusal] = []
 
         def answered() -> bool:
@@ -121,7 +118,8 @@ class ModeClient:
 
     def _is_gone(self) -> bool:
         speakers = self._client.node.get_publishers_info_by_topic(TOPIC)
-        return all(speaker.node_name != MODE_MANAGER for speaker in speakers)
+        # Names come later than the speakers themselves: who has none yet may be the mode manager.
+        return not {speaker.node_name for speaker in speakers} & {MODE_MANAGER, UNNAMED}
 
     def _left(self, mode: Mode) -> bool:
         return self.latest is not None and self.latest.mode is not mode

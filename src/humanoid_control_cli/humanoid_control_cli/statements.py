@@ -8,8 +8,8 @@ from typing import Final
 from humanoid_control_common.modes import INTENT_OF_MODE, Mode
 
 # A request that is refused for the same reason as the one before, or asks for the mode in force,
-# changes nothing. So many unchanged statements after it was received mean that it was one of these:
-# ten may have waited in our own queue, ten more are 0.2 s.
+# changes nothing. So many unchanged statements after it mean that it was one of these: ten may have
+# waited in our own queue, ten more are 0.2 s. (An acknowledgement by DDS would take up to 3 s.)
 UNCHANGED_STATEMENTS: Final = 20
 
 
@@ -36,7 +36,7 @@ class Refusal:
 
 
 class PendingRequest:
-    """A request for the mode `target` that was received while `before` was in force."""
+    """A request for the mode `target`, published while `before` was in force."""
 
     def __init__(self, target: Mode, before: Statement) -> None:
         self._target = target

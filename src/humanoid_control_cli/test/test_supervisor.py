@@ -63,7 +63,7 @@ def test_both_streams_are_shown_in_whole_lines_with_their_label(supervise) -> No
     code = (
         "import sys; print('to stdout'); print('to stderr', file=sys.stderr); print('end', end='')"
     )
-    run = supervise({"a": python(code), "bcd": python("")})
+    run = supervise({"a": python(code), "bcd": python("")}, optional=["a", "bcd"])
     assert run.finish() == 0
     assert {"a   | to stdout", "a   | to stderr", "a   | end"} <= set(run.lines)
 

@@ -11,7 +11,7 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.controller import Progress
-from humanoid_controller_manager.hardware_group import Fault
+from humanoid_controller_manager.hardware_member import Fault
 
 
 class Phase(Enum):

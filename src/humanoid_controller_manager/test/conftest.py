@@ -21,7 +21,8 @@ from humanoid_controller_manager.hardware import (
     JointInfo,
     uniform_capabilities,
 )
-from humanoid_controller_manager.hardware_group import HardwareGroup, Member
+from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loop import ControlLoop, SwitchRequest
 from humanoid_controller_manager.snapshot import Snapshot

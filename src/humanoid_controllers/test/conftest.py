@@ -17,7 +17,8 @@ from humanoid_controller_manager.active_controller import ControllerSlot
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.generic_system import GenericSystem
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
-from humanoid_controller_manager.hardware_group import HardwareGroup, Member
+from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.snapshot import Snapshot

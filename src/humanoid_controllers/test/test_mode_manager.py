@@ -10,7 +10,7 @@ import pytest
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware_group import Fault
+from humanoid_controller_manager.hardware_member import Fault
 from humanoid_controller_manager.loop import SwitchRequest
 from humanoid_controller_manager.snapshot import Fall, Phase, Snapshot
 from humanoid_controllers.mode_manager import ModeManager

@@ -17,7 +17,8 @@ from humanoid_control_common.surface import (
     JointCommand,
     JointState,
 )
-from humanoid_controller_manager.hardware_group import HardwareGroup, Member
+from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware_member import Member
 
 ABSURD = (1e13, 0.0, 0.0)  # [N], or [Nm]
 
