@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 from pathlib import Path
 from typing import IO
 
 from humanoid_control_common.errors import ConfigError
+
+# Not TMPDIR: two stacks with different ones would not see each other.
+FOLDER = Path("/tmp")
 
 
 def take_domain_lock() -> IO[str]:
@@ -17,8 +19,13 @@ def take_domain_lock() -> IO[str]:
     Raises ConfigError naming the process that holds it.
     """
     domain = os.environ.get("ROS_DOMAIN_ID") or "0"
-    path = Path(tempfile.gettempdir()) / f"humanoid_control_{os.getuid()}_domain_{domain}.lock"
-    file = path.open("a+", encoding="ascii")
+    if not domain.isdecimal():
+        raise ConfigError(f"ROS_DOMAIN_ID is '{domain}', expected a whole number from 0 to 232")
+    path = FOLDER / f"humanoid_control_{os.getuid()}_domain_{domain}.lock"
+    try:
+        file = path.open("a+", encoding="ascii")
+    except OSError as error:
+        raise ConfigError(f"cannot lock the ROS domain: {error}") from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

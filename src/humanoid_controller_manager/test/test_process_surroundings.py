@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager import domain_lock
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
 HOLD_LOCK = """
-import os, signal
-from humanoid_controller_manager.domain_lock import take_domain_lock
-lock = take_domain_lock()
+import os, pathlib, signal, sys
+from humanoid_controller_manager import domain_lock
+domain_lock.FOLDER = pathlib.Path(sys.argv[1])
+lock = domain_lock.take_domain_lock()
 print(os.getpid(), flush=True)
 signal.pause()
 """
@@ -43,14 +45,15 @@ print(answers)
 @pytest.fixture(autouse=True)
 def _own_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", "42")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr(domain_lock, "FOLDER", tmp_path)
 
 
 @pytest.fixture
-def holder() -> Iterator[subprocess.Popen[str]]:
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the lock."""
-    process = subprocess.Popen([sys.executable, "-c", HOLD_LOCK], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD_LOCK, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline().strip() == str(process.pid)
     yield process
@@ -116,3 +119,12 @@ def test_without_rights_real_time_is_asked_for_in_vain_and_said() -> None:
     assert result.returncode == 0, result.stderr
     assert "SCHED_FIFO" in result.stdout
     assert "limits.conf" in result.stdout
+
+
+@pytest.mark.parametrize("domain", ["five", "-1", "1.5"])
+def test_a_domain_that_is_no_number_is_refused(
+    monkeypatch: pytest.MonkeyPatch, domain: str
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", domain)
+    with pytest.raises(ConfigError, match=f"ROS_DOMAIN_ID is '{domain}'"):
+        take_domain_lock()
