@@ -53,11 +53,9 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def environment_fingerprint() -> str:
-    """Hash of what build/ and install/ are worthless without: which ROS, which Python."""
-    venv = ROOT / ".venv"
-    description = (venv / "pyvenv.cfg").read_bytes() + (venv / "setup.sh").read_bytes()
-    return hashlib.sha256(description).hexdigest()
+def environment() -> dict[str, str]:
+    """What build/ and install/ are worthless without: this folder, this ROS, this Python."""
+    return dict(json.loads((ROOT / ".venv" / "setup-state.json").read_text())["identity"])
 
 
 def remove_stale_packages() -> None:
@@ -70,12 +68,12 @@ def remove_stale_packages() -> None:
                 shutil.rmtree(ROOT / base / marker.name, ignore_errors=True)
 
 
-def wanted_stamp() -> dict[str, str]:
+def wanted_stamp() -> dict[str, object]:
     """What the stamp of a finished build of the present sources says."""
-    return {"environment": environment_fingerprint(), "sources": fingerprint()}
+    return {"environment": environment(), "sources": fingerprint()}
 
 
-def saved_stamp() -> dict[str, str]:
+def saved_stamp() -> dict[str, object]:
     """The stamp of the last build, empty if there was none, without "sources" if that failed."""
     try:
         return dict(json.loads(STAMP.read_text()))
@@ -87,15 +85,15 @@ def build() -> int:
     """Runs colcon and stamps the build if it succeeded; returns colcon's exit code."""
     wanted = wanted_stamp()
     if saved_stamp().get("environment", wanted["environment"]) != wanted["environment"]:
-        print("build: the ROS 2 or Python of the last build is gone, building anew", flush=True)
+        print("build: the last build was for another ROS 2, Python or folder", flush=True)
         shutil.rmtree(ROOT / "build", ignore_errors=True)
         shutil.rmtree(ROOT / "install", ignore_errors=True)
     remove_stale_packages()
     STAMP.parent.mkdir(exist_ok=True)
     STAMP.write_text(json.dumps({"environment": wanted["environment"]}))
     # A user's own defaults for colcon (say, a merged install folder) are not for this workspace.
-    environment = os.environ | {"COLCON_DEFAULTS_FILE": os.devnull}
-    code = subprocess.run(COMMAND, cwd=ROOT, env=environment, check=False).returncode
+    variables = os.environ | {"COLCON_DEFAULTS_FILE": os.devnull}
+    code = subprocess.run(COMMAND, cwd=ROOT, env=variables, check=False).returncode
     if code == 0:
         STAMP.write_text(json.dumps(wanted))
     else:

@@ -21,8 +21,7 @@ def workspace(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "src/arm/launch/arm.launch.py": "",
         "src/arm/test/test_motion.py": "",
         "src/arm/README.md": "",
-        ".venv/pyvenv.cfg": "version = 3.11",
-        ".venv/setup.sh": "",
+        ".venv/setup-state.json": '{"identity": {"ros": "wheels", "python": "3.11"}}',
     }
     for name, text in files.items():
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +132,8 @@ def test_another_python_or_ros_starts_from_nothing(workspace: Path) -> None:
     build.main()
     (workspace / "build/arm").mkdir()
     (workspace / "install/arm").mkdir(parents=True)
-    (workspace / ".venv/pyvenv.cfg").write_text("version = 3.12")
+    identity = '{"identity": {"ros": "/opt/ros/jazzy", "python": "3.12"}}'
+    (workspace / ".venv/setup-state.json").write_text(identity)
     assert build.main() == 0
     assert builds(workspace) == 2
     assert not (workspace / "build/arm").exists()

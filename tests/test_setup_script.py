@@ -199,5 +199,5 @@ def test_too_little_disk_is_told_in_figures(
 ) -> None:
     usage = preflight.shutil._ntuple_diskusage(total=10**10, used=9 * 10**9, free=10**9)
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _folder: usage)
-    with pytest.raises(preflight.SetupError, match=r"1\.0 GB are free in .*, 3 GB are needed"):
+    with pytest.raises(preflight.SetupError, match=r"1\.0 GB are free in .*, 2 GB are needed"):
         preflight.check_disk(tmp_path)
