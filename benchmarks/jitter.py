@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from processes import PATIENCE, BenchmarkError, control, isolated, peer, running
 
 from humanoid_bringup_prime.bringup import Backend
-from humanoid_controller_manager.realtime import PRIORITY
+from humanoid_controller_manager.realtime import LOOP_PRIORITY
 
 RATE = 1000  # [Hz]
 ROUNDS = 3
@@ -63,7 +63,7 @@ def cyclictest(seconds: float, fifo: bool) -> NDArray[np.float64] | None:
     if shutil.which("cyclictest") is None:
         note("cyclictest: not installed (Debian: rt-tests)")
         return None
-    policy = ["--policy=fifo", f"--priority={PRIORITY}"] if fifo else ["--policy=other"]
+    policy = ["--policy=fifo", f"--priority={LOOP_PRIORITY}"] if fifo else ["--policy=other"]
     interval = round(1e6 / RATE)  # [us]
     loops = str(round(seconds * RATE))
     # -v prints the latency of every cycle, from which the periods follow.

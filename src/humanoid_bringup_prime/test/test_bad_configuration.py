@@ -32,6 +32,16 @@ WRONG_CONTROLLERS = {
         r"known: humanoid_control/DampingController, .*joint_state_broadcaster",
     ),
     "not YAML": ("update_rate: 50", "update_rate: [50", r"controllers\.yaml:\d+: not valid YAML"),
+    "no parameters": (
+        "damping_controller:\n  ros__parameters:\n    damping: 6.0",
+        "damping_controller:\n    damping: 6.0",
+        r"controllers\.yaml:\d+: 'damping_controller' has no ros__parameters mapping",
+    ),
+    "bad topic": (
+        "/prime/joint_states",
+        "/pri me//x",
+        r"[Ii]nvalid topic name",
+    ),
     "wrong type": (
         "damping: 6.0",
         "damping: six",

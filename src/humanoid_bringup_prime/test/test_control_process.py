@@ -216,3 +216,11 @@ def test_diagnostics_show_timing_limits_and_hardware(robot, client):
     values = {pair.key: pair.value for pair in statuses["control loop: timing"].values}
     assert int(values["ticks"]) > 0
     assert {"overruns", "period p99 [ms]", "execution median [us]", "real-time"} <= set(values)
+
+
+def test_a_safety_level_that_does_not_exist_counts_as_critical(robot, client):
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    client.report(77, "what is this?")
+    client.until(lambda: client.now.mode == ControlMode.DAMPING, "the fall")
+    assert "unknown safety level 77 (what is this?)" in client.now.status_message

@@ -44,9 +44,13 @@ def _names(flags: SafetyFlag) -> str:
     return "|".join(flag.name or "" for flag in flags) or "no details"
 
 
+MOST_SOURCES = 32  # a robot has a handful; more is somebody's mistake, and would slow every look
+MOST_NAMED = 3  # reasons told in full
+
+
 @dataclass(slots=True)
 class SafetyMonitor:
-    """Latest report of every source and the time it arrived.
+    """Latest report of every source and the time it arrived. A source is never forgotten.
 
     A source named in `deadlines` [s] that is silent for longer counts as a FAULT; its clock starts
     with the first call that gives a time.
@@ -57,7 +61,10 @@ class SafetyMonitor:
     _arrival: dict[str, float] = field(default_factory=dict, init=False)
 
     def report(self, report: SafetyReport, now: float) -> None:
-        """Take a report that arrived at `now` [s]."""
+        """Take a report that arrived at `now` [s]. Too many sources are a FAULT of their own."""
+        if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
+            message = f"more than {MOST_SOURCES} safety sources, now '{report.source:.40}'"
+            report = SafetyReport("safety monitor", SafetyLevel.FAULT, message=message)
         self._reports[report.source] = report
         self._arrival[report.source] = now
 
@@ -72,4 +79,5 @@ class SafetyMonitor:
             silence = now - self._arrival.setdefault(source, now)
             if silence > deadline:
                 reasons.append(f"{source} silent for {silence:.2f} s (deadline {deadline:g} s)")
-        return "; ".join(reasons)
+        more = len(reasons) - MOST_NAMED
+        return "; ".join(reasons[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")

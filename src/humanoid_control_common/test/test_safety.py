@@ -122,3 +122,18 @@ def test_levels_and_flags_are_numbered_as_in_the_message() -> None:
         "TEMPERATURE_LIMIT": 1 << 4,
         "INVALID_FRAME": 1 << 5,
     }
+
+
+def test_a_flood_of_sources_is_a_fault_and_does_not_grow() -> None:
+    monitor = SafetyMonitor()
+    for i in range(1000):
+        monitor.report(SafetyReport(f"source {i}"), 0.0)
+    assert "more than 32 safety sources" in monitor.problem(0.0)
+    assert len(monitor._reports) == 33
+
+
+def test_of_many_problems_three_are_told() -> None:
+    monitor = SafetyMonitor()
+    for i in range(10):
+        monitor.report(SafetyReport(f"source {i}", SafetyLevel.FAULT), 0.0)
+    assert monitor.problem(0.0).endswith("source 2 reports FAULT: no details; and 7 more")

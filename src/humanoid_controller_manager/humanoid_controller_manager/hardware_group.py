@@ -87,9 +87,8 @@ class HardwareGroup:
         if failures:
             raise ExceptionGroup("joints may still be powered", failures)
 
-    def read(self, state: JointState, now: float, period: float) -> bool:
-        """Fill `state` with what was measured. Whether any safety report changed."""
-        changed = False
+    def read(self, state: JointState, now: float, period: float) -> None:
+        """Fill `state` with what was measured."""
         for member in self.members:
             measured = member.state.array
             member.guarded("read", member.state, now, period)
@@ -100,13 +99,6 @@ class HardwareGroup:
                     state.array[:] = measured
                 else:
                     state.array[:, member.rows] = measured
-            if member.refresh_report():
-                changed = True
-                if member.report.level >= SafetyLevel.FAULT:
-                    self.fault = Fault(self.fault.number + 1 if self.fault else 1, member.report)
-        if changed:
-            self.reports = tuple(member.report for member in self.members)
-        return changed
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """Hand each component its part of `command`."""
@@ -117,6 +109,18 @@ class HardwareGroup:
                 command.array.take(member.rows, 1, member.command.array, "clip")
                 part = member.command
             member.guarded("write", part, now, period)
+
+    def refresh_reports(self) -> bool:
+        """Take every safety report and what failed in this tick. Whether any changed."""
+        changed = False
+        for member in self.members:
+            if member.refresh_report():
+                changed = True
+                if member.report.level >= SafetyLevel.FAULT:
+                    self.fault = Fault(self.fault.number + 1 if self.fault else 1, member.report)
+        if changed:
+            self.reports = tuple(member.report for member in self.members)
+        return changed
 
     def effort_limit(self, state: JointState, out: FloatArray) -> bool:
         """Effort limit [Nm] of every joint at its position in `state`, into `out` (n,).

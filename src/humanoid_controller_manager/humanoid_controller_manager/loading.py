@@ -37,13 +37,14 @@ def load_controllers(
     """
     loaded = []
     for name, entry in entries.items():
+        document = document_of(name)
         plugin = require_plugin(CONTROLLERS, entry.type, f"controller '{name}'")
-        parameters = parse(plugin.Parameters, name, document_of(name))
+        parameters = parse(plugin.Parameters, name, document)
         instance = plugin()
         try:
             instance.on_configure(parameters, robot)
         except ConfigError as error:
-            raise ConfigError(f"{name}: {error}") from error
+            raise ConfigError(f"{document.where(())}: {name}: {error}") from error
         is_controller = hasattr(plugin, "mode")
         slot = (
             ControllerSlot(name, instance, tuple(entry.fallback_controllers))

@@ -133,7 +133,7 @@ class ControlLoop:
         `clock` is the loop's time [s], read again to see how long a controller took.
         """
         state, command, active = self._state, self._command, self._active
-        changed = self.hardware.read(state, now, period)
+        self.hardware.read(state, now, period)
         before = active.switch_number, active.phase, self._ticket
         tick = Tick(self._measured, now, period, clock)
         must_leave = self._stalled() or self._serve_requests(tick)
@@ -145,6 +145,7 @@ class ControlLoop:
             self.limits.set_effort_limit(self._effort_limit)
         self.limits.apply(state, command)
         self.hardware.write(command, now, period)
+        changed = self.hardware.refresh_reports()
         self._ticks += 1
         self._snapshot = self._take_snapshot(now)
         if self.on_change and (

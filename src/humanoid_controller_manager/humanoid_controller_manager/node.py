@@ -94,7 +94,7 @@ class ControllerManagerNode:
         self.runner = LoopRunner(self.loop, rate, self._publish)
         # As fast as possible for the loop must not mean a flood for everybody else.
         interval = 0.0 if self.runner.paced else 1.0 / rate
-        self._outbox = Outbox(self._attach(plugins), interval)
+        self._outbox = Outbox(self._attach(plugins), interval, realtime=self.runner.realtime)
 
     def start(self) -> None:
         """Bring the hardware up and let the loop run. Raises what ControlLoop.start raises."""

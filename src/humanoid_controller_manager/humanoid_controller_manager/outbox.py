@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from humanoid_controller_manager.mailbox import Mailbox
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_host import SnapshotListener
 from humanoid_controller_manager.snapshot import Snapshot
 
@@ -19,9 +20,17 @@ class Outbox:
 
     Args:
         minimum_interval: wall time [s] between two publications; 0 = every snapshot.
+        realtime: ask for SCHED_FIFO, below the loop's.
     """
 
-    def __init__(self, listeners: Sequence[SnapshotListener], minimum_interval: float) -> None:
+    def __init__(
+        self,
+        listeners: Sequence[SnapshotListener],
+        minimum_interval: float,
+        *,
+        realtime: bool = False,
+    ) -> None:
+        self._realtime = realtime
         self._listeners = tuple(listeners)
         self._minimum_interval = minimum_interval
         self._inbox: Mailbox[Snapshot] = Mailbox()
@@ -51,6 +60,8 @@ class Outbox:
             self._wake.release()
 
     def _run(self) -> None:
+        if self._realtime:
+            make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread says what it got
         while not self._stopping:
             self._wake.acquire()
             self._publish()

@@ -50,7 +50,19 @@ def parameter_files(arguments: Sequence[str]) -> list[Document]:
     Raises ConfigError naming file and line, which rcl would not.
     """
     names = [value for flag, value in pairwise(arguments) if flag == "--params-file"]
-    return [read_yaml(Path(name)) for name in names]
+    files = [read_yaml(Path(name)) for name in names]
+    for file in files:
+        _check_shape(file)
+    return files
+
+
+def _check_shape(file: Document) -> None:
+    """Raises ConfigError unless every node of the file has its ros__parameters."""
+    if not isinstance(file.content, Mapping):
+        raise ConfigError(f"{file.name}: expected a mapping of node names to ros__parameters")
+    for node, section in file.content.items():
+        if not isinstance(section, Mapping) or not isinstance(section.get(_SECTION), Mapping):
+            raise ConfigError(f"{file.where((node,))}: '{node}' has no {_SECTION} mapping")
 
 
 def node_document(node: str, parameters: Mapping[str, Any], files: Sequence[Document]) -> Document:

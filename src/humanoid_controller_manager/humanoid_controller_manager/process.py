@@ -8,7 +8,9 @@ from threading import Event
 from typing import Protocol
 
 import rclpy
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -16,8 +18,10 @@ from humanoid_control_common.errors import RobotError
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
 
+RCLError = rclpy_implementation.RCLError
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
 
 
@@ -50,7 +54,8 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
                 return _spin(manager, make_companions, stop)
             finally:
                 rclpy.try_shutdown()
-    except RobotError as error:
+    except (RobotError, RCLError, InvalidTopicNameException, OSError) as error:
+        # OSError and RCLError: no place to write, no HOME, no network.
         sys.stderr.write(f"{error}\n")
         return 1
 
@@ -82,6 +87,8 @@ def _spin(
 
     manager.loop.on_change = manager.node.create_guard_condition(changed).trigger
     manager.start()
+    if manager.runner.realtime:
+        make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread says what it got
     facts = manager.robot
     logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004 - ROS logger
     try:

@@ -8,15 +8,16 @@ import os
 import sys
 from typing import Final
 
-PRIORITY: Final = (
-    80  # of SCHED_FIFO: above ordinary threads, below the kernel's own interrupt threads
-)
+LOOP_PRIORITY: Final = 80  # of SCHED_FIFO: below the kernel's own interrupt threads
+# Of the process's other Python threads: if an ordinary process could take the processor away from
+# one that holds the interpreter, the loop would wait for that process.
+COMPANION_PRIORITY: Final = 40
 SWITCH_INTERVAL: Final = 0.0005  # [s] another Python thread may hold the interpreter
 _PR_SET_TIMERSLACK: Final = 29  # <linux/prctl.h>
 _MCL_ALL_ON_FAULT: Final = 1 | 2 | 4  # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT, <sys/mman.h>
 
 
-def make_thread_realtime() -> str:
+def make_thread_realtime(priority: int) -> str:
     """Give the calling thread SCHED_FIFO and exact timers; what could not be had, in words.
 
     Empty if everything was granted.
@@ -24,7 +25,7 @@ def make_thread_realtime() -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)  # 1 ns; needs no permission
     try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except PermissionError:
         return (
             "no real-time priority (SCHED_FIFO): not permitted; allow it with 'rtprio' in "

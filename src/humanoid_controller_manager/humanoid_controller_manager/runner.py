@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from humanoid_controller_manager.loop import ControlLoop
-from humanoid_controller_manager.realtime import make_thread_realtime
+from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controller_manager.timing import Pacer, TimingStatistics
 
@@ -37,7 +37,7 @@ class LoopRunner:
         self._loop = loop
         self._publish = publish
         self._source = loop.hardware.time_source
-        self._realtime = realtime and self._source is None
+        self.realtime = realtime and self._source is None
         factor = 1.0 if self._source is None else self._source.real_time_factor
         self._wall_period = 0.0 if factor == 0.0 else 1.0 / (update_rate * factor)
         self._stopping = False
@@ -71,8 +71,8 @@ class LoopRunner:
         return self._thread.is_alive()
 
     def _run(self) -> None:
-        if self._realtime:
-            self.realtime_state = make_thread_realtime() or "granted"
+        if self.realtime:
+            self.realtime_state = make_thread_realtime(LOOP_PRIORITY) or "granted"
         try:
             self._cycle()
         except BaseException as error:

@@ -33,7 +33,7 @@ if os.getuid() == 0:
     os.setuid(65534)
 answers = []
 def work():
-    answers.append(make_thread_realtime())
+    answers.append(make_thread_realtime(80))
 thread = threading.Thread(target=work)
 thread.start()
 thread.join()

@@ -120,7 +120,8 @@ class ModeManager:
         self._loop.request_fault_reset()
         problem = self._problem(snapshot, now)
         if problem:
-            return Answer(False, f"reset sent, but {problem}; call again when it is gone")
+            hint = "call again when it is gone; a source that ended counts until a restart"
+            return Answer(False, f"reset sent, but {problem}; {hint}")
         self._latched = ""
         self._message = ""
         return Answer(True, "faults cleared")

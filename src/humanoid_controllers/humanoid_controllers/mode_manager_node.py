@@ -71,7 +71,8 @@ class ModeManagerNode:
     def _create_interfaces(self) -> None:
         node = self.node
         self._statements = node.create_publisher(ControlMode, "/control_mode", 10)
-        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
+        # Deep enough that a flood of others' requests doesn't push a DAMP out.
+        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 100)
         node.create_subscription(SafetyStatus, "/safety_status", self._on_safety, SAFETY_QOS)
         for name, intent in SERVICES.items():
             callback = partial(self._on_trigger, intent)
@@ -129,11 +130,13 @@ class ModeManagerNode:
         return _respond(response, answer)
 
     def _on_safety(self, message: SafetyStatus) -> None:
-        if message.source in self._own_sources or message.level not in list(SafetyLevel):
+        if message.source in self._own_sources:
             return
-        report = SafetyReport(
-            message.source, SafetyLevel(message.level), SafetyFlag(message.flags), message.message
-        )
+        level, text = message.level, message.message
+        if level not in list(SafetyLevel):
+            text = f"unknown safety level {level} ({text})"
+            level = SafetyLevel.CRITICAL  # whatever it means, it is not known to be harmless
+        report = SafetyReport(message.source, SafetyLevel(level), SafetyFlag(message.flags), text)
         self._monitor.report(report, self._now())
         self.changed()
 

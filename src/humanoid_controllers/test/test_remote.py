@@ -281,3 +281,10 @@ def test_its_own_copy_of_a_command_is_used(stream: Stream) -> None:
 def test_parameters_that_make_no_sense_are_refused(make: Any, changes: Any) -> None:
     with pytest.raises(ValidationError):
         make(RemotePolicyController, **changes)
+
+
+def test_a_message_with_a_hundred_thousand_joints_is_refused_at_once() -> None:
+    names = [f"joint {i}" for i in range(100_000)]
+    values = {interface: [0.0] * len(names) for interface in COMMAND_INTERFACES}
+    with pytest.raises(ControllerError, match="100000 joint names, expected 3"):
+        checked_command(JointSet(("a", "b", "c")), names, values, 0.0)

@@ -121,11 +121,11 @@ def test_in_the_group_a_divergence_is_a_fault_and_the_loop_goes_on(
     for _ in range(5):
         group.read(state, simulation.system.time, simulation.period)
         group.write(command, simulation.system.time, simulation.period)
+        group.refresh_reports()
         faults.append(group.reports[0].level)
     group.read(state, simulation.system.time, simulation.period)
 
-    assert faults[0] is SafetyLevel.OK  # seen by the read that follows
-    assert faults[1:] == [SafetyLevel.FAULT] * 4
+    assert faults == [SafetyLevel.FAULT] * 5  # seen in the tick it happens in
     assert state.array[:, 0].tolist() == [0.3, 0.0, 0.0]
 
     group.reset_faults()
