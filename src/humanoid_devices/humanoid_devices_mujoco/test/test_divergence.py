@@ -130,5 +130,6 @@ def test_in_the_group_a_divergence_is_a_fault_and_the_loop_goes_on(
 
     group.reset_faults()
     group.read(state, simulation.system.time, simulation.period)
+    group.refresh_reports()
     assert group.reports[0].level is SafetyLevel.OK
     group.deactivate()
