@@ -12,7 +12,7 @@ LOOP_PRIORITY: Final = 80  # of SCHED_FIFO: below the kernel's own interrupt thr
 # Of the process's other Python threads: if an ordinary process could take the processor away from
 # one that holds the interpreter, the loop would wait for that process.
 COMPANION_PRIORITY: Final = 40
-SWITCH_INTERVAL: Final = 0.0005  # [s] another Python thread may hold the interpreter
+SWITCH_INTERVAL: Final = 0.0001  # [s] another Python thread may hold the interpreter
 _PR_SET_TIMERSLACK: Final = 29  # <linux/prctl.h>
 _MCL_ALL_ON_FAULT: Final = 1 | 2 | 4  # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT, <sys/mman.h>
 
