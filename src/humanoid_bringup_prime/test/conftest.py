@@ -15,7 +15,7 @@ import pytest
 import rclpy
 import yaml
 from ament_index_python.packages import get_package_prefix
-from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -190,6 +190,13 @@ class Client:
         """Request `mode` and wait until it is in force."""
         self._requests.publish(ControlMode(mode=mode))
         self.until(lambda: self.now.mode == mode, f"mode {mode}, now {self.now}")
+
+    def finish_standby(self) -> None:
+        """Wait until the STANDBY sequence has come to its end."""
+        self.until(
+            lambda: self.latched(StandbyState, "/standby_controller/state")[0].is_finished,
+            "the end of STANDBY",
+        )
 
     def report(self, level: int, message: str) -> None:
         """Publish the safety status of a source of our own."""

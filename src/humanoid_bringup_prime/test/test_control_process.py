@@ -6,7 +6,7 @@ import signal
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus
 from std_msgs.msg import String
 
 ARM = (
@@ -58,10 +58,7 @@ def test_modes_follow_each_other_up_to_remote_and_back(robot, client):
     client.reach(ControlMode.DAMPING)
     client.until(lambda: client.commands and client.commands[-1].damping[0] == 6.0, "damping 6")
     client.reach(ControlMode.STANDBY)
-    client.until(
-        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
-        "the end of STANDBY",
-    )
+    client.finish_standby()
     client.until(
         lambda: list(client.joint_states[-1].position) == pytest.approx(READY), "the ready pose"
     )
@@ -172,10 +169,7 @@ def test_a_second_control_process_on_the_domain_is_refused(robot, start_control)
 def _remote(client) -> None:
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
-    client.until(
-        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
-        "the end of STANDBY",
-    )
+    client.finish_standby()
     client.reach(ControlMode.REMOTE)
 
 

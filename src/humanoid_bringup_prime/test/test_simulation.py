@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from humanoid_control_msgs.msg import ControlMode, StandbyState
+from humanoid_control_msgs.msg import ControlMode
 from rosgraph_msgs.msg import Clock
 
 from humanoid_bringup_prime.bringup import Backend
@@ -36,10 +36,7 @@ def simulation(start_control, client):
 def test_standby_is_reached_and_held_where_gravity_lets_the_stiffness_hold_it(simulation, client):
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
-    client.until(
-        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
-        "the end of STANDBY",
-    )
+    client.finish_standby()
     last = _run_for(client, 5.0)[-1]
     position, effort = np.array(last.position), np.array(last.effort)
     assert np.abs(last.velocity).max() < 1e-3
@@ -75,10 +72,7 @@ def test_the_clock_is_simulated_and_never_runs_backwards_not_even_in_a_reset(sim
 def test_arms_let_go_fall(simulation, client):
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
-    client.until(
-        lambda: client.latched(StandbyState, "/standby_controller/state")[0].is_finished,
-        "the end of STANDBY",
-    )
+    client.finish_standby()
     elbow = 3
     held = _run_for(client, 0.5)[-1].position[elbow]
     client.reach(ControlMode.DAMPING)
