@@ -92,6 +92,28 @@ class ConfirmsImpedance(Protocol):
     def impedance_confirmed(self) -> bool:
         """Whether the drives hold the gains of the mode and number told last."""
 
+    def realized_stiffness(self) -> FloatArray | None:
+        """Stiffness [Nm/rad] of each joint that acts whatever the command says, shape (n,).
+
+        NaN where the command's acts, None while nothing is known. The same array as before only if
+        nothing in it changed.
+        """
+
+
+@runtime_checkable
+class OwnsIdleTime(Protocol):
+    """A component that works on its bus between two ticks. One at most; it is activated last.
+
+    It drives its bus by itself from `on_activate` until the loop's first `read` takes over, so that
+    the bus never stands still. Times in [s] of `time.perf_counter`.
+    """
+
+    def idle_until(self, deadline: float) -> None:
+        """Work, then return at `deadline`: the loop's thread has nothing else to do until then."""
+
+    def tick_correction(self) -> float:
+        """How much later [s] the next tick is to come so that it keeps in phase with the bus."""
+
 
 @runtime_checkable
 class ResetsFaults(Protocol):

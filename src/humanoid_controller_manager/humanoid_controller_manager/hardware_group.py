@@ -13,12 +13,12 @@ from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability, JointCommand, JointState
 from humanoid_controller_manager.hardware import (
     ConfirmsImpedance,
+    OwnsIdleTime,
     ProvidesTime,
     ResetsFaults,
 )
 from humanoid_controller_manager.hardware_member import Fault, Member
-from humanoid_controller_manager.plugins import HARDWARE, require_plugin
-from humanoid_controller_manager.urdf import RobotDescription
+from humanoid_controller_manager.timing import sleep_until
 
 
 class HardwareGroup:
@@ -36,6 +36,7 @@ class HardwareGroup:
         self.fault: Fault | None = None  # the latest, also when it is gone again
         self.time_source: ProvidesTime | None = None  # the simulator among them, once configured
         self._confirming: list[Member] = []
+        self._idle_owner: Member | None = None
         self._told = Mode.ZERO_TORQUE, 0  # mode and switch number in force
         # One component that serves all joints in order needs no copies.
         self._direct = len(self.members) == 1 and np.array_equal(
@@ -50,7 +51,7 @@ class HardwareGroup:
     def configure(self) -> None:
         """Configure every component.
 
-        Raises ConfigError of the first that refuses, and if two of them provide time.
+        Raises ConfigError of the first that refuses, and if two provide time or own the idle time.
         """
         for member in self.members:
             member.component.on_configure(member.info)
@@ -60,15 +61,22 @@ class HardwareGroup:
         if len(clocks) > 1:
             raise ConfigError("more than one hardware component simulates time")
         self.time_source = clocks[0] if clocks else None
+        owners = [m for m in self.members if isinstance(m.component, OwnsIdleTime)]
+        if len(owners) > 1:
+            names = ", ".join(member.info.name for member in owners)
+            raise ConfigError(f"more than one hardware component works between ticks: {names}")
+        self._idle_owner = owners[0] if owners else None
 
     def activate(self, state: JointState) -> None:
         """Activate every component and fill `state`; whole or not at all.
+
+        The owner of the idle time comes last: its bus may not wait for a slow component.
 
         Raises HardwareError naming the component, or the joints that have no measured position.
         """
         active: list[Member] = []
         try:
-            for member in self.members:
+            for member in self._activation_order():
                 active.append(member)
                 _activate(member)
                 state.array[:, member.rows] = member.state.array
@@ -83,7 +91,7 @@ class HardwareGroup:
 
     def deactivate(self) -> None:
         """Deactivate every component, trying all. Raises ExceptionGroup of what failed."""
-        failures = _deactivate(self.members)
+        failures = _deactivate(self._activation_order())
         if failures:
             raise ExceptionGroup("joints may still be powered", failures)
 
@@ -137,6 +145,32 @@ class HardwareGroup:
                 changed = True
         return changed
 
+    def realized_stiffness(self, out: FloatArray) -> bool:
+        """Stiffness [Nm/rad] that acts whatever is commanded, into `out` (n,), NaN elsewhere.
+
+        Whether a component gave a new one.
+        """
+        changed = False
+        for member in self._confirming:
+            stiffness = member.guarded("realized_stiffness")
+            if stiffness is not member.realized_stiffness:
+                member.realized_stiffness = stiffness
+                out[member.rows] = np.nan if stiffness is None else stiffness
+                changed = True
+        return changed
+
+    def idle_until(self, deadline: float) -> None:
+        """Leave the time until `deadline` [s, perf_counter] to whom it belongs, else sleep."""
+        if self._idle_owner is not None:
+            self._idle_owner.guarded("idle_until", deadline)
+        sleep_until(deadline)
+
+    def tick_correction(self) -> float:
+        """How much later [s] the next tick is to come."""
+        if self._idle_owner is None:
+            return 0.0
+        return self._idle_owner.guarded("tick_correction") or 0.0
+
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Tell the components that set gains per mode."""
         self._told = mode, switch_number
@@ -170,6 +204,9 @@ class HardwareGroup:
             for failure in member.failures.values()
         )
 
+    def _activation_order(self) -> list[Member]:
+        return sorted(self.members, key=lambda member: member is self._idle_owner)
+
     def lacking(self, needs: Mapping[str, Capability]) -> str:
         """Which joints don't offer `needs`, in words; empty if all do."""
         problems = []
@@ -200,20 +237,3 @@ def _deactivate(members: Sequence[Member]) -> list[Exception]:
             error.add_note(f"while deactivating {member.info.name}")
             failures.append(error)
     return failures
-
-
-def load_hardware(description: RobotDescription) -> HardwareGroup:
-    """The components of `description`, configured.
-
-    Raises ConfigError for unknown plugins and for whatever a component refuses.
-    """
-    members = []
-    for info in description.blocks:
-        where = f"<ros2_control name='{info.name}'>"
-        component = require_plugin(HARDWARE, info.plugin, where)()
-        count = len(info.joints)
-        rows = description.joints.indices(joint.name for joint in info.joints)
-        members.append(Member(info, component, rows, JointState(count), JointCommand(count)))
-    group = HardwareGroup(description.joints, members)
-    group.configure()
-    return group

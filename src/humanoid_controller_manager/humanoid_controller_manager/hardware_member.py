@@ -30,6 +30,7 @@ class Member:
     command: JointCommand
     failures: dict[str, str] = field(default_factory=dict)  # by the call that failed last
     effort_limit: FloatArray | None = None  # [Nm], as the component gave it last
+    realized_stiffness: FloatArray | None = None  # [Nm/rad], as the component gave it last
     report: SafetyReport = field(init=False)
 
     def __post_init__(self) -> None:

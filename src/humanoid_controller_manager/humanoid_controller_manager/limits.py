@@ -24,6 +24,7 @@ class LimitStage:
 
     * The target lies within the joint's range, and so close to the measured position that the
       stiffness alone can't ask for more than the effort limit: |q_cmd - q| <= effort / stiffness.
+      The stiffness is the one that acts: where a drive holds its mode's, not the commanded one.
     * A joint found outside its range keeps its place or moves inward; it is never snapped to the
       limit.
     * Velocity and effort lie within the joint's limits.
@@ -42,6 +43,8 @@ class LimitStage:
         self._high_position: FloatArray
         self._high_effort: FloatArray
         self._high_position, _, self._high_effort = self._high
+        self._realized = np.full(count, np.nan)
+        self._is_realized = np.zeros(count, dtype=np.bool_)
         self._reach = np.empty(count)
         self._bound = np.empty(count)
         self._limited = np.empty((len(Limited), count))
@@ -61,12 +64,18 @@ class LimitStage:
         np.maximum(self._high_effort, 0.0, out=self._high_effort)
         np.negative(self._high_effort, out=self._low_effort)
 
+    def set_realized_stiffness(self, stiffness: FloatArray) -> None:
+        """Have `stiffness` [Nm/rad] (n,) count in place of the command's, where it is not NaN."""
+        self._realized[:] = stiffness
+        np.isfinite(stiffness, out=self._is_realized)
+
     def apply(self, state: JointState, command: JointCommand) -> None:
         """Limit `command` in place, given the measured `state`."""
         measured, reach, bound = state.position, self._reach, self._bound
         low, high = self._low_position, self._high_position
         # Without stiffness any distance is allowed: 1e-9 Nm/rad makes it astronomic, not infinite.
         np.maximum(command.stiffness, 1e-9, out=reach)
+        np.maximum(self._realized, 1e-9, out=reach, where=self._is_realized)
         np.divide(self._high_effort, reach, out=reach)
         np.minimum(self._limits.lower, measured, out=low)
         np.subtract(measured, reach, out=bound)

@@ -71,6 +71,7 @@ class ControlLoop:
         self._monotonic = monotonic
         self._state = JointState(count)
         self._effort_limit = np.full(count, np.inf)  # [Nm], as the hardware gives it
+        self._stiffness = np.full(count, np.nan)  # [Nm/rad] that acts whatever is commanded
         self._measured = self._state.read_only()  # what controllers see of it
         self._command = JointCommand(count)  # in force: what was written last
         self._ticks = 0
@@ -143,6 +144,8 @@ class ControlLoop:
             active.update(tick, command)
         if self.hardware.effort_limit(state, self._effort_limit):
             self.limits.set_effort_limit(self._effort_limit)
+        if self.hardware.realized_stiffness(self._stiffness):
+            self.limits.set_realized_stiffness(self._stiffness)
         self.limits.apply(state, command)
         self.hardware.write(command, now, period)
         changed = self.hardware.refresh_reports()

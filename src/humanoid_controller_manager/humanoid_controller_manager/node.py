@@ -25,7 +25,7 @@ from humanoid_controller_manager.diagnostics import (
     report_status,
     timing_status,
 )
-from humanoid_controller_manager.hardware_group import load_hardware
+from humanoid_controller_manager.hardware_loading import load_hardware
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loading import LoadedPlugin, load_controllers
 from humanoid_controller_manager.loop import ControlLoop

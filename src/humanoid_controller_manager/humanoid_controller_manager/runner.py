@@ -81,7 +81,8 @@ class LoopRunner:
 
     def _cycle(self) -> None:
         loop, statistics, now = self._loop, self.statistics, self.now
-        pacer = Pacer(self._wall_period, statistics)
+        hardware = loop.hardware
+        pacer = Pacer(self._wall_period, statistics, idle_until=hardware.idle_until)
         last = now()
         pacer.wait()
         while not self._stopping:
@@ -91,4 +92,4 @@ class LoopRunner:
             last = current
             self._publish(loop.snapshot)
             statistics.record(started, time.perf_counter() - started)
-            pacer.wait()
+            pacer.wait(hardware.tick_correction())

@@ -70,11 +70,19 @@ class TimingStatistics:
         return np.roll(ring, -(ticks % WINDOW))[1:]
 
 
+def sleep_until(deadline: float) -> None:
+    """Sleep until `deadline` [s] of `time.perf_counter`."""
+    remaining = deadline - time.perf_counter()
+    if remaining > 0.0:
+        time.sleep(remaining)
+
+
 class Pacer:
     """Waits for the next tick on absolute time, so that delays don't add up.
 
     Args:
         period: [s] of wall time between two ticks; 0 = don't wait.
+        idle_until: spends the time until a deadline [s of `clock`].
 
     A tick that begins a whole period late is an overrun: the missed ticks are skipped, not made up
     for.
@@ -85,22 +93,22 @@ class Pacer:
         period: float,
         statistics: TimingStatistics,
         clock: Callable[[], float] = time.perf_counter,
-        sleep: Callable[[float], None] = time.sleep,
+        idle_until: Callable[[float], None] = sleep_until,
     ) -> None:
         self._period = period
         self._statistics = statistics
         self._clock = clock
-        self._sleep = sleep
+        self._idle_until = idle_until
         self._deadline = clock()
 
-    def wait(self) -> None:
-        """Return when the next tick is due."""
+    def wait(self, correction: float = 0.0) -> None:
+        """Return when the next tick is due, `correction` [s] later than a period after the last."""
         if self._period == 0.0:
             return
-        self._deadline += self._period
+        self._deadline += self._period + correction
         remaining = self._deadline - self._clock()
         if remaining > 0.0:
-            self._sleep(remaining)
+            self._idle_until(self._deadline)
         elif remaining <= -self._period:
             self._statistics.overruns += 1
             self._deadline += (-remaining // self._period) * self._period

@@ -119,6 +119,7 @@ class ConfirmingHardware(ScriptedHardware):
         super().__init__(measured)
         self.confirmed = confirmed
         self.told: list[tuple[Mode, int]] = []
+        self.stiffness: FloatArray | None = None
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         self.told.append((mode, switch_number))
@@ -128,8 +129,29 @@ class ConfirmingHardware(ScriptedHardware):
         self._called("impedance_confirmed")
         return self.confirmed
 
+    def realized_stiffness(self) -> FloatArray | None:
+        self._called("realized_stiffness")
+        return self.stiffness
+
     def reset_faults(self) -> None:
         self._called("reset_faults")
+
+
+class CyclingHardware(ScriptedHardware):
+    """Works between ticks; records the deadlines it was given."""
+
+    def __init__(self, measured: float = 0.5) -> None:
+        super().__init__(measured)
+        self.deadlines: list[float] = []
+        self.correction = 0.0
+
+    def idle_until(self, deadline: float) -> None:
+        self.deadlines.append(deadline)
+        self._called("idle_until")
+
+    def tick_correction(self) -> float:
+        self._called("tick_correction")
+        return self.correction
 
 
 Behaviour = Callable[[JointState, JointCommand, float, float], None]
@@ -296,6 +318,11 @@ def scripted_hardware() -> type[ScriptedHardware]:
 @pytest.fixture(scope="session")
 def confirming_hardware() -> type[ConfirmingHardware]:
     return ConfirmingHardware
+
+
+@pytest.fixture(scope="session")
+def cycling_hardware() -> type[CyclingHardware]:
+    return CyclingHardware
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -205,3 +206,12 @@ def test_the_effort_limit_of_one_tick_does_not_stick() -> None:
     command = _command(effort=5.0)
     stage.apply(_state(0.0), command)
     assert command.effort.tolist() == [5.0] * N
+
+
+def test_the_stiffness_that_acts_limits_the_target_not_the_commanded_one() -> None:
+    stage = _stage()
+    state, command = _state(0.0), _command(position=1.9, stiffness=1.0)
+    stage.set_realized_stiffness(np.array([20.0] + [np.nan] * (len(state.position) - 1)))
+    stage.apply(state, command)
+    assert command.position[0] == pytest.approx(10.0 / 20.0)
+    assert (command.position[1:] == 1.9).all()

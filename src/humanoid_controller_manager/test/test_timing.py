@@ -22,15 +22,15 @@ class Wall:
     def clock(self) -> float:
         return self.now
 
-    def sleep(self, duration: float) -> None:
-        assert duration > 0.0
-        self.slept.append(duration)
-        self.now += duration
+    def idle_until(self, deadline: float) -> None:
+        assert deadline > self.now
+        self.slept.append(deadline - self.now)
+        self.now = deadline
 
 
 def _pacer(wall: Wall, period: float = PERIOD) -> tuple[Pacer, TimingStatistics]:
     statistics = TimingStatistics()
-    return Pacer(period, statistics, wall.clock, wall.sleep), statistics
+    return Pacer(period, statistics, wall.clock, wall.idle_until), statistics
 
 
 def test_ticks_fall_on_multiples_of_the_period_whatever_they_take() -> None:
@@ -83,6 +83,17 @@ def test_the_grid_is_never_left_and_no_tick_comes_early(works: list[float]) -> N
             phase = (wall.now - 10.0) / PERIOD
             assert phase == pytest.approx(round(phase), abs=1e-6)
         wall.now += work
+
+
+def test_a_correction_moves_this_tick_and_the_grid() -> None:
+    wall = Wall()
+    pacer, statistics = _pacer(wall)
+    pacer.wait(0.0625)
+    assert wall.now == 10.0 + PERIOD + 0.0625
+    pacer.wait()
+    pacer.wait(-0.03125)
+    assert wall.now == 10.0 + 3 * PERIOD + 0.03125
+    assert statistics.overruns == 0
 
 
 def test_without_a_period_nobody_waits() -> None:

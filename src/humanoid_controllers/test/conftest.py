@@ -116,6 +116,9 @@ class FailingSystem(GenericSystem):
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Nothing to tell."""
 
+    def realized_stiffness(self) -> None:
+        return None
+
     def impedance_confirmed(self) -> bool:
         return self.confirmed
 
