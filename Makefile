@@ -36,6 +36,10 @@ sim: build ## Run Prime in MuJoCo with the browser viewer
 test: setup build ## Run every test
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python -m pytest $(ARGS)
 
+.PHONY: soak
+soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames
+	@source ./env.sh; export $(ISOLATED); exec python -m pytest -m soak --timeout 7200 $(ARGS)
+
 .PHONY: lint
 lint: setup build ## Check style, format and the direction of imports
 	@source ./env.sh; ruff check; ruff format --check; lint-imports

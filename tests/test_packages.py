@@ -102,7 +102,7 @@ def test_colcon_finds_the_tests(package: Path) -> None:
     assert re.search(
         r"extras_require=.*\"test\": \[\"pytest\"\]", (package / "setup.py").read_text()
     )
-    assert sorted((package / "test").glob("test_*.py"))
+    assert sorted((package / "test").rglob("test_*.py"))
 
 
 def modules() -> list[Path]:
