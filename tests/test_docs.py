@@ -13,6 +13,7 @@ import pytest
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
+from humanoid_devices_erob.error_codes import ERROR_CODES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -51,6 +52,11 @@ def test_every_plugin_is_documented(group: str) -> None:
     names = {point.name for point in entry_points(group=group)}
     assert names
     assert {name for name in names if name not in text} == set()
+
+
+def test_every_error_of_the_drives_is_documented() -> None:
+    text = _guide("ethercat.md")
+    assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
 
 
 def _guide(name: str) -> str:

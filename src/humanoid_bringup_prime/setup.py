@@ -24,4 +24,7 @@ setup(
     maintainer_email="maintainers@humanoid-control.org",
     description="Bring-up of the bimanual humanoid Prime.",
     license="Apache-2.0",
+    entry_points={
+        "console_scripts": [f"erob_impedance_manager = {package_name}.impedance.main:main"],
+    },
 )

@@ -11,7 +11,8 @@ from typing import Any, Final
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_control_common.config import StrictModel, read_yaml, validate
+from humanoid_bringup_prime.impedance.wiring import NODE, STATE_TOPIC, manager_parameters
+from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from prime_description.description import expand
@@ -31,6 +32,14 @@ class Backend(Enum):
     MOCK = "mock"
 
 
+class Backends(Enum):
+    """Which of the real buses there are; the joints of the other one are mocked."""
+
+    ALL = "all"
+    EC = "ec"  # EtherCAT
+    CAN = "can"
+
+
 class _ManagerSection(StrictModel, extra="ignore"):
     update_rate: int
 
@@ -40,6 +49,8 @@ class Options:
     """What can be chosen at a bring-up. Paths default to the files this package installs."""
 
     backend: Backend
+    backends: Backends = Backends.ALL  # of REAL
+    ethercat_interface: str = ""  # of REAL; empty: that of the hardware file
     real_time_factor: float = 1.0  # simulated seconds per second; 0 = as fast as possible
     initial_mode: Mode = Mode.ZERO_TORQUE
     enable_mode_manager: bool = True
@@ -61,12 +72,13 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process of a bring-up; all are required: if one ends, the rest is stopped."""
+    """One process of a bring-up. If a required one ends, the rest is stopped."""
 
     label: str
     package: str
     executable: str
     parameter_files: tuple[Path, ...]
+    required: bool = True
 
 
 def plan(options: Options, folder: Path) -> list[Process]:
@@ -76,48 +88,81 @@ def plan(options: Options, folder: Path) -> list[Process]:
 
     Raises ConfigError for whatever is wrong in files and options.
     """
-    processes = [_control(options, folder)]
+    _check_backends(options)
+    controllers = options.controllers_file or _share("config/prime_controllers.yaml")
+    document = read_yaml(controllers)
+    update_rate = _update_rate(options, document)
+    urdf = expand(_description_arguments(options, update_rate))
+    processes = [_control(options, folder, controllers, (update_rate, urdf))]
+    if options.backend is Backend.REAL:
+        own = manager_parameters(urdf, update_rate, _section(document, NODE))
+        files = (controllers, _write(folder, NODE, own))
+        # Without it the robot goes to DAMPING, where it must not be left without control as well.
+        manager = Process("impedance", "humanoid_bringup_prime", NODE, files, required=False)
+        processes.append(manager)
     if options.viewer:
         processes.append(_viewer(options, folder))
     return processes
+
+
+def notes(options: Options) -> list[str]:
+    """What an operator should know of a bring-up before it starts."""
+    if options.backend is not Backend.REAL or options.backends is Backends.ALL:
+        return []
+    return ["backends:=ec: the four wrists on the CAN bus are mocked, only the ten eRobs are real"]
+
+
+def _check_backends(options: Options) -> None:
+    if options.backend is Backend.REAL and options.backends is not Backends.EC:
+        raise ConfigError(
+            f"backends:={options.backends.value} needs the CAN side (Sito), which is not part of "
+            "this version; backends:=ec brings up the EtherCAT side and mocks the wrists"
+        )
 
 
 def _share(relative: str) -> Path:
     return Path(get_package_share_directory("humanoid_bringup_prime")) / relative
 
 
-def _control(options: Options, folder: Path) -> Process:
-    controllers = options.controllers_file or _share("config/prime_controllers.yaml")
-    update_rate = _update_rate(options, controllers)
+def _control(options: Options, folder: Path, controllers: Path, facts: tuple[int, str]) -> Process:
+    """The control process; `facts` are update rate [Hz] and URDF."""
     own = {
-        "update_rate": update_rate,
-        "robot_description": expand(_description_arguments(options, update_rate)),
+        "update_rate": facts[0],
+        "robot_description": facts[1],
         "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
     }
+    files = [controllers]
+    if options.backend is Backend.REAL:
+        files.append(_write(folder, "mode_manager", {"impedance_manager": STATE_TOPIC}))
+    files.append(_write(folder, "controller_manager", own))
     name = "control" if options.enable_mode_manager else "control_without_mode_manager"
-    files = (controllers, _write(folder, "controller_manager", own))
-    return Process("control", "humanoid_controllers", name, files)
+    return Process("control", "humanoid_controllers", name, tuple(files))
 
 
-def _update_rate(options: Options, controllers: Path) -> int:
+def _update_rate(options: Options, controllers: Document) -> int:
     if options.backend is Backend.MUJOCO:
         return SIMULATION_UPDATE_RATE
-    document = read_yaml(controllers)
+    return validate(_ManagerSection, _section(controllers, "controller_manager")).update_rate
+
+
+def _section(document: Document, node: str) -> Document:
+    """The parameters of `node` in a parameters file. Raises ConfigError if there are none."""
     try:
-        section = document.content["controller_manager"]["ros__parameters"]
+        section = document.content[node]["ros__parameters"]
     except (KeyError, TypeError):
-        raise ConfigError(f"{controllers}: no controller_manager.ros__parameters") from None
+        raise ConfigError(f"{document.name}: no {node}.ros__parameters") from None
     places = {
         key[2:]: place
         for key, place in document.places.items()
-        if key[:2] == ("controller_manager", "ros__parameters")
+        if key[:2] == (node, "ros__parameters")
     }
-    section_document = type(document)(document.name, section, places)
-    return validate(_ManagerSection, section_document).update_rate
+    return Document(document.name, section, places)
 
 
 def _description_arguments(options: Options, update_rate: int) -> dict[str, str]:
     arguments = {
+        "backends": options.backends.value,
+        "ethercat_interface": options.ethercat_interface,
         "use_sim": _xml_bool(options.backend is Backend.MUJOCO),
         "use_fake_hardware": _xml_bool(options.backend is Backend.MOCK),
         "real_time_factor": f"{options.real_time_factor:g}",

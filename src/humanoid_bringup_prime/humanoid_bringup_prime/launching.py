@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from launch.actions import Shutdown
+from launch.actions import LogInfo, Shutdown
 from launch_ros.actions import Node
 
-from humanoid_bringup_prime.bringup import Options, plan
+from humanoid_bringup_prime.bringup import Options, notes, plan
+from launch import Action
 
 
-def actions(options: Options, folder: Path) -> list[Node]:
-    """One Node action for each process; when one ends, the launch is shut down."""
-    return [
+def actions(options: Options, folder: Path) -> list[Action]:
+    """One Node action for each process; when a required one ends, the launch is shut down."""
+    nodes = [
         Node(
             package=process.package,
             executable=process.executable,
             parameters=[str(file) for file in process.parameter_files],
             output="screen",
-            on_exit=Shutdown(reason=f"{process.label} ended"),
+            on_exit=Shutdown(reason=f"{process.label} ended") if process.required else None,
         )
         for process in plan(options, folder)
     ]
+    return [*(LogInfo(msg=note) for note in notes(options)), *nodes]

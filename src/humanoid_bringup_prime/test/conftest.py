@@ -73,11 +73,70 @@ def command_of(process: Process) -> list[str]:
     return command
 
 
+@pytest.fixture(scope="session")
+def running_type() -> type[Running]:
+    """A started process."""
+    return Running
+
+
+@pytest.fixture(scope="session")
+def command_line() -> Callable[[Process], list[str]]:
+    """The command line of a process of a bring-up."""
+    return command_of
+
+
 def _edit_description(file: Path, edit: Callable[[str], str]) -> None:
     content = yaml.safe_load(file.read_text())
     parameters = content["controller_manager"]["ros__parameters"]
     parameters["robot_description"] = edit(parameters["robot_description"])
     file.write_text(yaml.safe_dump(content))
+
+
+# As IgH's program answers: an upload in hexadecimal and decimal, an abort on stderr and code 1.
+PROGRAM = """#!/bin/sh
+echo "$@" >> "$FAKE_RING/calls"
+[ "$1 $4 $5" = "-p --type int32" ] || exit 2
+file="$FAKE_RING/$2_$6_$7"
+if [ -e "$file.abort" ]; then
+  echo "SDO transfer aborted with code 0x06020000" >&2
+  exit 1
+fi
+if [ "$3" = download ]; then
+  [ -e "$file.fixed" ] || echo "$8" > "$file"
+else
+  value=0
+  [ -e "$file" ] && read -r value < "$file"
+  printf '0x%08x %d\\n' $((value & 0xffffffff)) "$value"
+fi
+"""
+
+
+class FakeRing:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def calls(self) -> list[list[str]]:
+        file = self.folder / "calls"
+        return [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+
+    def mark(self, slave: int, register: tuple[int, int], what: str) -> None:
+        (self.folder / f"{slave}_0x{register[0]:04X}_{register[1]}.{what}").touch()
+
+    def value(self, slave: int, register: tuple[int, int]) -> int:
+        return int((self.folder / f"{slave}_0x{register[0]:04X}_{register[1]}").read_text())
+
+
+@pytest.fixture
+def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeRing:
+    program = tmp_path / "bin" / "ethercat"
+    program.parent.mkdir()
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    folder = tmp_path / "ring"
+    folder.mkdir()
+    monkeypatch.setenv("FAKE_RING", str(folder))
+    return FakeRing(folder)
 
 
 StartControl = Callable[..., Running]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime.bringup import Backend, Options, plan
+from humanoid_bringup_prime.bringup import Backend, Backends, Options, plan
 from humanoid_control_common.errors import ConfigError
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
@@ -163,7 +163,8 @@ def test_a_missing_controllers_file_is_named(tmp_path):
 def test_the_ring_s_frequency_is_the_update_rate(tmp_path):
     """control_frequency ≡ update_rate by construction: there is no second place to set it."""
     path = _changed(tmp_path, "update_rate: 50", "update_rate: 125")
-    plan(Options(backend=Backend.REAL, controllers_file=path, viewer=False), tmp_path)
+    options = Options(backend=Backend.REAL, backends=Backends.EC, controllers_file=path)
+    plan(options, tmp_path)
     content = yaml.safe_load((tmp_path / "controller_manager.yaml").read_text())
     parameters = content["controller_manager"]["ros__parameters"]
     assert parameters["update_rate"] == 125

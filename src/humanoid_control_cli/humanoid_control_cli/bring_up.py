@@ -7,12 +7,17 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from ament_index_python.packages import (
+    PackageNotFoundError,
+    get_package_prefix,
+    get_package_share_directory,
+)
 
-from humanoid_bringup_prime.bringup import Options, Process, plan
+from humanoid_bringup_prime.bringup import Backend, Backends, Options, Process, notes, plan
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.output import Output, wants_colour
 from humanoid_control_cli.processes import Command, Guard
+from humanoid_control_cli.ring_check import interface_of, require_ring
 from humanoid_control_cli.signals import StopSignals
 from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
 from humanoid_control_common.errors import ConfigError
@@ -34,6 +39,8 @@ def bring_up(options: Options) -> int:
         # Refused here, before the robot of the other one is mistaken for ours.
         take_domain_lock().close()
         commands = [*map(_command, plan(options, guard.folder)), READY]
+        if options.backend is Backend.REAL and options.backends is not Backends.CAN:
+            require_ring(options.ethercat_interface or interface_of(_hardware_file(options)))
         output = Output(
             sys.stdout.fileno(),
             OWN_LABEL,
@@ -41,13 +48,21 @@ def bring_up(options: Options) -> int:
             colour=wants_colour(sys.stdout),
         )
         output.say(f"bringing up Prime ({options.backend.value}) on ROS_DOMAIN_ID {domain}")
+        for note in notes(options):
+            output.say(note)
         return Supervisor(output, signals, guard).run(commands, _environment())
 
 
 def _command(process: Process) -> Command:
     files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
     program = find_executable(process.package, process.executable)
-    return Command(process.label, (str(program), "--ros-args", *files))
+    arguments = (str(program), "--ros-args", *files)
+    return Command(process.label, arguments, required=process.required)
+
+
+def _hardware_file(options: Options) -> Path:
+    share = Path(get_package_share_directory("humanoid_bringup_prime"))
+    return options.hardware_config or share / "config/prime_hardware.yaml"
 
 
 def find_executable(package: str, executable: str) -> Path:

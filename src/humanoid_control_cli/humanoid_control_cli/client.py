@@ -75,13 +75,20 @@ class Client:
 
         Raises RefusedError with its reason, NoAnswerError if it isn't there or doesn't answer.
         """
-        caller = self.node.create_client(Trigger, service)
-        if not self.wait(caller.service_is_ready, self.timeout):
-            raise no_control_process(self.timeout)
-        call = caller.call_async(Trigger.Request())
-        if not self.wait(call.done, self.timeout):
-            raise no_control_process(self.timeout)
-        response = call.result()
+        response = self.call(Trigger, service, Trigger.Request(), no_control_process(self.timeout))
         if not response.success:
             raise RefusedError(response.message)
         return str(response.message)
+
+    def call(self, kind: Any, service: str, request: Any, absent: RobotError) -> Any:
+        """Call a service. Returns its response.
+
+        Raises `absent` if it isn't there or doesn't answer within the timeout.
+        """
+        caller = self.node.create_client(kind, service)
+        if not self.wait(caller.service_is_ready, self.timeout):
+            raise absent
+        call = caller.call_async(request)
+        if not self.wait(call.done, self.timeout):
+            raise absent
+        return call.result()

@@ -16,6 +16,7 @@ from humanoid_control_common.modes import Mode
 
 SPAN: Final = 0.5  # [s] over which the rate is measured at least
 USUAL: Final = 10.0  # [s] after which it is worth a word that nothing has come
+FALLEN: Final = "Fell to safety"  # how the mode manager begins
 NEXT: Final = {Mode.ZERO_TORQUE: "hc mode damp", Mode.DAMPING: "hc mode load"}
 
 
@@ -24,7 +25,8 @@ def sentence(statement: Statement, rate: float) -> str:
     text = f"Prime is up: {statement.mode.name}, joint states at {rate:.0f} Hz"
     if statement.message:
         text += f" ({statement.message})"
-    return f"{text}; next: {NEXT.get(statement.mode, 'hc status')}"
+    fallen = statement.message.startswith(FALLEN)
+    return f"{text}; next: {'hc status' if fallen else NEXT.get(statement.mode, 'hc status')}"
 
 
 def main() -> None:

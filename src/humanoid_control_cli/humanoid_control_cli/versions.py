@@ -17,6 +17,7 @@ def versions() -> dict[str, str]:
         "rmw": str(get_rmw_implementation_identifier()),
         "Python": platform.python_version(),
         "mujoco": _version("mujoco"),
+        "pysoem": _version("pysoem"),
     }
 
 

@@ -14,7 +14,7 @@ from humanoid_control_common.errors import ConfigError
 def test_help_names_every_command() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
-    for command in ("up", "mode", "clear-fault", "status", "version"):
+    for command in ("up", "mode", "status", "sdo", "twin", "decode", "doctor", "version"):
         assert re.search(rf"^  {command} ", result.output, re.MULTILINE)
 
 
@@ -38,7 +38,7 @@ except SystemExit:
     ("words", "expected"),
     [
         ("hc mode st", ["standby", "start_remote", "start_locomotion"]),
-        ("hc up ", ["mujoco", "mock"]),
+        ("hc up ", ["mujoco", "mock", "real"]),
     ],
 )
 def test_words_are_completed(hc, words: str, expected: list[str]) -> None:
@@ -61,14 +61,26 @@ def test_version_names_what_a_bug_report_needs(hc) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("up real", "'real' is not one of 'mujoco', 'mock'"),
+        ("up fake", "'fake' is not one of 'mujoco', 'mock', 'real'"),
+        ("up real --rtf 1", "is for `hc up mujoco`, not real"),
+        ("up mujoco --interface ecm0", "is for `hc up real`, not mujoco"),
+        ("up mock --backends ec", "is for `hc up real`, not mock"),
+        ("up real --backends usb", "'usb' is not one of 'all', 'ec', 'can'"),
         ("up mujoco --rtf -1", "--rtf"),
-        ("up mock --rtf 2", "mock hardware has no simulated time"),
+        ("up mock --rtf 2", "is for `hc up mujoco`, not mock"),
         ("up mock --initial-mode standby", "'standby' is not one of"),
         ("up mock --controllers /nowhere.yaml", "'/nowhere.yaml' does not exist"),
         ("up mock --port 70000", "--port"),
         ("mode fly", "'fly' is not one of 'damp', 'load'"),
         ("mode damp --timeout 0", "--timeout"),
+        ("sdo read 0", "INDEX[:SUB]"),
+        ("sdo write 0 0x2381:1 5 --type i31", "'i31' is not one of 'u8', 'i8'"),
+        ("sdo write 0 0x2381:1 5 --tpye i32", "--tpye"),
+        ("twin ring", "IFNAME"),
+        ("twin ring ecs0 --slaves 0", "--slaves"),
+        ("twin ring ecs0 --mailbox-delay-ms -1", "--mailbox-delay-ms"),
+        ("twin veth a", "B"),
+        ("decode 4616 --as word", "'word' is not one of"),
     ],
 )
 def test_a_bad_argument_is_a_usage_error(arguments: str, said: str) -> None:
@@ -77,7 +89,10 @@ def test_a_bad_argument_is_a_usage_error(arguments: str, said: str) -> None:
     assert said in result.output
 
 
-@pytest.mark.parametrize("arguments", ["mode load", "mode quit", "status", "clear-fault"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["mode load", "mode quit", "status", "clear-fault", "sdo read 0 1000", "sdo write 0 8321:1 5"],
+)
 def test_without_a_control_process_the_domain_is_named(hc, arguments: str) -> None:
     run = hc(*arguments.split(), "--timeout", "0.3", ROS_DOMAIN_ID="77")
     assert run.finish() == 1

@@ -20,4 +20,6 @@ def test_it_says_what_to_type_next(mode: Mode, command: str) -> None:
 
 def test_it_says_why_the_robot_has_fallen() -> None:
     fallen = Statement(Mode.DAMPING, "damping_controller", "Fell to safety: bus off", 2, 0)
-    assert "DAMPING, joint states at 50 Hz (Fell to safety: bus off)" in sentence(fallen, 50.0)
+    said = sentence(fallen, 50.0)
+    assert "DAMPING, joint states at 50 Hz (Fell to safety: bus off)" in said
+    assert said.endswith("next: hc status")

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from humanoid_control_common.modes import (
-    SAFE_MODES,
-    Intent,
-    Mode,
-    Situation,
-    Verdict,
-    decide,
-)
+from humanoid_control_common.modes import SAFE_MODES, Intent, Mode, Situation, Verdict, decide
 from humanoid_control_common.safety import SafetyMonitor
-from humanoid_controller_manager.loop import SwitchRequest
 from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controllers.impedance_watch import ImpedanceWatch
+from humanoid_controllers.switch_desk import Loop, SwitchDesk
 
 logger = logging.getLogger(__name__)
-
-
-class Loop(Protocol):
-    """What the mode manager asks of the control loop."""
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The latest tick."""
-
-    def request(self, request: SwitchRequest) -> None:
-        """Leave a request for the next tick."""
-
-    def request_fault_reset(self) -> None:
-        """Have the hardware reset its faults."""
-
-    def refusal_of(self, controller: str) -> str:
-        """Why a controller can't be activated; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +37,29 @@ class Statement:
 class ModeManager:
     """Decides on intents by the rules of `humanoid_control_common.modes` and reacts to safety.
 
-    Called by one thread only. Requests go to the loop with the switch number they were decided on,
-    so that one overtaken by a fall is dropped; a way down (DAMPING) is never dropped.
+    Called by one thread only.
 
     Args:
         controllers: the controller of each mode that can be had.
         safety: reports of sources outside the loop; those of the hardware come with the snapshots.
+        impedance: where an impedance manager sets the gains of drives, what it reports; else None.
     """
 
-    def __init__(self, loop: Loop, controllers: Mapping[Mode, str], safety: SafetyMonitor) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        controllers: Mapping[Mode, str],
+        safety: SafetyMonitor,
+        impedance: ImpedanceWatch | None = None,
+    ) -> None:
         self._loop = loop
         self._controllers = dict(controllers)
         self._safety = safety
-        self._tickets = itertools.count(1)
-        self._pending: SwitchRequest | None = None
+        self._impedance = impedance
+        self._desk = SwitchDesk(
+            loop, self._controllers.get(Mode.DAMPING) or self._controllers[Mode.ZERO_TORQUE]
+        )
+        self._problem = ""  # what safety has against stiff modes, at the latest look
         self._message = ""
         self._latched = ""
         self._falls_seen = 0
@@ -85,7 +69,9 @@ class ModeManager:
     def statement(self) -> Statement:
         """What is in force now."""
         snapshot = self._loop.snapshot
-        return Statement(snapshot.mode, snapshot.controller, self._message, snapshot.switch_number)
+        note = self._impedance.note if self._impedance else ""
+        message = "; ".join(filter(None, (self._message, note)))
+        return Statement(snapshot.mode, snapshot.controller, message, snapshot.switch_number)
 
     def handle(self, intent: Intent, now: float) -> Answer:
         """Decide on `intent` at `now` [s] and pass it on to the loop if the rules allow it."""
@@ -93,9 +79,9 @@ class ModeManager:
         decision = decide(self._situation(snapshot, now), intent)
         match decision.verdict:
             case Verdict.STAY:
-                if intent is Intent.DAMP and self._pending is not None:
+                if intent is Intent.DAMP and self._desk.busy:
                     # A switch is on its way that this intent takes back: the last word counts.
-                    self._go_down()
+                    self._desk.go_down()
                 return Answer(True, f"already in {snapshot.mode.name}")
             case Verdict.REFUSE:
                 return self._refuse(decision.reason)
@@ -118,10 +104,9 @@ class ModeManager:
         if mode not in SAFE_MODES:
             return Answer(False, f"requires ZERO_TORQUE or DAMPING (currently {mode.name})")
         self._loop.request_fault_reset()
-        problem = self._problem(snapshot, now)
-        if problem:
+        if self._problem:
             hint = "call again when it is gone; a source that ended counts until a restart"
-            return Answer(False, f"reset sent, but {problem}; {hint}")
+            return Answer(False, f"reset sent, but {self._problem}; {hint}")
         self._latched = ""
         self._message = ""
         return Answer(True, "faults cleared")
@@ -132,7 +117,9 @@ class ModeManager:
         Goes down to DAMPING if need be.
         """
         snapshot = self._loop.snapshot
-        self._settle(snapshot)
+        failure = self._desk.settle(snapshot)
+        if failure:
+            self._refuse(f"Switch failed: {failure}")
         if snapshot.fall is not None and snapshot.fall.number > self._falls_seen:
             self._falls_seen = snapshot.fall.number
             self._latch(snapshot.fall.reason)
@@ -142,14 +129,15 @@ class ModeManager:
                 snapshot.fall.reason,
                 exc_info=snapshot.fall.error,
             )
-        problem = self._problem(snapshot, now) or self._passing_fault(snapshot)
+        self._problem = self._safety_problem(snapshot, now)
+        problem = self._problem or self._passing_fault(snapshot)
         fell = bool(problem) and not self._latched
         if fell:
             self._latch(problem)
             logger.error("falling to DAMPING: %s", problem)
         must_leave = snapshot.mode is not Mode.DAMPING if fell else snapshot.mode not in SAFE_MODES
-        if self._latched and (must_leave or self._pending is not None):
-            self._go_down()
+        if self._latched and (must_leave or self._desk.busy):
+            self._desk.go_down()
         return snapshot
 
     # Inside.
@@ -157,22 +145,31 @@ class ModeManager:
     def _situation(self, snapshot: Snapshot, now: float) -> Situation:
         progress = snapshot.progress
         locomotion = self._controllers.get(Mode.LOCOMOTION)
-        waiting = snapshot.unconfirmed
         return Situation(
             mode=snapshot.mode,
             standby_finished=progress is not None and progress.finished,
-            safety_problem=self._problem(snapshot, now),
+            safety_problem=self._problem,
             latched_fall=self._latched,
-            unconfirmed_impedance=(
-                f"impedance of {snapshot.mode.name} not confirmed by {waiting}" if waiting else ""
-            ),
+            unconfirmed_impedance=self._unconfirmed(snapshot, now),
             policy_loaded=locomotion is not None and not self._loop.refusal_of(locomotion),
         )
 
-    def _problem(self, snapshot: Snapshot, now: float) -> str:
+    def _unconfirmed(self, snapshot: Snapshot, now: float) -> str:
+        """Why the impedance in force can't be relied on; empty if it can."""
+        if snapshot.unconfirmed:
+            return f"impedance of {snapshot.mode.name} not confirmed by {snapshot.unconfirmed}"
+        if self._impedance is None:
+            return ""
+        return self._impedance.refusal(snapshot.mode, snapshot.switch_number, now)
+
+    def _safety_problem(self, snapshot: Snapshot, now: float) -> str:
         for report in snapshot.reports:
             self._safety.report(report, now)
-        return self._safety.problem(now)
+        problem = self._safety.problem(now)
+        if self._impedance is None:
+            return problem
+        silence = self._impedance.problem(snapshot.mode, snapshot.switch_number, now)
+        return "; ".join(filter(None, (problem, silence)))
 
     def _passing_fault(self, snapshot: Snapshot) -> str:
         """A hardware fault that came and went since the last look; empty if there is none."""
@@ -193,9 +190,9 @@ class ModeManager:
             return self._refuse(f"Rejected {intent.value}: {refusal}")
         self._message = ""
         if mode is Mode.DAMPING:
-            self._go_down()
+            self._desk.go_down()
         else:
-            self._post(SwitchRequest(controller, snapshot.switch_number, next(self._tickets)))
+            self._desk.switch(controller, snapshot.switch_number)
         return Answer(True, f"switching to {mode.name}")
 
     def _refuse(self, reason: str) -> Answer:
@@ -207,24 +204,3 @@ class ModeManager:
     def _latch(self, reason: str) -> None:
         self._latched = reason
         self._message = f"Fell to safety: {reason}; call clear_fault before the next request"
-
-    def _go_down(self) -> None:
-        """Ask for DAMPING whatever else happens meanwhile; the loop drops no such request."""
-        if self._pending is not None and self._pending.expected_number is None:
-            return
-        controller = self._controllers.get(Mode.DAMPING) or self._controllers[Mode.ZERO_TORQUE]
-        self._post(SwitchRequest(controller, None, next(self._tickets)))
-
-    def _post(self, request: SwitchRequest) -> None:
-        self._pending = request
-        self._loop.request(request)
-
-    def _settle(self, snapshot: Snapshot) -> None:
-        """Forget the pending request once the loop has answered it."""
-        if self._pending is None or snapshot.ticket < self._pending.ticket:
-            return
-        request, self._pending = self._pending, None
-        refusal = snapshot.refusal
-        if refusal is None or refusal.ticket != request.ticket:
-            return
-        self._refuse(f"Switch failed: {refusal.reason}")

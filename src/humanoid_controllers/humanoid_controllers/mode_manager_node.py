@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
 from pydantic import Field
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -18,6 +18,7 @@ from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_controller_manager.node import ControllerManagerNode, configured_node, parameters_of
 from humanoid_controller_manager.parameters import node_document, parse
+from humanoid_controllers.impedance_watch import ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager import Answer, ModeManager, Statement
 
 STATEMENT_PERIOD: Final = 0.02  # [s]: statements at 50 Hz and on every change
@@ -36,6 +37,8 @@ class ModeManagerParameters(StrictModel):
 
     # Safety sources of other processes that must report at least this often [s].
     safety_deadlines: dict[str, float] = Field(default_factory=dict)
+    # Topic on which an impedance manager says what gains the drives have; empty: there is none.
+    impedance_manager: str = ""
 
 
 class ModeManagerNode:
@@ -54,13 +57,14 @@ class ModeManagerNode:
         for name, slot in manager.slots.items():
             controllers.setdefault(slot.controller.mode, name)
         self._monitor = SafetyMonitor(dict(parameters.safety_deadlines))
-        self._modes = ModeManager(manager.loop, controllers, self._monitor)
+        self._impedance = ImpedanceWatch() if parameters.impedance_manager else None
+        self._modes = ModeManager(manager.loop, controllers, self._monitor, self._impedance)
         self._manager = manager
         self._shut_down = shut_down
         self._stated: Statement | None = None
         # Sources of this process come with the snapshots, newer than any topic could tell.
         self._own_sources = {info.name for info in manager.description.blocks}
-        self._create_interfaces()
+        self._create_interfaces(parameters.impedance_manager)
 
     def changed(self) -> None:
         """See Companion: react, and state it at once if what is in force is new."""
@@ -68,12 +72,14 @@ class ModeManagerNode:
         if self._modes.statement != self._stated:
             self._state()
 
-    def _create_interfaces(self) -> None:
+    def _create_interfaces(self, impedance_topic: str) -> None:
         node = self.node
         self._statements = node.create_publisher(ControlMode, "/control_mode", 10)
         # Deep enough that a flood of others' requests doesn't push a DAMP out.
         node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 100)
         node.create_subscription(SafetyStatus, "/safety_status", self._on_safety, SAFETY_QOS)
+        if impedance_topic:
+            node.create_subscription(ImpedanceState, impedance_topic, self._on_impedance, 1)
         for name, intent in SERVICES.items():
             callback = partial(self._on_trigger, intent)
             node.create_service(Trigger, f"/humanoid_control/mode/{name}", callback)
@@ -128,6 +134,18 @@ class ModeManagerNode:
         answer = self._modes.clear_fault(self._now())
         self.changed()
         return _respond(response, answer)
+
+    def _on_impedance(self, message: ImpedanceState) -> None:
+        assert self._impedance is not None
+        report = ImpedanceReport(
+            message.armed,
+            message.confirmed,
+            message.mode,
+            message.switch_number,
+            message.status_message,
+        )
+        self._impedance.reported(report, self._now())
+        self.changed()
 
     def _on_safety(self, message: SafetyStatus) -> None:
         if message.source in self._own_sources:

@@ -16,6 +16,8 @@ CONFIG = PACKAGE.parent / "humanoid_bringup_prime" / "config"
 XACRO = PACKAGE / "robots/prime_dummy/xacro/prime_dummy.urdf.xacro"
 BACK_ENDS: dict[str, dict[str, str]] = {
     "real": {"use_sim": "false", "use_fake_hardware": "false"},
+    "real ec": {"backends": "ec"},
+    "real can": {"backends": "can"},
     "sim": {"use_sim": "true", "use_fake_hardware": "false"},
     "mock": {"use_sim": "false", "use_fake_hardware": "true"},
     "sim wins": {"use_sim": "true", "use_fake_hardware": "true"},
@@ -54,7 +56,7 @@ def expand_with() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def urdf_text() -> Callable[[str], str]:
-    """URDF text of a back end: real, sim, mock or 'sim wins' (both arguments true)."""
+    """URDF text of a back end, a key of BACK_ENDS."""
     return _back_end
 
 

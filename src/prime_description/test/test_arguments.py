@@ -27,6 +27,12 @@ def test_boolean_that_is_not_true_or_false_is_refused(
         expand_with(**{name: value})
 
 
+@pytest.mark.parametrize("value", ["", "EC", "ethercat", "none"])
+def test_backends_that_do_not_exist_are_refused(expand_with: Expand, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"backends is '{value}', expected 'all', 'ec' or 'can'"):
+        expand_with(backends=value)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

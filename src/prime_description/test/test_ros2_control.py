@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree.ElementTree import Element, fromstring
+from xml.etree.ElementTree import Element, canonicalize, fromstring, tostring
 
 import pytest
 import yaml
@@ -35,6 +35,14 @@ BLOCKS = {
     "real": [
         ("PrimeEtherCATSide", "ethercat_driver/EthercatDriver", 10),
         ("PrimeSitoCAN", "humanoid_devices_sito/SitoSystem", 4),
+    ],
+    "real ec": [
+        ("PrimeEtherCATSide", "ethercat_driver/EthercatDriver", 10),
+        ("PrimeCANMock", "mock_components/GenericSystem", 4),
+    ],
+    "real can": [
+        ("PrimeSitoCAN", "humanoid_devices_sito/SitoSystem", 4),
+        ("PrimeEtherCATMock", "mock_components/GenericSystem", 10),
     ],
     "sim": [("PrimeMujoco", "mujoco_ros2_control/MujocoSystem", 14)],
     "sim wins": [("PrimeMujoco", "mujoco_ros2_control/MujocoSystem", 14)],
@@ -132,6 +140,18 @@ def test_real_blocks_name_their_bus_and_the_calibration(urdf: Urdf, config_folde
         "interface": "can2",
         "calibration_file": calibration,
     }
+
+
+@pytest.mark.parametrize(
+    ("back_end", "name"), [("real ec", "PrimeEtherCATSide"), ("real can", "PrimeSitoCAN")]
+)
+def test_a_bus_is_described_alike_whether_the_other_one_is_there_or_not(
+    urdf: Urdf, back_end: str, name: str
+) -> None:
+    alone, together = block(urdf(back_end), name), block(urdf("real"), name)
+    assert canonicalize(tostring(alone, "unicode"), strip_text=True) == canonicalize(
+        tostring(together, "unicode"), strip_text=True
+    )
 
 
 def test_arguments_override_interface_names_and_add_the_control_frequency(

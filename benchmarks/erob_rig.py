@@ -1,0 +1,118 @@
+"""The eRob side without ROS, for benchmarks: ErobSystem in a control loop on a virtual ring."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.active_controller import ControllerSlot
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware_member import Member
+from humanoid_controller_manager.limits import LimitStage
+from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.realtime import calm_interpreter
+from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controllers.soft import DampingController, DampingParameters
+from humanoid_devices_erob.erob_system import ErobSystem
+
+TORQUE_CONSTANT = 0.132e-3  # [Nm/mA] eRob70
+GEAR = 50.0
+PATIENCE = 30.0  # [s] until a benchmark gives up
+
+
+def hardware_info(interface: str, slaves: int, rate: float, folder: Path) -> HardwareInfo:
+    """A block of `slaves` drives at `rate` [Hz]; its calibration file is written into `folder`."""
+    names = [f"joint_{i}" for i in range(slaves)]
+    calibration = folder / "calibration.yaml"
+    calibration.write_text(
+        "".join(
+            f"{n}: {{id: {i}, direction: 1, homing_offset: 0.0}}\n" for i, n in enumerate(names)
+        )
+    )
+    ones = np.ones(slaves)
+    return HardwareInfo(
+        name="ring",
+        plugin="ethercat_driver/EthercatDriver",
+        parameters={
+            "master_id": "0",
+            "interface": interface,
+            "vendor_id": "0x5A65726F",
+            "product_code": "0x00029252",
+            "calibration_file": str(calibration),
+        },
+        joints=tuple(
+            JointInfo(
+                name,
+                {
+                    "ring_position": str(i),
+                    "model": "eRob70_V4_MC2",
+                    "kt": str(TORQUE_CONSTANT),
+                    "gear": str(GEAR),
+                },
+                None,
+            )
+            for i, name in enumerate(names)
+        ),
+        limits=JointLimits(-3.0 * ones, 3.0 * ones, 4.0 * ones, 30.0 * ones),
+        update_rate=rate,
+        urdf="",
+    )
+
+
+class RunningRing:
+    """A control loop in DAMPING that drives a ring; `snapshots` collects when its ticks began."""
+
+    def __init__(self, info: HardwareInfo) -> None:
+        self.system = ErobSystem()
+        joints, count = info.joint_set, len(info.joints)
+        member = Member(info, self.system, np.arange(count), JointState(count), JointCommand(count))
+        hardware = HardwareGroup(JointSet(joints.names), [member])
+        hardware.configure()
+        damping = DampingController()
+        damping.on_configure(
+            DampingParameters(damping=6.0), RobotFacts(joints, info.limits, info.update_rate)
+        )
+        self.loop = ControlLoop(
+            hardware,
+            LimitStage(info.limits),
+            {"damping": ControllerSlot("damping", damping)},
+            safe_chain=["damping"],
+            update_rate=info.update_rate,
+            monotonic=time.monotonic,
+        )
+        self.starts: list[float] = []  # [s] of every tick
+        self.ticking = threading.Event()  # the loop drives the ring
+        self.runner = LoopRunner(self.loop, info.update_rate, self._tick_done)
+
+    def _tick_done(self, snapshot: Snapshot) -> None:
+        self.starts.append(snapshot.now)
+        self.ticking.set()
+
+    def problem(self) -> str:
+        """What the drives report; empty if nothing."""
+        return "; ".join(report.message for report in self.loop.snapshot.reports)
+
+
+@contextmanager
+def running_ring(interface: str, slaves: int, rate: float) -> Iterator[RunningRing]:
+    """A ring in operation, in DAMPING; left in order."""
+    with TemporaryDirectory(prefix="hc_bench_") as folder:
+        rig = RunningRing(hardware_info(interface, slaves, rate, Path(folder)))
+        calm_interpreter()
+        rig.runner.start("damping")
+        try:
+            assert rig.ticking.wait(PATIENCE), "the loop does not tick"
+            yield rig
+        finally:
+            rig.runner.stop()

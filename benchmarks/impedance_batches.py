@@ -1,0 +1,82 @@
+"""The registers of two modes, and the batches that lead from one to the other."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+from erob_rig import GEAR, PATIENCE, TORQUE_CONSTANT, RunningRing
+
+from humanoid_devices_erob.gains import JointRegisters, gains_to_registers, write_order
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+
+
+def _registers(stiffness: float, damping: float) -> JointRegisters:
+    registers = gains_to_registers(stiffness, damping, torque_constant=TORQUE_CONSTANT, gear=GEAR)
+    return JointRegisters(
+        int(registers.position_gain), int(registers.velocity_gain), int(registers.velocity_integral)
+    )
+
+
+DAMPING = _registers(0.0, 6.0)  # per-mode values of Prime (hybrid actuation page)
+STANDBY = _registers(20.0, 2.0)
+
+
+def objects(
+    new: JointRegisters, old: JointRegisters, slaves: int, *, only_changed: bool = True
+) -> tuple[SdoObject, ...]:
+    """What has to be written, in the safe order within each slave."""
+    writes = write_order(old, new, only_changed=only_changed)
+    return tuple(
+        SdoObject(slave, write.index, write.subindex, write.data)
+        for slave in range(slaves)
+        for write in writes
+    )
+
+
+def switching(
+    rig: RunningRing,
+    new: JointRegisters,
+    slaves: int,
+    *,
+    only_changed: bool = True,
+    parallel: bool = True,
+) -> float:
+    """Write the registers `new` to all slaves, read them back; the time it took [s]."""
+    old = DAMPING if new is STANDBY else STANDBY
+    snapshot = rig.loop.snapshot
+    return run(
+        rig,
+        SdoBatch(
+            objects(new, old, slaves, only_changed=only_changed),
+            write=True,
+            mode=int(snapshot.mode),
+            number=snapshot.switch_number,
+            parallel=parallel,
+        ),
+    )
+
+
+def run(rig: RunningRing, batch: SdoBatch) -> float:
+    """From handing over `batch` in this thread to its end in the loop's [s]."""
+    ended = threading.Event()
+    moment = 0.0
+
+    def note_end(_: object) -> None:
+        nonlocal moment
+        moment = time.perf_counter()
+        ended.set()
+
+    begun = time.perf_counter()
+    future = rig.system.submit(batch)
+    future.add_done_callback(note_end)
+    assert ended.wait(PATIENCE), "the batch did not end"
+    check(future.result())
+    return moment - begun
+
+
+def check(results: Sequence[object]) -> None:
+    """Fail if any object was not written: the figure would be wrong."""
+    for result in results:
+        assert getattr(result, "status", None) is SdoStatus.DONE, result

@@ -1,0 +1,84 @@
+"""From a closed master to operation enabled: ours, and a master with the documented habits.
+
+Ours runs in real time. The other one runs on the ring's stepped clock: what it waits for is
+counted, not waited for. The drives are the same.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from erob_rig import hardware_info
+from figures import Figure, arguments, figure, note, ratio, report, single
+from igh_master import StagedMaster
+
+from humanoid_control_common.surface import JointState
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_twin.testing import ring
+
+REPETITIONS = 20
+RATE = 50.0  # [Hz] of SYNC0
+DELAY_MS = 2.0  # a drive's time to answer a mailbox request
+
+
+def ours(slaves: int, delay_ms: float, repetitions: int) -> Figure:
+    """Time `on_activate` takes [s]."""
+    samples = []
+    with TemporaryDirectory(prefix="hc_bench_") as folder:
+        for _ in range(repetitions):
+            with ring(slaves, mailbox_delay_ms=delay_ms) as virtual:
+                system = ErobSystem()
+                system.on_configure(hardware_info(virtual.interface, slaves, RATE, Path(folder)))
+                begun = time.perf_counter()
+                system.on_activate(JointState(slaves))
+                samples.append(time.perf_counter() - begun)
+                try:
+                    faults = sum(bool(drive["error"]) for drive in virtual.control.drives())
+                    assert not faults, f"{faults} drives faulted: the figure would be wrong"
+                finally:
+                    system.on_deactivate()
+    return figure(samples, "s")
+
+
+def staged(frequency: float, slaves: int) -> Figure:
+    """Time of a staged bring-up [s] of the ring's clock."""
+    with ring(slaves, clock="stepped") as virtual:
+        master = StagedMaster(virtual.interface, virtual.control, frequency)
+        try:
+            return single(master.bring_up(), "s")
+        finally:
+            master.close()
+
+
+def main() -> None:
+    """Entry point."""
+    options = arguments(__doc__).parse_args()
+    repetitions = 1 if options.quick else REPETITIONS
+    figures = {"ours, 10 slaves, 2 ms": ours(10, DELAY_MS, repetitions)}
+    for slaves in (1, 10, 40):
+        name = f"ours, {slaves} slaves, 0 ms"
+        figures[name] = ours(slaves, 0.0, repetitions)
+    if options.quick:
+        slaves, scale = 1, 10.0
+        note("quick: the staged master brings up one slave, times ten")
+    else:
+        slaves, scale = 10, 1.0
+    for frequency, documented in ((50.0, 70.0), (1000.0, 13.6)):
+        seconds = staged(frequency, slaves).median * scale
+        name = f"staged at {frequency:g} Hz (documented: {documented:g} s)"
+        figures[name] = single(seconds, "s")
+    medians = [figures[f"ours, {slaves} slaves, 0 ms"].median for slaves in (1, 10, 40)]
+    spread = max(abs(m / float(np.median(medians)) - 1.0) for m in medians)
+    figures["1, 10, 40 slaves: farthest from the median one"] = single(100.0 * spread, "%")
+    fastest_documented = figures["staged at 1000 Hz (documented: 13.6 s)"]
+    figures["staged at 1000 Hz / ours"] = ratio(
+        fastest_documented, figures["ours, 10 slaves, 2 ms"]
+    )
+    report("Bring-up to operation enabled (goal: 2 s for ten slaves)", figures, options.json)
+
+
+if __name__ == "__main__":
+    main()

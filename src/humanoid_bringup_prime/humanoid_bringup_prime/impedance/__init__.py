@@ -1,0 +1,1 @@
+"""The eRob impedance manager: the gains of each mode, written to the drives over SDO."""

@@ -1,0 +1,18 @@
+"""Entry point of `erob_impedance_manager`. Imports late, so that Ctrl-C works from the start."""
+
+from __future__ import annotations
+
+import sys
+
+from humanoid_controller_manager.stopping import ignore_stop_signals, stop_on_signals
+
+
+def main() -> int:
+    """Keep the drives' gains as the modes ask, until SIGINT or SIGTERM. Returns the exit code."""
+    stop = stop_on_signals()
+    from humanoid_bringup_prime.impedance.node import run
+
+    try:
+        return run(sys.argv, stop)
+    finally:
+        ignore_stop_signals()

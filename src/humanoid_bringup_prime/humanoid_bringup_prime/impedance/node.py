@@ -1,0 +1,178 @@
+"""The node `erob_impedance_manager`: topics to and from the manager, batches to the transport."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from threading import Event
+from typing import Final
+
+import rclpy
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+
+from humanoid_bringup_prime.impedance.batch_services import BatchServices
+from humanoid_bringup_prime.impedance.drives import Drives, mode_table
+from humanoid_bringup_prime.impedance.ethercat_command import EthercatCommand
+from humanoid_bringup_prime.impedance.gate import JointStatesGate
+from humanoid_bringup_prime.impedance.manager import ImpedanceManager
+from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
+from humanoid_bringup_prime.impedance.statements import StatementFilter
+from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Transport
+from humanoid_bringup_prime.impedance.wiring import NODE
+from humanoid_control_common.config import Document
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.node import configured_node, parameters_of
+from humanoid_controller_manager.parameters import node_document, parameter_files, parse
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_controller_manager.ros_logging import forward_logging
+
+STATE_PERIOD: Final = 0.1  # [s]: the state at 10 Hz and on every change
+SPIN_TIMEOUT: Final = 0.05  # [s] until a request to end is noticed
+
+
+class ImpedanceNode:
+    """Gives ImpedanceManager its topics, its transport and the time.
+
+    Raises ConfigError for parameters that make no sense.
+    """
+
+    def __init__(self, files: Sequence[Document]) -> None:
+        self.node: Node = configured_node(NODE, services=False)
+        document = node_document(NODE, parameters_of(self.node), files)
+        parameters = parse(ImpedanceParameters, NODE, document)
+        self._drives = Drives.of(parameters)
+        gate = JointStatesGate(parameters.joint_names, 1.0 / parameters.update_rate)
+        self._transport = self._make_transport(parameters)
+        self._manager = ImpedanceManager(
+            self._drives,
+            mode_table(self._drives, parameters),
+            gate,
+            parallel=parameters.parallel_sdo,
+            patience=self._transport.patience,
+        )
+        self._statements = StatementFilter(follow_requests=parameters.follow_requests)
+        self._replies: deque[tuple[Batch, Reply]] = deque()
+        self._published: Summary | None = None
+        self._create_interfaces()
+
+    def close(self) -> None:
+        """Leave the drives as the transport wants them left."""
+        self._transport.close(lambda: self._manager.gate_obstacle(time.monotonic()))
+
+    def _make_transport(self, parameters: ImpedanceParameters) -> Transport:
+        if parameters.transport == "services":
+            return BatchServices(self.node)
+        self.node.get_logger().warning("SDO through the `ethercat` program: not tried on hardware")
+        return EthercatCommand(parameters.ring_positions)
+
+    def _create_interfaces(self) -> None:
+        node = self.node
+        self._states = node.create_publisher(ImpedanceState, "~/state", 1)
+        self._answered = node.create_guard_condition(self._take_replies)
+        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
+        # Only the latest counts: a backlog would look like measurements that are flowing.
+        node.create_subscription(JointState, "/prime/joint_states", self._on_joint_states, 1)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(STATE_PERIOD, self._on_timer, clock=steady)
+
+    def _on_control_mode(self, message: ControlMode) -> None:
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        age = time.time() - stamp if stamp > 0.0 else None
+        wish = self._statements.wish(
+            message.mode, message.controller_name, message.switch_number, age
+        )
+        if wish is not None:
+            self._manager.stated(wish, time.monotonic())
+            self._advance()
+
+    def _on_joint_states(self, message: JointState) -> None:
+        self._manager.joints_seen(message.name, message.position, time.monotonic())
+        self._advance()
+
+    def _on_timer(self) -> None:
+        self._advance(publish=True)
+
+    def _advance(self, *, publish: bool = False) -> None:
+        """Send what is due, and publish what has changed, or anyway."""
+        now = time.monotonic()
+        for batch in self._manager.next_batches(now, self._transport.obstacle()):
+            self._transport.send(batch, partial(self._refusal, batch), partial(self._done, batch))
+        summary = self._manager.summary(now)
+        if publish or summary != self._published:
+            self._publish(summary)
+
+    def _refusal(self, batch: Batch) -> str:
+        return self._manager.refusal(batch, time.monotonic())
+
+    def _done(self, batch: Batch, reply: Reply) -> None:
+        """A batch was answered; called in any thread."""
+        self._replies.append((batch, reply))
+        self._answered.trigger()
+
+    def _take_replies(self) -> None:
+        while self._replies:
+            self._manager.finished(*self._replies.popleft(), time.monotonic())
+        self._advance()
+
+    def _publish(self, summary: Summary) -> None:
+        self._published = summary
+        stiffness, damping = self._drives.realized(summary.registers)
+        position, velocity, integral = zip(*summary.registers, strict=True)
+        message = ImpedanceState(
+            gate_open=summary.gate_open,
+            armed=summary.armed,
+            confirmed=summary.confirmed,
+            mode=int(summary.wish.mode) if summary.wish else 0,
+            switch_number=summary.wish.number if summary.wish else 0,
+            joint_names=list(self._drives.joint_names),
+            position_gain=position,
+            velocity_gain=velocity,
+            velocity_integral=integral,
+            stiffness=stiffness.tolist(),
+            damping=damping.tolist(),
+            status_message=summary.message,
+        )
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        self._states.publish(message)
+
+
+def run(arguments: Sequence[str], stop: Event) -> int:
+    """Run the manager until `stop` is set. Returns the exit code.
+
+    Wrong parameters end in a sentence on stderr and code 1.
+    """
+    rcl_error = rclpy_implementation.RCLError
+    try:
+        files = parameter_files(arguments)
+        # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
+        # Before the middleware starts its threads, which inherit it.
+        make_thread_realtime(COMPANION_PRIORITY)
+        rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+        try:
+            _spin(ImpedanceNode(files), stop)
+        finally:
+            rclpy.try_shutdown()
+    except (ConfigError, OSError, rcl_error) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _spin(manager: ImpedanceNode, stop: Event) -> None:
+    forward_logging(manager.node.get_logger())
+    executor = SingleThreadedExecutor()
+    executor.add_node(manager.node)
+    try:
+        while not stop.is_set():
+            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+    finally:
+        manager.close()

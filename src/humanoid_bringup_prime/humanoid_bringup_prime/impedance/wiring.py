@@ -1,0 +1,45 @@
+"""Parameters of the impedance manager from the robot description: one source for both ends."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from humanoid_bringup_prime.impedance.drives import Drives, mode_table
+from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
+from humanoid_control_common.config import Document, validate
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.urdf import parse_robot_description
+
+NODE: Final = "erob_impedance_manager"
+STATE_TOPIC: Final = f"/{NODE}/state"
+PLUGIN: Final = "ethercat_driver/EthercatDriver"
+
+
+def manager_parameters(urdf: str, update_rate: int, chosen: Document) -> dict[str, Any]:
+    """What the hardware says of the drives, as parameters of the node.
+
+    The description was expanded from prime_hardware.yaml and is what the hardware component gets.
+
+    Args:
+        urdf: with the <ros2_control> block of the ring.
+        update_rate: [Hz] of the control loop.
+        chosen: the node's other parameters, which are checked here: before anything is started.
+
+    Raises ConfigError for parameters that make no sense.
+    """
+    blocks = parse_robot_description(urdf, float(update_rate)).blocks
+    ring = next((block for block in blocks if block.plugin == PLUGIN), None)
+    if ring is None:
+        raise ConfigError(f"robot description: no <ros2_control> block of {PLUGIN}")
+    facts = [joint.parameters for joint in ring.joints]
+    own: dict[str, Any] = {
+        "joint_names": [joint.name for joint in ring.joints],
+        "ring_positions": [int(fact["ring_position"]) for fact in facts],
+        "kt": [float(fact["kt"]) for fact in facts],
+        "gear": [float(fact["gear"]) for fact in facts],
+        "update_rate": update_rate,
+    }
+    content = {**chosen.content, **own}
+    parameters = validate(ImpedanceParameters, Document(chosen.name, content, chosen.places))
+    mode_table(Drives.of(parameters), parameters)
+    return own

@@ -1,0 +1,169 @@
+"""Which processes a bring-up starts, with which parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ament_index_python.packages import get_package_share_directory
+
+from humanoid_bringup_prime.bringup import Backend, Backends, Options, Process, notes, plan
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Mode
+
+CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
+STATE = "/erob_impedance_manager/state"
+# The documents' ring, in kinematic order.
+RING = {
+    "left_shoulder_pitch": 0, "left_shoulder_roll": 1, "left_shoulder_yaw": 2,
+    "left_elbow_pitch": 3, "left_wrist_yaw": 4,
+    "right_shoulder_pitch": 5, "right_shoulder_roll": 6, "right_shoulder_yaw": 7,
+    "right_elbow_pitch": 8, "right_wrist_yaw": 9,
+}  # fmt: skip
+
+
+def real(**options: Any) -> Options:
+    return Options(backend=Backend.REAL, backends=Backends.EC, **options)
+
+
+def parameters(process: Process, node: str) -> dict[str, Any]:
+    """What `node` is given by the parameter files of `process`, later files first."""
+    found: dict[str, Any] = {}
+    for file in process.parameter_files:
+        found |= yaml.safe_load(file.read_text()).get(node, {}).get("ros__parameters", {})
+    return found
+
+
+def labelled(processes: list[Process], label: str) -> Process:
+    (found,) = (process for process in processes if process.label == label)
+    return found
+
+
+@pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK])
+def test_only_real_drives_need_an_impedance_manager(backend: Backend, tmp_path: Path) -> None:
+    processes = plan(Options(backend=backend), tmp_path)
+    assert [process.label for process in processes] == ["control", "viewer"]
+    assert parameters(processes[0], "mode_manager") == {}
+
+
+def test_the_ethercat_side_comes_with_an_impedance_manager_the_mode_manager_knows_of(
+    tmp_path: Path,
+) -> None:
+    processes = plan(real(viewer=False), tmp_path)
+    assert [(p.label, p.executable, p.required) for p in processes] == [
+        ("control", "control", True),
+        ("impedance", "erob_impedance_manager", False),
+    ]
+    assert parameters(processes[0], "mode_manager") == {"impedance_manager": STATE}
+
+
+def test_the_impedance_manager_is_wired_from_the_hardware_file(tmp_path: Path) -> None:
+    found = parameters(labelled(plan(real(), tmp_path), "impedance"), "erob_impedance_manager")
+    assert dict(zip(found["joint_names"], found["ring_positions"], strict=True)) == RING
+    assert found["kt"] == [0.132e-3] * 10
+    assert found["gear"] == [50.0] * 10
+    assert found["update_rate"] == 50
+
+
+def test_another_hardware_file_rewires_drives_and_manager_alike(tmp_path: Path) -> None:
+    hardware = yaml.safe_load((CONFIG / "prime_hardware.yaml").read_text())
+    joints = hardware["joints"]
+    slaves = joints["erob_slaves"]
+    slaves["left_elbow_pitch"] = {"position": 0, "model": "eRob80_V5_MC2"}
+    slaves["left_shoulder_pitch"]["position"] = 3
+    joints["erob_kt"] = {"right_wrist_yaw": 0.2e-3}
+    joints["erob_gear"] = {"right_wrist_yaw": 100}
+    file = tmp_path / "hardware.yaml"
+    file.write_text(yaml.safe_dump(hardware))
+    found = parameters(
+        labelled(plan(real(hardware_config=file), tmp_path), "impedance"), "erob_impedance_manager"
+    )
+    row = {
+        name: values
+        for name, *values in zip(
+            found["joint_names"], found["ring_positions"], found["kt"], found["gear"], strict=True
+        )
+    }
+    assert row["left_elbow_pitch"] == [0, 0.134e-3, 50.0]
+    assert row["left_shoulder_pitch"] == [3, 0.132e-3, 50.0]
+    assert row["right_wrist_yaw"] == [9, 0.2e-3, 100.0]
+
+
+def test_the_gains_of_a_mode_are_the_same_on_both_families(tmp_path: Path) -> None:
+    """The eRobs' are in the manager's table, the others' in the controllers' parameters."""
+    processes = plan(real(), tmp_path)
+    table = parameters(labelled(processes, "impedance"), "erob_impedance_manager")
+    pairs = dict(zip(Mode, zip(table["mode_kp"], table["mode_kd"], strict=True), strict=True))
+    control = labelled(processes, "control")
+    assert pairs[Mode.ZERO_TORQUE] == (0.0, 0.0)
+    assert pairs[Mode.DAMPING] == (0.0, parameters(control, "damping_controller")["damping"])
+    standby = parameters(control, "standby_controller")
+    remote = parameters(control, "remote_policy_controller")
+    assert pairs[Mode.STANDBY] == (standby["stiffness"], standby["damping"]) == (20.0, 2.0)
+    assert pairs[Mode.REMOTE] == (remote["stiffness"], remote["damping"])
+
+
+def test_with_ethercat_alone_the_wrists_are_mocked_and_the_operator_is_told(
+    tmp_path: Path,
+) -> None:
+    urdf = parameters(plan(real(), tmp_path)[0], "controller_manager")["robot_description"]
+    assert "PrimeEtherCATSide" in urdf
+    assert "PrimeCANMock" in urdf
+    assert "PrimeSitoCAN" not in urdf
+    assert notes(real()) == [
+        "backends:=ec: the four wrists on the CAN bus are mocked, only the ten eRobs are real"
+    ]
+    assert notes(Options(backend=Backend.MUJOCO)) == []
+
+
+@pytest.mark.parametrize("backends", [Backends.ALL, Backends.CAN])
+def test_what_needs_the_can_side_is_refused_with_what_to_do(
+    tmp_path: Path, backends: Backends
+) -> None:
+    with pytest.raises(ConfigError, match=rf"backends:={backends.value} needs the CAN side.*:=ec"):
+        plan(Options(backend=Backend.REAL, backends=backends), tmp_path)
+
+
+def test_the_interface_of_the_ring_can_be_chosen(tmp_path: Path) -> None:
+    plain = parameters(plan(real(), tmp_path)[0], "controller_manager")
+    assert '<param name="interface">eth0</param>' in plain["robot_description"]
+    chosen = plan(real(ethercat_interface="enp7s0"), tmp_path)[0]
+    urdf = parameters(chosen, "controller_manager")["robot_description"]
+    assert '<param name="interface">enp7s0</param>' in urdf
+
+
+def test_start_without_mode_manager_and_in_damping(tmp_path: Path) -> None:
+    options = real(enable_mode_manager=False, initial_mode=Mode.DAMPING)
+    control = plan(options, tmp_path)[0]
+    assert control.executable == "control_without_mode_manager"
+    found = parameters(control, "controller_manager")
+    assert found["initial_controller"] == "damping_controller"
+
+
+def _with(tmp_path: Path, old: str, new: str) -> Path:
+    text = (CONFIG / "prime_controllers.yaml").read_text()
+    assert old in text
+    path = tmp_path / "controllers.yaml"
+    path.write_text(text.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("torque_efficiency: 1.0", "torque_efficiency: 7", r"yaml:\d+: 'torque_efficiency'"),
+        ("parallel_sdo: true", "paralel_sdo: true", r"yaml:\d+: unknown key 'paralel_sdo'"),
+        ("mode_kd: [0.0, 6.0,  2.0", "mode_kd: [0.0, 6.0,  0.0", "STANDBY has stiffness 20 with"),
+        ("mode_kd: [0.0, 6.0", "mode_kd: [0.0, 0.01", "gains of DAMPING: damping 0.01"),
+        ("erob_impedance_manager:", "erob_impedance:", "no erob_impedance_manager.ros__param"),
+    ],
+)
+def test_wrong_parameters_of_the_manager_are_noticed_before_anything_is_started(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    path = _with(tmp_path, old, new)
+    with pytest.raises(ConfigError, match=message):
+        plan(real(controllers_file=path), tmp_path)
+    plan(Options(backend=Backend.MOCK, controllers_file=path), tmp_path)  # not its business

@@ -1,0 +1,290 @@
+"""Prime's EtherCAT side as it is brought up: control process, impedance manager, virtual ring."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState
+
+from humanoid_bringup_prime.bringup import Backend, Backends, Options, plan
+from humanoid_control_common.modes import Mode
+from humanoid_twin.ethercat.errors import VethError
+from humanoid_twin.testing import ring
+
+POSITION, VELOCITY, INTEGRAL, GATE = 0x238201, 0x238101, 0x238102, 0x238300
+# By the documents: 51.47 kp/kd, 9.408 kd, 0; rounded. And the gate.
+LIMP, SOFT, STIFF = (0, 0, 0, 1), (0, 56, 0, 1), (515, 19, 0, 1)
+OPERATIONAL = 8  # AL state
+SAFEOP = 4
+MAILBOX_DELAY_MS = 2.0
+
+
+class RealRobot:
+    """The processes of a bring-up on a virtual ring, and a client of theirs."""
+
+    def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path) -> None:
+        self.control = virtual.control
+        self.client = client
+        self.states: list[ImpedanceState] = []
+        client.node.create_subscription(
+            ImpedanceState, "/erob_impedance_manager/state", self.states.append, 10
+        )
+        self._running_type, self._command_line = tools
+        self._folder = folder
+        options = Options(
+            backend=Backend.REAL,
+            backends=Backends.EC,
+            ethercat_interface=virtual.interface,
+            viewer=False,
+        )
+        self._plan = {process.label: process for process in plan(options, folder)}
+        self.running: dict[str, Any] = {}
+        self.started: list[Any] = []
+
+    def start(self, label: str) -> Any:
+        log = self._folder / f"output_{len(self.started)}.txt"
+        running = self._running_type(self._command_line(self._plan[label]), log)
+        self.running[label] = running
+        self.started.append(running)
+        return running
+
+    def up(self) -> RealRobot:
+        """Everything runs, and what is in force is confirmed."""
+        self.start("control")
+        self.start("impedance")
+        self.client.connect()
+        self.confirmed()
+        return self
+
+    def confirmed(self) -> ImpedanceState:
+        """The first state that confirms what is stated."""
+
+        def found() -> bool:
+            if not (self.states and self.client.statements):
+                return False
+            state, now = self.states[-1], self.client.now
+            return bool(
+                state.confirmed
+                and (state.mode, state.switch_number) == (now.mode, now.switch_number)
+            )
+
+        self.client.until(found, "the impedance to be confirmed")
+        return self.states[-1]
+
+    def enter(self, mode: Mode) -> None:
+        """Ask until it is in force: an answer may need the state of the tick before."""
+        self.confirmed()
+        self.client.until(self._accepts(mode), f"{mode.name}")
+        self.confirmed()
+
+    def _accepts(self, mode: Mode) -> Any:
+        def asked() -> bool:
+            if self.client.now.mode != mode:
+                self.client.request(mode)
+            return bool(self.client.now.mode == mode)
+
+        return asked
+
+    def registers(self) -> set[tuple[int, ...]]:
+        """What is on the drives; one entry if it is the same on all."""
+        return {
+            (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
+            for drive in self.control.drives()
+        }
+
+    def writes(self) -> list[tuple[int, int, int]]:
+        """What has been written since the last look: slave, object, value."""
+        return [
+            (slave, detail["index"] << 8 | detail["subindex"], detail["value"])
+            for _, slave, kind, detail in self.control.log()
+            if kind == "write"
+        ]
+
+
+@pytest.fixture
+def robot(client: Any, running_type: Any, command_line: Any, tmp_path: Path) -> Iterator[RealRobot]:
+    """Nothing runs yet but the ring."""
+    try:
+        virtual = ring(10, mailbox_delay_ms=MAILBOX_DELAY_MS)
+        with virtual as answering:
+            instance = RealRobot(answering, client, (running_type, command_line), tmp_path)
+            yield instance
+            for running in reversed(instance.started):
+                running.end()
+    except VethError as error:
+        pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
+
+
+def test_every_mode_reaches_the_drives_and_the_end_leaves_them_in_order(robot: RealRobot) -> None:
+    robot.up()
+    assert robot.registers() == {LIMP}
+    for mode, registers in ((Mode.DAMPING, SOFT), (Mode.STANDBY, STIFF)):
+        robot.enter(mode)
+        assert robot.registers() == {registers}
+    robot.client.finish_standby()
+    robot.enter(Mode.REMOTE)
+    assert robot.registers() == {STIFF}
+    assert robot.client.now.status_message == ""
+    robot.enter(Mode.DAMPING)
+    assert robot.registers() == {SOFT}
+    control = robot.running["control"]
+    control.process.send_signal(signal.SIGINT)
+    assert control.wait() == 0, control.text()
+    assert {drive["gate"] for drive in robot.control.drives()} == {0}
+    assert not any(drive["error"] for drive in robot.control.drives())
+
+
+def test_a_change_writes_two_registers_a_drive_in_the_order_that_is_never_stiffer(
+    robot: RealRobot,
+) -> None:
+    robot.up().enter(Mode.DAMPING)
+    robot.writes()
+    robot.enter(Mode.STANDBY)
+    up = robot.writes()
+    robot.enter(Mode.DAMPING)
+    down = robot.writes()
+    for slave in range(10):
+        assert [w[1:] for w in up if w[0] == slave] == [(VELOCITY, 19), (POSITION, 515)]
+        assert [w[1:] for w in down if w[0] == slave] == [(POSITION, 0), (VELOCITY, 56)]
+
+
+def test_no_mail_reaches_a_drive_between_preop_and_the_operation_of_all(
+    robot: RealRobot,
+) -> None:
+    """On the ring's own clock. /prime/joint_states flow only then, and mail only after them."""
+    robot.start("impedance")  # first, and eager
+    robot.client.until(lambda: robot.states, "the manager")
+    robot.start("control")
+    robot.client.connect()
+    robot.confirmed()
+    lines = robot.control.log()
+
+    def reached(state: int) -> dict[int, float]:
+        """When each slave came to an AL state first."""
+        found: dict[int, float] = {}
+        for time, slave, kind, detail in lines:
+            if kind == "state" and detail["state"] == state:
+                found.setdefault(slave, time)
+        return found
+
+    left_preop, operational = reached(SAFEOP), reached(OPERATIONAL)
+    assert len(left_preop) == len(operational) == 10
+    mail = [
+        time for time, slave, kind, _ in lines if kind == "request" and time > left_preop[slave]
+    ]
+    assert min(mail) > max(operational.values())
+    assert not any(kind == "fault" for _, _, kind, _ in lines)
+
+
+def test_without_the_manager_the_robot_says_that_it_is_stiff_and_stays_in_its_safe_modes(
+    robot: RealRobot,
+) -> None:
+    robot.start("control")
+    robot.client.connect()
+    robot.client.next_statements()
+    assert robot.client.now.status_message == "stiff until armed"
+    robot.client.reach(Mode.DAMPING)
+    robot.client.request(Mode.STANDBY)
+    assert robot.client.now.mode == Mode.DAMPING
+    assert "Rejected LOAD: " in robot.client.now.status_message
+    assert {drive["gate"] for drive in robot.control.drives()} == {0}
+    robot.start("impedance")
+    robot.enter(Mode.STANDBY)
+    assert robot.registers() == {STIFF}
+    assert robot.client.now.status_message == ""
+
+
+def test_a_manager_killed_in_standby_means_damping_and_soft_drives_until_it_is_back(
+    robot: RealRobot,
+) -> None:
+    robot.up().enter(Mode.DAMPING)
+    robot.enter(Mode.STANDBY)
+    killed = robot.running["impedance"].process
+    killed.kill()
+    killed.wait()
+    robot.client.until(lambda: robot.client.now.mode == Mode.DAMPING, "the fall")
+    assert "impedance manager silent" in robot.client.now.status_message
+    robot.client.until(lambda: robot.registers() == {SOFT}, "the last-resort softening")
+    robot.start("impedance")
+    robot.confirmed()
+    robot.client.request(Mode.STANDBY)
+    assert robot.client.now.mode == Mode.DAMPING  # latched
+    assert robot.client.call("/mode_manager/clear_fault").success
+    robot.enter(Mode.STANDBY)
+    assert robot.registers() == {STIFF}
+
+
+def test_after_a_control_process_was_killed_in_standby_the_next_one_starts_limp(
+    robot: RealRobot,
+) -> None:
+    robot.up().enter(Mode.DAMPING)
+    robot.enter(Mode.STANDBY)
+    killed = robot.running["control"].process
+    killed.kill()
+    killed.wait()
+    robot.client.until(lambda: not robot.states[-1].gate_open, "the gate to close")
+    assert {drive["gate"] for drive in robot.control.drives()} == {1}  # what kill -9 leaves
+    robot.control.log()
+    robot.client.statements.clear()
+    robot.start("control")
+    robot.client.connect()
+    assert robot.client.now.switch_number == 1
+    robot.confirmed()
+    assert robot.registers() == {LIMP}
+    first = dict.fromkeys(range(10))
+    for slave, register, value in robot.writes():
+        if register in {POSITION, VELOCITY, GATE} and first[slave] is None:
+            first[slave] = (register, value)
+    assert set(first.values()) == {(GATE, 0)}  # in PREOP, before anything else
+    assert not any(drive["error"] for drive in robot.control.drives())
+
+
+def test_a_replayed_recording_moves_no_gain(robot: RealRobot) -> None:
+    robot.up().enter(Mode.DAMPING)
+    recorded = ControlMode(
+        mode=ControlMode.STANDBY,
+        controller_name="standby_controller",
+        switch_number=robot.client.now.switch_number + 1,
+    )
+    recorded.header.stamp = robot.client.now.header.stamp
+    recorded.header.stamp.sec -= 60
+    publisher = robot.client.node.create_publisher(ControlMode, "/control_mode", 10)
+    robot.client.until(lambda: publisher.get_subscription_count() >= 3, "the listeners")
+    robot.writes()
+    count = len(robot.client.statements)
+    for _ in range(25):
+        publisher.publish(recorded)
+        robot.client.next_statements(4)
+    assert len(robot.client.statements) > count + 50
+    assert robot.writes() == []
+    assert robot.registers() == {SOFT}
+    assert robot.confirmed().mode == ControlMode.DAMPING
+
+
+def test_nine_drives_are_softened_while_the_tenth_does_not_answer(robot: RealRobot) -> None:
+    robot.up().enter(Mode.DAMPING)
+    robot.enter(Mode.STANDBY)
+    robot.control.mailbox_delay(float("inf"), 9)
+    robot.client.reach(Mode.DAMPING)
+    soft = [SOFT] * 9 + [STIFF]
+
+    def rows() -> list[tuple[int, ...]]:
+        return [
+            (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
+            for drive in robot.control.drives()
+        ]
+
+    robot.client.until(lambda: rows() == soft, f"nine soft drives, now {rows()}")
+    robot.client.until(
+        lambda: "right_wrist_yaw" in robot.states[-1].status_message, "the tenth to be named"
+    )
+    assert not robot.states[-1].confirmed
+    robot.client.request(Mode.STANDBY)
+    assert robot.client.now.mode == Mode.DAMPING
+    robot.control.mailbox_delay(0.002, 9)
+    robot.confirmed()
+    assert robot.registers() == {SOFT}

@@ -1,0 +1,52 @@
+"""Commands about this machine and about numbers, which need no robot."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from humanoid_control_cli.decode import Kind
+from humanoid_control_cli.decode import decode as readings_of
+
+
+def decode(
+    word: Annotated[
+        str, typer.Argument(metavar="WORD", help="Number, decimal or with 0x: 4616, 0xA000.")
+    ],
+    kind: Annotated[
+        Kind | None, typer.Option("--as", help="What it is; usually the number tells.")
+    ] = None,
+) -> None:
+    """Explain a statusword (0x6041), an error code (0x603F) or an entry of the history (0x1003)."""
+    for i, reading in enumerate(readings_of(word, kind)):
+        if i:
+            typer.echo()
+        typer.echo(reading)
+
+
+def doctor(
+    interface: Annotated[
+        str | None,
+        typer.Option(help="Network interface of the EtherCAT ring, to be checked too."),
+    ] = None,
+) -> None:
+    """Check this machine and say how to mend it. Exit code 1: something needed is missing."""
+    from rich.console import Console
+
+    from humanoid_control_cli.doctor.checks import check
+    from humanoid_control_cli.doctor.findings import Level
+    from humanoid_control_cli.doctor.view import show
+
+    findings = check(interface)
+    show(findings, Console(markup=False, highlight=False))
+    if any(finding.level is Level.MISSING for finding in findings):
+        raise typer.Exit(1)
+
+
+def version() -> None:
+    """Show the versions that a bug report should name."""
+    from humanoid_control_cli.versions import versions
+
+    for name, value in versions().items():
+        typer.echo(f"{name:<18}{value}")

@@ -1,0 +1,93 @@
+"""Commands for a robot that is up: mode, faults, state."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+import typer
+
+from humanoid_control_common.modes import Mode
+
+
+class Wish(StrEnum):
+    """What `hc mode` can ask for."""
+
+    DAMP = "damp"
+    LOAD = "load"
+    STANDBY = "standby"
+    REMOTE = "remote"
+    START_REMOTE = "start_remote"
+    LOCOMOTION = "locomotion"
+    START_LOCOMOTION = "start_locomotion"
+    ZERO_TORQUE = "zero_torque"
+    QUIT = "quit"
+
+
+MODE_OF: Final = {
+    Wish.DAMP: Mode.DAMPING,
+    Wish.LOAD: Mode.STANDBY,
+    Wish.STANDBY: Mode.STANDBY,
+    Wish.REMOTE: Mode.REMOTE,
+    Wish.START_REMOTE: Mode.REMOTE,
+    Wish.LOCOMOTION: Mode.LOCOMOTION,
+    Wish.START_LOCOMOTION: Mode.LOCOMOTION,
+    Wish.ZERO_TORQUE: Mode.ZERO_TORQUE,
+}
+
+Timeout = Annotated[
+    float, typer.Option(min=0.1, help="Seconds to wait for the control process to answer.")
+]
+
+
+def mode(
+    wish: Annotated[
+        Wish | None, typer.Argument(help="What to ask for; without it the mode in force is shown.")
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until STANDBY is finished, or all has stopped.")
+    ] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Show the mode in force, or ask for another one. Exit code 1: refused, or no answer."""
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.mode_client import ModeClient
+
+    with Client(timeout) as client:
+        modes = ModeClient(client)
+        if wish is None:
+            typer.echo(modes.statement())
+        elif wish is Wish.QUIT:
+            typer.echo(modes.quit(wait=wait))
+        else:
+            before = modes.statement()
+            now = modes.request(MODE_OF[wish])
+            already = now.switch_number == before.switch_number
+            typer.echo(f"already in {now}" if already else now)
+            if wait and now.mode is Mode.STANDBY:
+                modes.wait_for_ready_pose(now)
+                typer.echo("STANDBY is finished")
+
+
+def clear_fault(timeout: Timeout = 5.0) -> None:
+    """Reset drive faults and let requests in again after a fall to DAMPING."""
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.mode_client import CLEAR_FAULT
+
+    with Client(timeout) as client:
+        typer.echo(client.trigger(CLEAR_FAULT))
+
+
+def status(timeout: Timeout = 5.0) -> None:
+    """Show mode, safety, timing and joints. Exit code 1: something of it is missing."""
+    from rich.console import Console
+
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.status import collect
+    from humanoid_control_cli.status_view import render
+
+    with Client(timeout) as client:
+        found = collect(client)
+    Console(markup=False, highlight=False).print(render(found))
+    if not found.complete:
+        raise typer.Exit(1)

@@ -1,0 +1,66 @@
+"""`hc twin`: the virtual robot's parts, each by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="The virtual robot: a ring of eRob drives for any EtherCAT master.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def ring(
+    ifname: Annotated[
+        str, typer.Argument(metavar="IFNAME", help="Interface the drives answer on.")
+    ],
+    slaves: Annotated[int, typer.Option(min=1, max=1000, help="Number of drives.")] = 10,
+    mailbox_delay_ms: Annotated[
+        float, typer.Option(min=0.0, help="Time a drive takes to answer a mailbox request.")
+    ] = 0.0,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", dir_okay=False, help="Write all frames into a pcap file (Wireshark)."
+        ),
+    ] = None,
+) -> None:
+    """Run eRob drives at one end of a cable until Ctrl-C; point any EtherCAT master at the other.
+
+    The cable is a virtual one (`hc twin veth`) or leads to another machine. Needs CAP_NET_RAW.
+    """
+    from humanoid_control_cli.doctor.system import fifo_is_permitted
+    from humanoid_control_cli.ring_check import require_far_end
+    from humanoid_twin.ethercat.main import main
+
+    require_far_end(ifname)
+    words = [ifname, "--slaves", str(slaves), "--mailbox-delay-ms", f"{mailbox_delay_ms:g}"]
+    if fifo_is_permitted():  # drives are on time, whatever else this machine has to do
+        words.append("--realtime")
+    if capture:
+        words += ["--capture", str(capture)]
+    raise typer.Exit(main(words))
+
+
+@app.command()
+def veth(
+    a: Annotated[str, typer.Argument(metavar="A", help="The end for the master.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The end for the ring.")],
+    delete: Annotated[bool, typer.Option("--delete", help="Remove the pair instead.")] = False,
+) -> None:
+    """Make a virtual cable: a pair of network interfaces, both up. Needs CAP_NET_ADMIN."""
+    from humanoid_control_cli.rights import VETH, require
+    from humanoid_twin.ethercat.veth import create_veth, remove_veth
+
+    require(f"a virtual cable {a} - {b}", VETH)
+    if delete:
+        remove_veth(a)  # takes the other end with it
+        typer.echo(f"removed {a} and {b}")
+        return
+    create_veth(a, b)
+    typer.echo(f"{a} and {b} are up; next: hc twin ring {b}")

@@ -1,0 +1,108 @@
+"""`hc up`: its options, and what they ask of the bring-up."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from humanoid_control_common.modes import Mode
+
+
+class Backend(StrEnum):
+    """What `hc up` can bring up in this version."""
+
+    MUJOCO = "mujoco"
+    MOCK = "mock"
+    REAL = "real"
+
+
+class Backends(StrEnum):
+    """Which buses of the real robot there are."""
+
+    ALL = "all"
+    EC = "ec"
+    CAN = "can"
+
+
+class InitialMode(StrEnum):
+    """Modes a robot may start in."""
+
+    ZERO_TORQUE = "zero_torque"
+    DAMPING = "damping"
+
+
+def _file(what: str, *names: str) -> Any:
+    return typer.Option(
+        *names, exists=True, dir_okay=False, resolve_path=True, metavar="FILE", help=what
+    )
+
+
+def up(  # noqa: PLR0913, PLR0917 - one argument for each option
+    backend: Annotated[Backend, typer.Argument(help="What moves the joints.")],
+    backends: Annotated[
+        Backends | None,
+        typer.Option(
+            help="real: which buses there are; joints of the other one are mocked.",
+            show_default="all",
+        ),
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IF",
+            help="real: network interface of the EtherCAT ring.",
+            show_default="that of the hardware file",
+        ),
+    ] = None,
+    rtf: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="mujoco: simulated seconds per second; 0: as fast as possible.",
+            show_default="1",
+        ),
+    ] = None,
+    viewer: Annotated[bool, typer.Option(help="Show the robot in the browser.")] = True,
+    initial_mode: Annotated[
+        InitialMode, typer.Option(help="The mode to start in.")
+    ] = InitialMode.ZERO_TORQUE,
+    controllers: Annotated[Path | None, _file("Controllers and their parameters.")] = None,
+    hardware: Annotated[
+        Path | None, _file("Which drive moves which joint.", "--hardware", "--hardware-config")
+    ] = None,
+    calibration: Annotated[Path | None, _file("Directions and homing offsets.")] = None,
+    host: Annotated[str, typer.Option(help="Address the viewer listens on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the viewer, or the next free one.")
+    ] = 8080,
+) -> None:
+    """Bring Prime up and keep it running until Ctrl-C."""
+    _check_for(Backend.MUJOCO, backend, "'--rtf'", rtf)
+    _check_for(Backend.REAL, backend, "'--backends'", backends)
+    _check_for(Backend.REAL, backend, "'--interface'", interface)
+    from humanoid_bringup_prime import bringup
+    from humanoid_control_cli.bring_up import bring_up
+
+    options = bringup.Options(
+        backend=bringup.Backend[backend.name],
+        backends=bringup.Backends[(backends or Backends.ALL).name],
+        ethercat_interface=interface or "",
+        real_time_factor=1.0 if rtf is None else rtf,
+        initial_mode=Mode[initial_mode.name],
+        viewer=viewer,
+        viewer_host=host,
+        viewer_port=port,
+        controllers_file=controllers,
+        hardware_config=hardware,
+        calibration_file=calibration,
+    )
+    raise typer.Exit(bring_up(options))
+
+
+def _check_for(only: Backend, backend: Backend, option: str, value: object) -> None:
+    """Raises a usage error for an option that would be ignored."""
+    if value is not None and backend is not only:
+        raise typer.BadParameter(f"is for `hc up {only}`, not {backend}", param_hint=option)

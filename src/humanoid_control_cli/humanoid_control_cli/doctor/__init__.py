@@ -1,0 +1,1 @@
+"""`hc doctor`: what of this machine is ready for the robot, and how to get the rest."""

@@ -1,0 +1,20 @@
+"""All checks, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from humanoid_control_cli.doctor import network
+from humanoid_control_cli.doctor.findings import Finding
+from humanoid_control_cli.doctor.system import system
+from humanoid_control_cli.doctor.workspace import workspace
+from humanoid_control_cli.rights import held
+
+
+def check(interface: str | None) -> list[Finding]:
+    """Check this machine; `interface` is that of the EtherCAT ring, None if there is none here."""
+    granted = held()
+    findings = [*workspace(), *system(granted)]
+    findings += network.python_file()
+    findings.append(network.raw_ethernet(granted, needed=interface is not None))
+    if interface is not None:
+        findings += network.interface(interface)
+    return findings

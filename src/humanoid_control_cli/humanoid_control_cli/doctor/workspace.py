@@ -1,0 +1,100 @@
+"""ROS 2, this workspace's packages, the EtherCAT library and the ROS domain."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from ament_index_python.packages import PackageNotFoundError as PackageMissingError
+from ament_index_python.packages import get_package_prefix
+
+from humanoid_control_cli.doctor.findings import Finding, missing, ok, warning
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.domain_lock import take_domain_lock
+
+OPEN: Final = "build the workspace and open it: `make build`, then `source env.sh`"
+# What a bring-up of the real robot starts, and what it loads.
+PACKAGES: Final = (
+    "humanoid_control_msgs",
+    "humanoid_controllers",
+    "humanoid_devices_erob",
+    "humanoid_bringup_prime",
+    "humanoid_viz",
+)
+
+
+def workspace() -> list[Finding]:
+    """All checks of this module."""
+    return [ros(os.environ), packages(), pysoem(), domain(), reach(os.environ)]
+
+
+def ros(environment: Mapping[str, str]) -> Finding:
+    """ROS 2: named by the environment, and loadable."""
+    distribution = environment.get("ROS_DISTRO")
+    if not distribution:
+        return missing("ROS 2", "no ROS 2 environment (ROS_DISTRO is not set)", OPEN)
+    try:
+        importlib.import_module("rclpy")
+    except ImportError as error:  # first line: rclpy adds a paragraph
+        return missing("ROS 2", f"rclpy cannot be loaded: {str(error).splitlines()[0]}", OPEN)
+    return ok("ROS 2", distribution)
+
+
+def packages() -> Finding:
+    """The packages of this workspace."""
+    absent = [package for package in PACKAGES if not _is_installed(package)]
+    if absent:
+        return missing("packages", f"not installed: {', '.join(absent)}", OPEN)
+    return ok("packages", "all are installed")
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        get_package_prefix(package)
+    except PackageMissingError:
+        return False
+    return True
+
+
+def pysoem() -> Finding:
+    """The EtherCAT master's library."""
+    try:
+        importlib.import_module("pysoem")
+        found = version("pysoem")
+    except (ImportError, PackageNotFoundError) as error:
+        return missing("pysoem", f"cannot be loaded: {error}", "`make setup`")
+    return ok("pysoem", found)
+
+
+def domain() -> Finding:
+    """Whether a control process may be started on ROS_DOMAIN_ID."""
+    subject = "ROS domain"
+    try:
+        number = ros_domain()
+    except ConfigError as error:
+        return missing(subject, str(error), "`unset ROS_DOMAIN_ID`, or set one of these")
+    try:
+        take_domain_lock().close()
+    except ConfigError as error:
+        return warning(
+            subject,
+            str(error).partition(";")[0],
+            "`hc mode quit`, or another `export ROS_DOMAIN_ID=…` for a second robot",
+        )
+    return ok(subject, f"{number} is free")
+
+
+def reach(environment: Mapping[str, str]) -> Finding:
+    """Who can send this robot requests."""
+    found = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE") or "SUBNET"  # the default of ROS
+    if found in {"LOCALHOST", "OFF"}:
+        return ok("ROS discovery", f"{found}: this machine only")
+    return warning(
+        "ROS discovery",
+        f"{found}: everybody on the network can command the robot",
+        "`export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST`, unless that is what you want",
+    )

@@ -1,0 +1,107 @@
+"""Reads and writes CoE objects through the control process, which alone may use the ring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from builtin_interfaces.msg import Duration
+from humanoid_control_msgs.msg import SdoObject, SdoResult
+from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import NoAnswerError
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.sdo_values import Address
+from humanoid_devices_erob.wire.abort import describe_abort
+
+READ: Final = "/erob/read_sdo_batch"
+WRITE: Final = "/erob/write_sdo_batch"
+# What became of an object that is not DONE, and what to do about it.
+FAILURES: Final = {
+    SdoResult.REFUSED: "was refused",
+    SdoResult.ABORTED: "was aborted by the drive",
+    SdoResult.TIMED_OUT: "got no answer from the drive: see `hc status` whether the slave is there",
+    SdoResult.DIFFERENT: "was written, but reads back as another value: the drive has limited it, "
+    "or somebody else writes it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one object of one slave."""
+
+    position: int  # on the ring
+    address: Address
+    data: bytes  # as read, or as read back
+    failure: str = ""  # in words; empty if it was done
+
+
+class SdoClient:
+    """To be made of a Client before it waits for anything else."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._modes = ModeClient(client)
+
+    def read(self, positions: Sequence[int], address: Address) -> list[Outcome]:
+        """Read an object of several slaves. Raises NoAnswerError if nobody can."""
+        return self._call(ReadSdoBatch, READ, ReadSdoBatch.Request(), positions, address, b"")
+
+    def write(self, positions: Sequence[int], address: Address, data: bytes) -> list[Outcome]:
+        """Write an object of several slaves in the mode now in force, and read it back.
+
+        Raises NoAnswerError if nobody can.
+        """
+        statement = self._modes.statement()
+        seconds = math.floor(self._client.timeout)
+        fraction = int((self._client.timeout - seconds) * 1e9)
+        request = WriteSdoBatch.Request(
+            mode=int(statement.mode),
+            switch_number=statement.switch_number,
+            valid_for=Duration(sec=seconds, nanosec=fraction),
+        )
+        return self._call(WriteSdoBatch, WRITE, request, positions, address, data)
+
+    def _call(
+        self,
+        kind: Any,
+        service: str,
+        request: Any,
+        positions: Sequence[int],
+        address: Address,
+        data: bytes,
+    ) -> list[Outcome]:
+        statement = self._modes.statement()  # tells a robot without a ring from no robot at all
+        request.objects = [
+            SdoObject(
+                slave=position, index=address.index, subindex=address.subindex, data=list(data)
+            )
+            for position in positions
+        ]
+        absent = NoAnswerError(
+            f"a control process is running ({statement.mode.name}), but {service} does not answer "
+            f"within {self._client.timeout:g} s: only a robot with an EtherCAT ring has it, as "
+            "started by `hc up real --backends ec`"
+        )
+        response = self._client.call(kind, service, request, absent)
+        if len(response.results) != len(request.objects):
+            raise NoAnswerError(
+                f"{service} answered without results: {response.message or 'no reason given'}"
+            )
+        return [_outcome(result) for result in response.results]
+
+
+def _outcome(result: Any) -> Outcome:
+    address = Address(result.object.index, result.object.subindex)
+    return Outcome(result.object.slave, address, bytes(result.object.data), _failure(result))
+
+
+def _failure(result: Any) -> str:
+    if result.status == SdoResult.DONE:
+        return ""
+    reason = describe_abort(result.abort_code) if result.abort_code else result.message
+    text = FAILURES.get(result.status, f"failed with status {result.status}")
+    return f"{text}: {reason}" if reason else text

@@ -1,0 +1,131 @@
+"""Which of its meanings a number is given, and what is said of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from humanoid_control_cli.app import app
+from humanoid_control_cli.decode import Kind, decode, meaning
+from humanoid_control_cli.sdo_values import Address, BadWordError
+
+
+def titles(word: str, kind: Kind | None = None) -> list[str]:
+    return [reading.title for reading in decode(word, kind)]
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [
+        ("5687", "operation enabled"),
+        ("0x1637", "operation enabled"),
+        ("4616", "fault"),
+        ("520", "fault"),
+        ("592", "switch on disabled"),
+        ("561", "ready to switch on"),
+        ("563", "switched on"),
+    ],
+)
+def test_a_statusword_of_a_drive_is_only_that(word: str, state: str) -> None:
+    value = int(word, 0)
+    assert titles(word) == [f"statusword {value} (0x{value:04X}): {state}"]
+
+
+@pytest.mark.parametrize(
+    ("word", "title"),
+    [
+        ("0xA000", "error code 0xA000 (40960): EtherCAT communication error"),
+        ("40960", "error code 0xA000 (40960): EtherCAT communication error"),
+        ("0x8500", "error code 0x8500 (34048): position error exceeds limit"),
+        ("0x8400", "error code 0x8400 (33792): velocity error exceeds limit"),
+        ("0x8130", "error code 0x8130 (33072): CAN heartbeat error"),
+    ],
+)
+def test_an_error_code_of_the_documents_is_only_that_and_comes_with_advice(
+    word: str, title: str
+) -> None:
+    (reading,) = decode(word, None)
+    assert reading.title == title
+    cause, fix = reading.details
+    assert cause.startswith("cause: ")
+    assert fix.startswith("do: ")
+
+
+def test_a_fault_says_where_its_error_code_is() -> None:
+    (reading,) = decode("4616", None)
+    assert "0x603F" in str(reading)
+    assert "hc clear-fault" in str(reading)
+
+
+def test_an_entry_of_the_history_is_its_code_and_the_manufacturers_part() -> None:
+    (reading,) = decode("0x0012A000", None)
+    assert reading.title.startswith("error history entry with code 0xA000 ")
+    assert reading.details[0] == "manufacturer's part: 0x0012"
+    assert titles("0xA000", Kind.HISTORY)[0].startswith("error history entry with code 0xA000 ")
+    assert "0x0012" in titles("0x00122310")[0]
+
+
+def test_an_sdo_abort_code_is_told_from_the_history() -> None:
+    assert titles("0x06020000") == ["SDO abort code 0x06020000 (object does not exist)"]
+
+
+@pytest.mark.parametrize("word", ["0x2310", "0", "0x8611"])
+def test_an_ambiguous_number_gets_both_readings(word: str) -> None:
+    first, second = titles(word)
+    assert first.startswith(f"statusword {int(word, 0)} ")
+    assert second.startswith(f"error code 0x{int(word, 0):04X}")
+
+
+@pytest.mark.parametrize(("word", "code"), [("8500", "0x8500"), ("8130", "0x8130")])
+def test_a_forgotten_0x_is_thought_of(word: str, code: str) -> None:
+    last = decode(word, None)[-1]
+    assert last.title == f"Or {code} was meant:"
+    assert f"error code {code} " in str(last)
+    assert titles(word)[0].startswith(f"statusword {word} ")
+
+
+def test_the_kind_can_be_given() -> None:
+    assert titles("0x1208", Kind.ERROR)[0].startswith("error code 0x1208")
+    assert titles("0xA000", Kind.STATUSWORD)[0].startswith("statusword 40960 ")
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("A000", None), ("-1", None), ("0x100000000", None), ("0x10000", Kind.STATUSWORD), ("", None)],
+)
+def test_what_is_no_such_number_is_said_to_be_none(word: str, kind: Kind | None) -> None:
+    with pytest.raises(BadWordError, match=f"^'{word}' is no "):
+        decode(word, kind)
+
+
+@given(st.integers(0, 0xFFFFFFFF), st.sampled_from([None, *Kind]))
+def test_every_number_means_something(value: int, kind: Kind | None) -> None:
+    if kind is not None:
+        value &= kind.largest
+    assert all(str(reading) for reading in decode(hex(value), kind))
+
+
+@pytest.mark.parametrize(
+    ("address", "data", "said"),
+    [
+        (Address(0x603F, 0), b"\x00\xa0", "EtherCAT communication error (`hc decode 0xA000`"),
+        (Address(0x1003, 1), b"\x00\x85\x12\x00", "position error exceeds limit (`hc decode"),
+        (Address(0x603F, 0), b"\0\0", "no error"),
+        (Address(0x603F, 0), b"\x10\x23", "not in the actuator documents"),
+        (Address(0x6041, 0), b"\x08\x12", "fault"),
+    ],
+)
+def test_an_object_that_needs_words_gets_them(address: Address, data: bytes, said: str) -> None:
+    assert meaning(address, data).startswith(said)
+
+
+@pytest.mark.parametrize("address", [Address(0x1003, 0), Address(0x2381, 1)])
+def test_other_objects_are_numbers_only(address: Address) -> None:
+    assert not meaning(address, b"\x01\0\0\0")
+
+
+def test_the_command_prints_every_reading() -> None:
+    result = CliRunner().invoke(app, ["decode", "8500"])
+    assert result.exit_code == 0
+    assert result.output.splitlines()[0].startswith("statusword 8500 (0x2134): ")
+    assert "Or 0x8500 was meant:\n  error code 0x8500 (34048): position error" in result.output

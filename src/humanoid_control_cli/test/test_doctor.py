@@ -1,0 +1,248 @@
+"""What `hc doctor` finds on machines that are made up, and what it makes of this one."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from humanoid_control_cli.doctor import network, workspace
+from humanoid_control_cli.doctor.findings import Finding, Level, missing, ok, warning
+from humanoid_control_cli.doctor.system import (
+    fifo_is_permitted,
+    governor,
+    kernel,
+    locked_memory,
+    scheduling,
+    timers,
+)
+from humanoid_control_cli.doctor.view import show
+from humanoid_control_cli.rights import RAW_ETHERNET, Capability, MissingRightsError, held, require
+from humanoid_control_cli.rights import remedy as grant
+
+ALL = frozenset(Capability)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A /sys and a /proc with one interface, ecm0, that is as it should be."""
+    write(tmp_path / "sys/class/net/ecm0", flags="0x1003", carrier="1", speed="100", ifindex="7")
+    (tmp_path / "sys/class/net/ecm0/device").mkdir()
+    (tmp_path / "drivers/igb").mkdir(parents=True)
+    (tmp_path / "sys/class/net/ecm0/device/driver").symlink_to(tmp_path / "drivers/igb")
+    write(
+        tmp_path / "proc/net",
+        if_inet6="fe80000000000000021122fffe334455 08 40 20 80 other\n",
+        packet="sk RefCnt Type Proto Iface R Rmem User Inode\n0 3 3 88a4 6 1 0 0 1\n",
+    )
+    return tmp_path
+
+
+def write(folder: Path, **files: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(content)
+
+
+def interface(machine: Path, name: str = "ecm0") -> dict[str, Finding]:
+    found = network.interface(name, machine / "sys", machine / "proc")
+    return {finding.subject: finding for finding in found}
+
+
+def test_a_good_interface_is_found_good(machine: Path) -> None:
+    found = interface(machine)
+    assert {finding.level for finding in found.values()} == {Level.OK}
+    assert found["interface ecm0"].found == "driver igb"
+    assert found["link"].found == "up, 100 Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "subject", "level", "said"),
+    [
+        ("flags", "0x1002", "link", Level.MISSING, "ecm0 is down"),
+        ("carrier", "0", "link", Level.MISSING, "nothing answers"),
+        ("speed", "1000", "link", Level.WARNING, "1000 Mbit/s, expected 100"),
+        ("wireless/x", "", "interface ecm0", Level.MISSING, "wireless"),
+    ],
+)
+def test_a_bad_interface_is_found_out(
+    machine: Path, file: str, content: str, subject: str, level: Level, said: str
+) -> None:
+    path = machine / "sys/class/net/ecm0" / file
+    write(path.parent, **{path.name: content})
+    found = interface(machine)[subject]
+    assert found.level is level
+    assert said in found.found
+    assert found.remedy
+
+
+def test_an_interface_that_does_not_exist_is_told_with_those_that_do(machine: Path) -> None:
+    (found,) = interface(machine, "eth9").values()
+    assert found.level is Level.MISSING
+    assert "there are ecm0" in found.found
+    assert "hc twin veth" in found.remedy
+
+
+def test_an_address_on_the_ring_is_found(machine: Path) -> None:
+    table = machine / "proc/net/if_inet6"
+    table.write_text(table.read_text().replace("other", "ecm0"))
+    found = interface(machine)["addresses"]
+    assert found.level is Level.WARNING
+    assert "fe80::211:22ff:fe33:4455" in found.found
+
+
+def test_the_ipv4_address_of_an_interface_is_found(machine: Path) -> None:
+    (machine / "sys/class/net/ecm0").rename(machine / "sys/class/net/lo")
+    assert "127.0.0.1" in interface(machine, "lo")["addresses"].found
+
+
+def test_another_master_on_the_interface_is_found(machine: Path) -> None:
+    packet = machine / "proc/net/packet"
+    packet.write_text(packet.read_text().replace("88a4 6", "88a4 7"))
+    found = interface(machine)["other master"]
+    assert found.level is Level.WARNING
+
+
+def test_a_virtual_interface_has_no_speed_to_judge(machine: Path) -> None:
+    folder = machine / "sys/class/net/ecm0"
+    (folder / "device/driver").unlink()
+    (folder / "device").rmdir()
+    (folder / "speed").write_text("10000")
+    assert interface(machine)["interface ecm0"].found.startswith("virtual")
+    assert interface(machine)["link"].level is Level.OK
+
+
+@pytest.mark.parametrize(
+    ("flag", "version", "level", "said"),
+    [
+        ("1", "#1 SMP PREEMPT_RT Debian", Level.OK, "6.1.0, PREEMPT_RT"),
+        ("0", "#1 SMP PREEMPT_DYNAMIC", Level.WARNING, "6.1.0, PREEMPT_DYNAMIC: no real-time"),
+        (None, "#1 SMP", Level.WARNING, "6.1.0, without preemption"),
+    ],
+)
+def test_a_real_time_kernel_is_told_from_others(
+    tmp_path: Path, flag: str | None, version: str, level: Level, said: str
+) -> None:
+    write(tmp_path / "kernel", **({"realtime": flag} if flag else {}))
+    found = kernel("6.1.0", version, tmp_path)
+    assert found.level is level
+    assert said in found.found
+
+
+def test_a_refused_priority_says_how_to_get_it() -> None:
+    assert scheduling(True).level is Level.OK
+    refused = scheduling(False)
+    assert refused.level is Level.WARNING
+    assert "rtprio" in refused.remedy
+
+
+def test_trying_the_priority_leaves_this_thread_as_it_was() -> None:
+    before = os.sched_getscheduler(0)
+    fifo_is_permitted()
+    assert os.sched_getscheduler(0) == before
+
+
+def test_memory_can_be_locked_by_a_limit_or_by_a_capability() -> None:
+    assert locked_memory(frozenset(), resource.RLIM_INFINITY).level is Level.OK
+    assert locked_memory(frozenset({Capability.IPC_LOCK}), 65536).level is Level.OK
+    limited = locked_memory(frozenset(), 8 << 20)
+    assert (limited.level, limited.found) == (Level.WARNING, "limited to 8192 KiB")
+    assert "memlock" in limited.remedy
+
+
+def test_timers_of_a_jiffy_are_too_coarse(tmp_path: Path) -> None:
+    write(tmp_path / "self", timerslack_ns="50000\n")
+    assert timers(tmp_path, resolution=0.004).level is Level.MISSING
+    assert "slack 50 us" in timers(tmp_path, resolution=1e-9).found
+
+
+@pytest.mark.parametrize(
+    ("governors", "level"),
+    [
+        (("performance", "performance"), Level.OK),
+        (("performance", "powersave"), Level.WARNING),
+        ((), Level.OK),
+    ],
+)
+def test_every_processor_has_to_keep_its_clock(
+    tmp_path: Path, governors: tuple[str, ...], level: Level
+) -> None:
+    for i, name in enumerate(governors):
+        write(tmp_path / f"devices/system/cpu/cpu{i}/cpufreq", scaling_governor=f"{name}\n")
+    assert governor(tmp_path).level is level
+
+
+def test_missing_rights_only_matter_where_there_is_a_ring() -> None:
+    partly = frozenset({Capability.NET_RAW})
+    assert network.raw_ethernet(ALL, needed=True).level is Level.OK
+    found = network.raw_ethernet(partly, needed=True)
+    assert found.level is Level.MISSING
+    assert found.found == "not permitted: CAP_NET_ADMIN missing"
+    assert network.raw_ethernet(partly, needed=False).level is Level.WARNING
+
+
+def test_a_user_is_told_of_a_shell_with_rights_and_root_of_its_container() -> None:
+    assert "setpriv" in grant(superuser=False)
+    assert "--cap-add" in grant(superuser=True)
+
+
+def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> None:
+    write(tmp_path / "self", status="Name:\tx\nCapEff:\t0000000000802000\n")
+    assert held(tmp_path) == {Capability.NET_RAW, Capability.SYS_NICE}
+
+
+def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = frozenset({Capability.NET_ADMIN})
+    monkeypatch.setattr("humanoid_control_cli.rights.held", lambda: none)
+    said = "^a ring on ecs0 needs CAP_NET_RAW, which this process hasn't: "
+    with pytest.raises(MissingRightsError, match=said):
+        require("a ring on ecs0", RAW_ETHERNET)
+
+
+def test_an_environment_without_ros_says_how_to_open_one() -> None:
+    found = workspace.ros({})
+    assert found.level is Level.MISSING
+    assert "source env.sh" in found.remedy
+    assert workspace.ros({"ROS_DISTRO": "jazzy"}).level is Level.OK
+
+
+def test_packages_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "/nowhere")
+    found = workspace.packages()
+    assert found.level is Level.MISSING
+    assert "humanoid_devices_erob" in found.found
+
+
+def test_a_domain_that_does_not_exist_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", "seven")
+    found = workspace.domain()
+    assert found.level is Level.MISSING
+    assert "'seven'" in found.found
+
+
+def test_a_robot_that_the_whole_network_can_command_is_a_warning() -> None:
+    assert workspace.reach({}).level is Level.WARNING
+    assert workspace.reach({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}).level is Level.OK
+
+
+def test_remedies_are_shown_in_whole_lines_below_the_table() -> None:
+    remedy = "`sudo " + "word " * 40 + "`"
+    console = Console(width=80, markup=False, highlight=False)
+    with console.capture() as capture:
+        show([ok("a", "[fine]"), warning("b", "so so", remedy), missing("c", "no", "x")], console)
+    lines = capture.get().splitlines()
+    assert f"  {remedy}" in lines
+    assert any(line.split() == ["a", "ok", "[fine]"] for line in lines)
+    assert lines[-1] == "1 missing, 1 to improve"
+
+
+def test_the_doctor_fails_for_a_missing_interface_only_if_one_was_named(hc) -> None:
+    run = hc("doctor", "--interface", "no_such_if")
+    assert run.finish() == 1
+    assert "interface no_such_if" in run.text
+    assert "Traceback" not in run.text
+    whole = hc("doctor")
+    assert whole.finish() == 0, whole.text
+    for subject in ("kernel", "real-time scheduling", "ROS 2", "pysoem", "raw Ethernet"):
+        assert subject in whole.text

@@ -1,0 +1,95 @@
+"""`hc sdo` beside a process that serves batches as the control process does."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from humanoid_control_cli.bring_up import DISCOVERY
+
+FAKE = Path(__file__).with_name("fake_ring.py")
+QUICKLY_FOUND = {"FASTRTPS_DEFAULT_PROFILES_FILE": str(DISCOVERY)}  # as `hc up` does it
+
+
+@pytest.fixture(scope="module")
+def ring(start_once):
+    fake = start_once(sys.executable, str(FAKE), **QUICKLY_FOUND)
+    fake.wait_for("serving")
+    return start_once
+
+
+def ask(ring, *arguments: str, timeout: float = 30.0) -> tuple[int, list[str]]:
+    run = ring.hc("sdo", *arguments, "--timeout", str(timeout))
+    return run.finish(), run.lines
+
+
+def test_an_object_is_read_and_explained(ring) -> None:
+    told = "slave 0 0x603F:00 = 40960 (0xA000): EtherCAT communication error (`hc decode 0xA000`"
+    code, (line,) = ask(ring, "read", "0", "0x603F")
+    assert code == 0
+    assert line.startswith(told)
+    assert ask(ring, "read", "0", "24639") == (0, [line])
+
+
+def test_several_slaves_are_read_at_once(ring) -> None:
+    expected = [f"slave {i} 0x1008:00 = 'eRob 70'" for i in (0, 1)]
+    assert ask(ring, "read", "0-1", "0x1008") == (0, expected)
+
+
+def test_what_was_written_is_read_back(ring) -> None:
+    assert ask(ring, "write", "0", "0x2381:1", "-19") == (
+        0,
+        ["slave 0 0x2381:01 = -19 (0xFFFFFFED)"],
+    )
+    assert ask(ring, "read", "1", "0x2381:1") == (0, ["slave 1 0x2381:01 = 56 (0x00000038)"])
+
+
+def test_the_size_of_an_unknown_object_is_asked_of_the_drive(ring) -> None:
+    assert ask(ring, "write", "1", "0x3000", "0x102") == (0, ["slave 1 0x3000:00 = 258 (0x0102)"])
+    code, (line,) = ask(ring, "write", "1", "0x3000", "70000")
+    assert code == 1
+    assert line.startswith("hc: value is 70000, expected 0 to 65535 for u16")
+
+
+def test_a_given_type_wins(ring) -> None:
+    assert ask(ring, "read", "1", "0x2381:1", "--type", "u32")[0] == 0
+    told = "hc: the object has 4 bytes, i16 has 2"
+    assert ask(ring, "read", "1", "0x2381:1", "--type", "i16") == (1, [told])
+
+
+def test_every_way_to_fail_is_told_with_its_slave(ring) -> None:
+    code, lines = ask(ring, "write", "0,2-5", "0x2381:1", "56")
+    assert code == 1
+    for part in (
+        "slave 0 0x2381:01 = 56 (0x00000038)",
+        "hc: slave 2 0x2381:01 was refused: slave 2 is in SAFEOP",
+        "hc: slave 3 0x2381:01 was aborted by the drive: 0x06090030 (value out of range)",
+        "hc: slave 4 0x2381:01 got no answer from the drive",
+        "hc: slave 5 0x2381:01 was written, but reads back as another value",
+    ):
+        assert any(line.startswith(part) for line in lines), lines
+
+
+def test_an_object_that_the_drive_lacks_is_told_so(ring) -> None:
+    told = "slave 0 0x4000:00 was aborted by the drive: 0x06020000 (object does not exist)"
+    assert ask(ring, "read", "0", "0x4000") == (1, [f"hc: {told}"])
+    code, (line,) = ask(ring, "write", "0", "0x4000", "1")
+    assert code == 1
+    assert "read for its type" in line
+    assert "give the --type" in line
+
+
+def test_a_robot_without_a_ring_is_told_from_no_robot(start) -> None:
+    fake = start(sys.executable, str(FAKE), "without_ring", **QUICKLY_FOUND)
+    fake.wait_for("serving")
+    code, (line,) = ask(start, "read", "0", "0x603F", timeout=3.0)
+    assert code == 1
+    assert line.startswith("hc: a control process is running (DAMPING), but /erob/read_sdo_batch")
+    assert "hc up real --backends ec" in line
+
+
+@pytest.mark.parametrize("words", [("x", "0x603F"), ("0", "603F"), ("0", "0x603F:999")])
+def test_a_word_that_cannot_be_understood_needs_no_robot(start, words: tuple[str, str]) -> None:
+    code, (line,) = ask(start, "read", *words)
+    assert code == 1
+    assert "expected a number from 0 to " in line

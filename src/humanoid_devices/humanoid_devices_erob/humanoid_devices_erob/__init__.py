@@ -1,0 +1,1 @@
+"""The eRob servos on EtherCAT as a hardware component."""

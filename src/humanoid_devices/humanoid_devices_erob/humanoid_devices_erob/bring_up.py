@@ -1,0 +1,233 @@
+"""From a closed master to drives in operation: all slaves together, the whole again if it fails.
+
+    find, compare -> PREOP: set up by mailbox, map -> exchange at the bring-up rate from here on:
+    clocks converge -> SYNC0 -> SAFEOP -> OP -> operation enabled
+
+No mail is sent from the activation of SYNC0 on: it would fault the drives (0xA000).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_devices_erob.al_state import AlState, AlStatus, differing
+from humanoid_devices_erob.cycle import Cycle
+from humanoid_devices_erob.drive_setup import set_up_drives
+from humanoid_devices_erob.drive_walk import operation_enabled
+from humanoid_devices_erob.error_codes import describe_statusword
+from humanoid_devices_erob.identity import check_identities
+from humanoid_devices_erob.mailbox_engine import MailboxLayout
+from humanoid_devices_erob.ring import ProcessDataMaster, Ring
+from humanoid_devices_erob.ring_errors import BringUpError, IdentityError
+from humanoid_devices_erob.settings import Identity, Settings
+from humanoid_devices_erob.timebase import Timebase
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS: Final = 3  # one lost frame in a hundred spoils few bring-ups, and no three in a row
+# Of every slave's clock [ns]; what the drive insists on before OP is assumed, confirm on hardware.
+CONVERGED: Final = 1000
+CONVERGENCE_TIMEOUT: Final = 5.0  # [s]; 297 frames are usual (actuator documents), 0.3 s at 1 kHz
+STATE_TIMEOUT: Final = 3.0  # [s] for all slaves to change their state
+REQUEST_INTERVAL: Final = 0.2  # [s] until a state is asked for again
+ENABLE_TIMEOUT: Final = 3.0  # [s] for all drives to be enabled, faults from before reset
+_NAP: Final = 0.001  # [s] between two looks at the states while no frames are exchanged
+
+
+class Master(ProcessDataMaster, Protocol):
+    """What a bring-up needs of the master; see EthercatMaster."""
+
+    def open(self, interface: str) -> None:
+        """Take the network interface."""
+
+    def close(self) -> None:
+        """Give it back."""
+
+    def scan(self) -> list[Identity]:
+        """Find all slaves and ask them to go to PREOP."""
+
+    def mailbox_layouts(self) -> list[MailboxLayout]:
+        """Where the mailboxes are."""
+
+    def map_process_data(self) -> None:
+        """Configure sync managers and FMMUs."""
+
+    def measure_delays(self) -> None:
+        """Find propagation delays, set the clocks' offsets."""
+
+    def start_sync0(self, slave: int, period_ns: int) -> bool:
+        """Have the slave fire SYNC0; whether it will."""
+
+    def stop_sync0(self, slave: int) -> None:
+        """No more SYNC0."""
+
+    def request_state(self, state: AlState) -> None:
+        """Ask all slaves to go to `state`."""
+
+    def request_slave_state(self, slave: int, state: AlState, *, acknowledge: bool = False) -> None:
+        """Ask one slave."""
+
+    def states(self) -> list[AlStatus]:
+        """Of every slave, now."""
+
+    def clock_difference(self, slave: int) -> int | None:
+        """How far the slave's clock is from the reference [ns]."""
+
+
+class BringUp:
+    """Brings the ring up; on failure the slaves are in INIT and the master is closed."""
+
+    def __init__(
+        self, settings: Settings, master: Master, timebase: Timebase, stop: threading.Event
+    ) -> None:
+        self._settings, self._master, self._timebase, self._stop = settings, master, timebase, stop
+        self._joint_at = settings.joint_at
+
+    def run(self) -> tuple[Ring, Cycle]:
+        """All drives in operation, and the cycle that keeps them there.
+
+        Raises InterfaceError and IdentityError, or BringUpError after ATTEMPTS attempts.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self._master.open(self._settings.interface)
+                return self._attempt()
+            except BringUpError as error:
+                self._retreat()
+                if attempt == ATTEMPTS or self._stop.is_set():
+                    raise BringUpError(f"bring-up failed {attempt} times: {error}") from error
+                logger.warning("bring-up of the ring failed, once more from the start: %s", error)
+            except BaseException:
+                self._retreat()
+                raise
+        raise AssertionError("unreachable")
+
+    def _attempt(self) -> tuple[Ring, Cycle]:
+        settings, master = self._settings, self._master
+        self._identify()
+        self._wait_for_preop()
+        ring = Ring(master, master.mailbox_layouts(), self._timebase)
+        set_up_drives(ring, self._joint_at, settings.serial_numbers)
+        master.map_process_data()
+        for slave in range(len(self._joint_at)):
+            ring.engine.reset(slave)  # the master has used the mailboxes itself meanwhile
+        master.measure_delays()
+        period = 1.0 / settings.bringup_frequency
+        ring.mapped()
+        ring.paced(period, settings.period)
+        cycle = Cycle(ring, period, self._stop)
+        self._converge(cycle)
+        self._start_sync0(cycle)
+        self._change_state(ring, cycle, AlState.SAFEOP)
+        self._converge(cycle)
+        self._change_state(ring, cycle, AlState.OP)
+        self._enable(ring, cycle)
+        return ring, cycle
+
+    def _identify(self) -> None:
+        """A lost frame can forge a difference: it is believed when it shows twice."""
+        settings = self._settings
+        expected = settings.identity, self._joint_at, settings.interface
+        for last in (False, True):
+            try:
+                check_identities(self._master.scan(), *expected)
+            except IdentityError:
+                if last:
+                    raise
+            else:
+                return
+
+    def _wait_for_preop(self) -> None:
+        end = self._timebase.clock() + STATE_TIMEOUT
+        while problem := differing(self._master.states(), AlState.PREOP, self._joint_at):
+            if self._timebase.clock() > end:
+                raise BringUpError(f"not in PREOP: {problem}")
+            self._timebase.sleep(_NAP)
+
+    def _converge(self, cycle: Cycle) -> None:
+        """Every frame brings every clock nearer to the first one's."""
+        astray = list(range(len(self._joint_at)))
+        found: list[int | None] = [None]
+
+        def look(deadline: float) -> None:
+            """At one clock at least, at more if there is time."""
+            while astray:
+                found[0] = self._master.clock_difference(astray[-1])
+                if found[0] is None or found[0] >= CONVERGED:
+                    return
+                astray.pop()
+                if self._timebase.clock() > deadline - _NAP / 2:
+                    return
+
+        if not cycle.until(lambda: not astray, CONVERGENCE_TIMEOUT, look):
+            raise BringUpError(
+                f"clock of {self._joint_at[astray[-1]]} is {found[0]} ns off the reference after "
+                f"{CONVERGENCE_TIMEOUT:g} s, expected less than {CONVERGED} ns"
+            )
+
+    def _start_sync0(self, cycle: Cycle) -> None:
+        """One slave per exchange: SYNC0 fires no earlier than 0.1 s after."""
+        waiting = list(range(len(self._joint_at)))
+
+        def start(_: float) -> None:
+            period = self._settings.sync0_nanoseconds
+            if waiting and self._master.start_sync0(waiting[0], period):
+                waiting.pop(0)
+
+        if not cycle.until(lambda: not waiting, STATE_TIMEOUT, start):
+            names = ", ".join(self._joint_at[slave] for slave in waiting)
+            raise BringUpError(f"SYNC0 can't be started in {names}")
+
+    def _change_state(self, ring: Ring, cycle: Cycle, state: AlState) -> None:
+        statuses: Sequence[AlStatus] = ()
+        ask = self._timebase.clock()
+
+        def settled() -> bool:
+            nonlocal statuses, ask
+            if self._timebase.clock() >= ask:  # again, in case the request was lost
+                ask += REQUEST_INTERVAL
+                self._master.request_state(state)
+            statuses = self._master.states()
+            if any(status.error for status in statuses):
+                return True
+            return ring.lost == 0 and all(status.state is state for status in statuses)
+
+        cycle.until(settled, STATE_TIMEOUT)
+        problem = differing(statuses, state, self._joint_at)
+        if problem or ring.lost:
+            raise BringUpError(f"not in {state.name}: {problem or 'frames are lost'}")
+
+    def _enable(self, ring: Ring, cycle: Cycle) -> None:
+        """A fault left from before is reset; targets follow until operation is enabled."""
+        ring.walk.enable(np.ones(len(self._joint_at), dtype=bool), reset_faults=True)
+        everyone = self._everyone_enabled
+        if not cycle.until(lambda: everyone(ring), ENABLE_TIMEOUT):
+            problem = not_enabled(ring, self._joint_at)
+            raise BringUpError(problem or "frames are lost while the drives are enabled")
+
+    @staticmethod
+    def _everyone_enabled(ring: Ring) -> bool:
+        return not ring.lost and bool(operation_enabled(ring.image.statusword).all())
+
+    def _retreat(self) -> None:
+        try:
+            self._master.request_state(AlState.INIT)
+        except HardwareError as error:  # it was never opened
+            logger.debug("no retreat to INIT: %s", error)
+        finally:
+            self._master.close()
+
+
+def not_enabled(ring: Ring, joint_at: Sequence[str]) -> str:
+    """Which drives are not in operation, in words; empty if all are."""
+    words = ring.image.statusword
+    return "; ".join(
+        f"{joint_at[i]} is not in operation: {describe_statusword(int(words[i]))}"
+        for i in np.flatnonzero(~operation_enabled(words)).tolist()
+    )

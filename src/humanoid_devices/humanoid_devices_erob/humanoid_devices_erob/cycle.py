@@ -1,0 +1,52 @@
+"""Exchanges process data at a steady rate in the calling thread, until something has happened."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from humanoid_devices_erob.ring import Ring
+
+
+class Cycle:
+    """The exchange while no control loop runs: drives follow what they measure.
+
+    Args:
+        period: [s] from exchange to exchange.
+        stop: ends every `until` early.
+    """
+
+    def __init__(self, ring: Ring, period: float, stop: threading.Event) -> None:
+        self._ring, self._period, self._stop = ring, period, stop
+        self._next = ring.timebase.clock()
+
+    def until(
+        self,
+        done: Callable[[], bool],
+        timeout: float,
+        work: Callable[[float], None] | None = None,
+    ) -> bool:
+        """Exchange until `done`, asked after each exchange; False after `timeout` [s] or `stop`.
+
+        `work` is given the rest of each period, as the time [s] when it must be back.
+        """
+        timebase = self._ring.timebase
+        end = timebase.clock() + timeout
+        while True:
+            self._ring.exchange()
+            if done():
+                return True
+            if self._stop.is_set() or timebase.clock() > end:
+                return False
+            self._next += self._period + self._ring.lock.take()
+            if work is not None:
+                work(self._next)
+            self._wait()
+
+    def _wait(self) -> None:
+        timebase = self._ring.timebase
+        left = self._next - timebase.clock()
+        if left > 0.0:
+            timebase.sleep(left)
+        else:
+            self._next -= left  # late: from here on, no catching up

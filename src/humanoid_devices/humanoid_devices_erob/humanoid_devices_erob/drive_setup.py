@@ -1,0 +1,137 @@
+"""What is set up in the drives in PREOP, by mailbox, all drives at once.
+
+Only what differs is written, and what was written is read back. The gate 0x2383 may have been left
+armed by a stack that died: it is closed before any drive gets torque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from humanoid_devices_erob.identity import check_serial_numbers
+from humanoid_devices_erob.ring import Ring
+from humanoid_devices_erob.ring_errors import BringUpError
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.wire.pdo import RX_MAPPING, TX_MAPPING, PdoEntry
+
+Key = tuple[int, int]  # index, subindex
+
+SERIAL_NUMBER: Final[Key] = (objects.IDENTITY, 4)
+GATE: Final[Key] = objects.GATE_SWITCH
+
+
+@dataclass(frozen=True, slots=True)
+class _Pdo:
+    """One PDO: its mapping object, and the object that assigns it to its sync manager."""
+
+    assignment: int
+    mapping: int
+    entries: tuple[PdoEntry, ...]
+
+    def wanted(self) -> dict[Key, bytes]:
+        """The objects of a drive that is set up, in the order in which they are read."""
+        entries = {
+            (self.mapping, i): entry.packed.to_bytes(4, "little")
+            for i, entry in enumerate(self.entries, 1)
+        }
+        return {
+            (self.assignment, 0): b"\x01",
+            (self.assignment, 1): self.mapping.to_bytes(2, "little"),
+            (self.mapping, 0): bytes([len(self.entries)]),
+            **entries,
+        }
+
+    def writes(self) -> list[tuple[Key, bytes]]:
+        """The way there (ETG.1000.6): nothing counts while it is being changed."""
+        wanted = self.wanted()
+        counts = (self.assignment, 0), (self.mapping, 0)
+        entries = [(key, data) for key, data in wanted.items() if key[0] == self.mapping and key[1]]
+        return [
+            *((key, b"\x00") for key in counts),
+            *entries,
+            (counts[1], wanted[counts[1]]),
+            ((self.assignment, 1), wanted[self.assignment, 1]),
+            (counts[0], wanted[counts[0]]),
+        ]
+
+
+_PDOS: Final = (
+    _Pdo(objects.RX_ASSIGN, objects.RX_PDO, RX_MAPPING),
+    _Pdo(objects.TX_ASSIGN, objects.TX_PDO, TX_MAPPING),
+)
+
+
+def set_up_drives(
+    ring: Ring, joint_at: Sequence[str], serial_numbers: Sequence[int | None]
+) -> None:
+    """Check the serial numbers, map the process data and close the gates; in PREOP.
+
+    Raises IdentityError for a serial number, BringUpError for what can't be read or written.
+    """
+    keys = [key for pdo in _PDOS for key in pdo.wanted()] + [GATE]
+    if any(serial is not None for serial in serial_numbers):
+        keys.append(SERIAL_NUMBER)
+    found = _read(ring, joint_at, keys)
+    if SERIAL_NUMBER in keys:
+        serials = [int.from_bytes(values.get(SERIAL_NUMBER, b""), "little") for values in found]
+        check_serial_numbers(serials, serial_numbers, joint_at)
+    writes = [
+        SdoObject(slave, *key, data)
+        for slave, values in enumerate(found)
+        for key, data in _differing(values)
+    ]
+    if writes:
+        _checked(ring.complete(SdoBatch(tuple(writes), write=True)), joint_at)
+    _hand_mailboxes_over(ring, joint_at)
+
+
+def _hand_mailboxes_over(ring: Ring, joint_at: Sequence[str]) -> None:
+    """A last look at the gates, in requests whose counter is 0.
+
+    A slave drops a request whose counter is the last one's, and the master, which reads the mapping
+    next, counts for itself: after a 0 it can't be mistaken.
+    """
+    for slave in range(len(joint_at)):
+        ring.engine.reset(slave)
+    found = _read(ring, joint_at, [GATE])
+    armed = [joint for joint, values in zip(joint_at, found, strict=True) if any(values[GATE])]
+    if armed:
+        raise BringUpError(f"the gate 0x2383 is open again: {', '.join(armed)}")
+
+
+def _read(ring: Ring, joint_at: Sequence[str], keys: Sequence[Key]) -> list[dict[Key, bytes]]:
+    """Values of the objects of each drive; those that it doesn't have are left out."""
+    wanted = [SdoObject(slave, *key) for slave in range(len(joint_at)) for key in keys]
+    found: list[dict[Key, bytes]] = [{} for _ in joint_at]
+    results = ring.complete(SdoBatch(tuple(wanted), write=False))
+    _checked([it for it in results if it.status is not SdoStatus.ABORTED], joint_at)
+    for result in results:
+        if result.status is SdoStatus.DONE:
+            target = result.object
+            found[target.slave][target.index, target.subindex] = target.data
+    gateless = [joint for joint, values in zip(joint_at, found, strict=True) if GATE not in values]
+    if gateless:
+        raise BringUpError(f"no gate 0x2383 in {', '.join(gateless)}: are these eRob drives?")
+    return found
+
+
+def _differing(values: Mapping[Key, bytes]) -> Iterator[tuple[Key, bytes]]:
+    for pdo in _PDOS:
+        if any(values.get(key) != data for key, data in pdo.wanted().items()):
+            yield from pdo.writes()
+    if any(values[GATE]):
+        yield GATE, bytes(len(values[GATE]))
+
+
+def _checked(results: Sequence[SdoResult], joint_at: Sequence[str]) -> None:
+    failed = [result for result in results if result.status is not SdoStatus.DONE]
+    if failed:
+        first: dict[int, SdoResult] = {}
+        for result in failed:
+            first.setdefault(result.object.slave, result)
+        raise BringUpError(
+            "; ".join(f"{joint_at[i]} ({it.object}): {it.message}" for i, it in first.items())
+        )

@@ -1,0 +1,181 @@
+"""The eRob drives of one EtherCAT ring, behind the contract of a hardware component."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+import numpy as np
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.surface import (
+    COMMAND_INTERFACES,
+    Capability,
+    JointCommand,
+    JointState,
+)
+from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo
+from humanoid_devices_erob.bring_up import BringUp
+from humanoid_devices_erob.cycle import Cycle
+from humanoid_devices_erob.impedance_statement import ImpedanceStatement
+from humanoid_devices_erob.impedance_watch import ImpedanceWatch
+from humanoid_devices_erob.joint_frame import JointFrame
+from humanoid_devices_erob.keeper import Keeper
+from humanoid_devices_erob.master import EthercatMaster
+from humanoid_devices_erob.operation import Operation
+from humanoid_devices_erob.ordered_exit import OrderedExit
+from humanoid_devices_erob.ring import Ring
+from humanoid_devices_erob.sdo import SdoBatch, SdoResult
+from humanoid_devices_erob.sdo_batch import refused
+from humanoid_devices_erob.settings import parse_settings
+from humanoid_devices_erob.timebase import Timebase
+
+
+class ErobSystem:
+    """The joints of one <ros2_control> block, each an eRob drive in cyclic synchronous position.
+
+    `on_activate` brings the ring up in a thread that keeps cycling until the loop's first `read`;
+    from then on the loop's thread does all the I/O: an exchange in `write`, mail in `idle_until`.
+    """
+
+    def __init__(self, timebase: Timebase | None = None, *, realtime: bool = True) -> None:
+        self._timebase = timebase or Timebase()
+        self._realtime = realtime
+        self._master = EthercatMaster()
+        self._keeper: Keeper | None = None
+        self._ring: Ring | None = None
+        self._operation: Operation | None = None
+
+    def on_configure(self, info: HardwareInfo) -> None:
+        """See HardwareComponent. Raises ConfigError."""
+        self._settings = settings = parse_settings(info)
+        self._watch = ImpedanceWatch(settings, self.clock)
+        self._report = SafetyReport(settings.name)
+        self._capabilities = np.full(
+            (len(COMMAND_INTERFACES), len(settings.joints)), Capability.NEVER, dtype=np.int8
+        )
+        self._capabilities[COMMAND_INTERFACES.index("position")] = Capability.PER_TICK
+        for interface in ("stiffness", "damping"):
+            self._capabilities[COMMAND_INTERFACES.index(interface)] = Capability.PER_MODE
+
+    def on_activate(self, state: JointState) -> None:
+        """See HardwareComponent: returns with all drives in operation, following.
+
+        Raises InterfaceError, IdentityError or BringUpError; the ring is left in INIT then.
+        """
+        stop = threading.Event()
+        bring_up = BringUp(self._settings, self._master, self._timebase, stop)
+        self._keeper = Keeper(bring_up.run, stop, realtime=self._realtime)
+        ring, _ = self._keeper.start()
+        self._watch.gates_closed()
+        self._ring = ring
+        JointFrame(self._settings).measure(ring.image, state)
+
+    def read(self, state: JointState, now: float, period: float) -> None:
+        """See HardwareComponent. The first call takes the ring over from the keeper."""
+        operation = self._operation or self._take_over()
+        operation.read(state)
+
+    def write(self, command: JointCommand, now: float, period: float) -> None:
+        """See HardwareComponent."""
+        if self._operation is None:
+            raise HardwareError(f"{self._settings.name} is not active")
+        self._operation.write(command, period)
+
+    def on_deactivate(self) -> None:
+        """See HardwareComponent. Raises HardwareError that says what may still be armed."""
+        self._operation = self._ring = None
+        keeper, self._keeper = self._keeper, None
+        ring = None if keeper is None else keeper.stop()
+        if ring is None:
+            return
+        period = 1.0 / self._settings.bringup_frequency
+        ring.paced(period, self._settings.period)
+        cycle = Cycle(ring, period, threading.Event())
+        leaving = OrderedExit(self._master, ring, cycle, self._settings.joint_at)
+        try:
+            leaving.run()
+        finally:
+            self._master.close()
+        if leaving.failures:
+            raise HardwareError(f"{self._settings.name}: {'; '.join(leaving.failures)}")
+
+    def capabilities(self) -> CapabilityArray:
+        """See HardwareComponent: position per tick, stiffness and damping per mode."""
+        return self._capabilities
+
+    def effort_limit(self, position: FloatArray) -> FloatArray:
+        """See HardwareComponent: the URDF's limits."""
+        return self._settings.effort_limit
+
+    def safety(self) -> SafetyReport:
+        """See HardwareComponent."""
+        operation = self._operation
+        return self._report if operation is None else operation.supervisor.report
+
+    # ConfirmsImpedance and ResetsFaults.
+
+    def mode_changed(self, mode: Mode, switch_number: int) -> None:
+        """See ConfirmsImpedance."""
+        self._watch.mode_changed(mode, switch_number)
+
+    def impedance_confirmed(self) -> bool:
+        """See ConfirmsImpedance: manager and read-back agree on the mode and number in force."""
+        return self._watch.confirmed
+
+    def realized_stiffness(self) -> FloatArray:
+        """See ConfirmsImpedance: of the registers as read back, nominal."""
+        return self._watch.stiffness
+
+    def reset_faults(self) -> None:
+        """See ResetsFaults."""
+        if self._operation is not None:
+            self._operation.reset_faults()
+
+    # OwnsIdleTime.
+
+    def idle_until(self, deadline: float) -> None:
+        """See OwnsIdleTime: mail between two ticks, if the ring is the loop's by now."""
+        if self._operation is not None:
+            self._operation.idle_until(deadline)
+        left = deadline - self.clock()
+        if left > 0.0:
+            self._timebase.sleep(left)
+
+    def tick_correction(self) -> float:
+        """See OwnsIdleTime."""
+        if self._operation is None or self._ring is None:
+            return 0.0
+        return self._ring.lock.take()
+
+    @property
+    def lost_exchanges(self) -> int:
+        """Exchanges of process data that didn't reach every slave, since the bring-up."""
+        return 0 if self._ring is None else self._ring.lost_in_all
+
+    # From any thread: what the ROS side uses.
+
+    def clock(self) -> float:
+        """Monotonic time [s], as in `SdoBatch.valid_until`."""
+        return self._timebase.clock()
+
+    def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
+        """Begin a batch; refused as a whole while the control loop doesn't run the ring."""
+        operation = self._operation
+        if operation is None:
+            return refused(batch, "the control loop does not drive the ring yet")
+        return operation.submit(batch)
+
+    def impedance_stated(self, statement: ImpedanceStatement) -> None:
+        """Told of every statement of the impedance manager."""
+        self._watch.stated(statement)
+
+    def _take_over(self) -> Operation:
+        if self._keeper is None or self._ring is None:
+            raise HardwareError(f"{self._settings.name} is not active")
+        self._keeper.stop()
+        self._operation = Operation(self._settings, self._master, self._ring, self._watch)
+        return self._operation

@@ -1,0 +1,168 @@
+"""What is known of the drives' loop gains, and whether they are those of the mode in force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_devices_erob.gains import (
+    IntArray,
+    JointRegisters,
+    Registers,
+    gains_to_registers,
+    registers_to_gains,
+    write_order,
+)
+from humanoid_devices_erob.impedance_statement import ImpedanceStatement
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.settings import Settings
+from humanoid_devices_erob.wire import objects
+
+MANAGER_SILENCE: Final = 0.3  # [s] without a statement: the impedance manager is gone (10 Hz usual)
+UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
+
+_ROWS: Final = {
+    objects.GATE_SWITCH: 0,
+    objects.POSITION_GAIN: 1,
+    objects.VELOCITY_GAIN: 2,
+    objects.VELOCITY_INTEGRAL: 3,
+}
+
+
+class ImpedanceWatch:
+    """Registers as the drives read back last, the impedance manager's word, and the mode.
+
+    Arrays are in the order of the block's joints. `stated` may be called from any thread, the rest
+    by the one that does the I/O.
+    """
+
+    def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
+        self._settings, self._clock = settings, clock
+        joints = len(settings.joints)
+        self._joint_of = {int(slave): i for i, slave in enumerate(settings.ring_position)}
+        self._registers = np.full((len(_ROWS), joints), UNKNOWN, dtype=np.int64)
+        self._gate, self._position_gain = self._registers[0], self._registers[1]
+        self._statement: ImpedanceStatement | None = None
+        self._heard = clock()  # [s] the manager's latest statement, or the mode's beginning
+        self._judged: tuple[object, ...] = ()  # what `_confirmed` was concluded from
+        self._latest: ImpedanceStatement | None = None
+        self._confirmed = False
+        self._stiffness: FloatArray = np.full(joints, np.nan)
+        self._soft = gains_to_registers(
+            0.0,
+            settings.fallback_damping,
+            torque_constant=settings.torque_constant,
+            gear=settings.gear,
+        )
+        self.mode = Mode.ZERO_TORQUE
+        self.number = 0
+        self._changes = 0  # of the registers
+
+    def stated(self, statement: ImpedanceStatement) -> None:
+        """The impedance manager has said something."""
+        self._statement = statement
+
+    def mode_changed(self, mode: Mode, number: int) -> None:
+        """Another mode or switch number is in force."""
+        self.mode, self.number = mode, number
+        self._heard = self._clock()
+
+    def gates_closed(self) -> None:
+        """All drives have been set up: factory gains act, whatever the registers hold."""
+        self._registers[:] = UNKNOWN
+        self._gate[:] = 0
+        self._refresh()
+
+    def slave_lost(self, slave: int) -> None:
+        """Nothing is known of a slave that may have been without power."""
+        column = self._registers[:, self._joint_of[slave]]
+        if (column != UNKNOWN).any():
+            column[:] = UNKNOWN
+            self._refresh()
+
+    def read(self, results: Sequence[SdoResult]) -> None:
+        """Take what drives have answered, whatever was asked."""
+        for result in results:
+            target = result.object
+            row = _ROWS.get((target.index, target.subindex))
+            read = result.status in (SdoStatus.DONE, SdoStatus.DIFFERENT) and target.data
+            if row is not None and read:
+                value = int.from_bytes(target.data, "little", signed=True)
+                self._registers[row, self._joint_of[target.slave]] = value
+        self._refresh()
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether manager and drives agree on the gains of the mode and number in force."""
+        statement = self._statement
+        judged = (id(statement), self._changes, self.mode, self.number)
+        if judged != self._judged:
+            self._judged, self._latest = judged, statement  # kept, or its id could come again
+            self._confirmed = self._judge(statement)
+        return self._confirmed
+
+    @property
+    def stiffness(self) -> FloatArray:
+        """[Nm/rad] (n,) that the registers give, nominal: the most that can act; NaN if unknown."""
+        return self._stiffness
+
+    def softening(self) -> SdoBatch | None:
+        """What makes stiff drives soft in a soft mode, if the impedance manager doesn't."""
+        statement = self._statement
+        if statement is not None:
+            self._heard = max(self._heard, statement.arrived)
+        if self.mode not in SAFE_MODES or self._clock() - self._heard <= MANAGER_SILENCE:
+            return None
+        stiff = np.flatnonzero((self._gate == 1) & (self._position_gain != 0))
+        writes = [write for joint in stiff for write in self._softened(int(joint))]
+        if not writes:
+            return None
+        self._heard = self._clock()  # if it fails, once more after the same time
+        return SdoBatch(tuple(writes), write=True, mode=self.mode, number=self.number)
+
+    def _softened(self, joint: int) -> list[SdoObject]:
+        slave = int(self._settings.ring_position[joint])
+        old = JointRegisters(*(int(value) for value in self._registers[1:, joint]))
+        return [
+            SdoObject(slave, write.index, write.subindex, write.data)
+            for write in write_order(old, self._soft.of(joint))
+        ]
+
+    def _judge(self, statement: ImpedanceStatement | None) -> bool:
+        if statement is None or not (statement.confirmed and statement.armed):
+            return False
+        if (statement.mode, statement.number) != (self.mode, self.number):
+            return False
+        stated = self._in_order(statement)
+        return stated is not None and bool(
+            (self._gate == 1).all() and np.array_equal(self._registers[1:], stated)
+        )
+
+    def _in_order(self, statement: ImpedanceStatement) -> IntArray | None:
+        """The stated registers of the block's joints, shape (3, n); None if one is missing."""
+        places = {name: i for i, name in enumerate(statement.joint_names)}
+        if not all(name in places for name in self._settings.joints):
+            return None
+        order = [places[name] for name in self._settings.joints]
+        said = statement.registers
+        return np.array(
+            [said.position_gain[order], said.velocity_gain[order], said.velocity_integral[order]]
+        )
+
+    def _refresh(self) -> None:
+        self._changes += 1
+        settings = self._settings
+        position_gain, velocity_gain, integral = self._registers[1:]
+        stiffness, _ = registers_to_gains(
+            Registers(position_gain, velocity_gain, integral),
+            torque_constant=settings.torque_constant,
+            gear=settings.gear,
+        )
+        known = (self._gate == 1) & (position_gain >= 0) & (velocity_gain >= 0)
+        found = np.where(known, stiffness, np.nan)
+        if not np.array_equal(found, self._stiffness, equal_nan=True):
+            self._stiffness = found

@@ -1,0 +1,55 @@
+"""Between the drives' counts, in ring order, and the joint frame, in the order of the block."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.surface import JointState
+from humanoid_control_common.units import Encoder
+from humanoid_devices_erob.exchange import ProcessImage
+from humanoid_devices_erob.settings import Settings
+
+ENCODER: Final = Encoder(524288)  # 19 bit at the output, whatever the gear (actuator documents)
+_TORQUE_UNIT: Final = 1e-3  # 0x6077 counts thousandths of the rated torque (CiA 402-2; assumed)
+_INT32: Final = np.iinfo(np.int32)
+
+
+class JointFrame:
+    """Applies calibration and order, once, here and nowhere else."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._calibration = settings.calibration
+        self._at = settings.ring_position  # of each joint
+        self._torque_unit = settings.rated_torque * _TORQUE_UNIT  # [Nm]
+        self.velocity_limit = np.empty(len(settings.joints))  # [counts/s], ring order
+        self.velocity_limit[self._at] = settings.velocity_limit * ENCODER.counts_per_radian
+
+    def measure(self, image: ProcessImage, state: JointState) -> None:
+        """Fill `state` [rad, rad/s, Nm] from the drives' inputs."""
+        calibration, at = self._calibration, self._at
+        scale = ENCODER.counts_per_radian
+        state.position[:] = calibration.position_to_joint(image.position[at] / scale)
+        state.velocity[:] = calibration.rate_to_joint(image.velocity[at] / scale)
+        state.effort[:] = calibration.rate_to_joint(image.torque[at] * self._torque_unit)
+
+    def to_counts(self, position: FloatArray) -> FloatArray:
+        """Joint positions [rad] (n,) to counts in ring order, not rounded."""
+        counts = np.empty_like(position)
+        raw = self._calibration.position_to_raw(position)
+        counts[self._at] = raw * ENCODER.counts_per_radian
+        return counts
+
+    def to_ring(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A mask (n,) of joints, in ring order."""
+        ordered = np.empty_like(mask)
+        ordered[self._at] = mask
+        return ordered
+
+
+def as_wire_counts(counts: FloatArray) -> NDArray[np.int32]:
+    """Counts rounded to what the wire carries; beyond ±2³¹ saturated (25 000 turns away)."""
+    return np.clip(np.rint(counts), _INT32.min, _INT32.max).astype(np.int32)

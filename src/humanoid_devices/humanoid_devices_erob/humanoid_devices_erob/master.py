@@ -1,0 +1,234 @@
+"""The EtherCAT master: pysoem behind typed calls and errors. Nothing else imports pysoem.
+
+pysoem tolerates one thread at a time, and so does this: whoever holds the master does all of its
+I/O. Slaves are numbered by their place on the ring, from 0.
+
+SOEM waits for a frame in `recv` with a timeout of one scheduler tick (4 ms at 250 Hz): a lost frame
+costs that long whatever is asked for. The interpreter is held meanwhile, except where frames are
+missing already: a dead ring must not stop the other threads.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import Final
+
+import pysoem
+
+from humanoid_devices_erob.al_state import AlState, AlStatus
+from humanoid_devices_erob.interface import check_interface, check_rights, claim_interface
+from humanoid_devices_erob.mailbox_engine import MailboxLayout
+from humanoid_devices_erob.ring_errors import BringUpError, InterfaceError
+from humanoid_devices_erob.settings import Identity
+from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
+
+# Of SOEM, in µs: how long an answer is waited for. While the ring is set up, long enough that what
+# SOEM does three times is done more than once; in operation nobody can wait for a lost frame.
+_PATIENT_US: Final = 20_000
+_PROMPT_US: Final = 2_000
+_MAILBOX_US: Final = 200_000  # for room in a mailbox: SOEM's 20 ms allow for no lost frame
+_SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
+_SYNC_MANAGER_BYTES: Final = 8
+_SYNC_UNIT: Final = 0x0981  # ETG.1000.4: activation, start time at 0x0990, period at 0x09A0
+_SYNC_UNIT_LAYOUT: Final = struct.Struct("<B14xQ8xI")
+_SYNC0_ACTIVE: Final = 0x03  # cyclic operation, SYNC0
+_TIME_DIFFERENCE: Final = 0x092C  # ETG.1000.4: sign and magnitude, [ns]
+
+
+class EthercatMaster:
+    """One ring. Implements MailboxPort for the mailbox engine."""
+
+    def __init__(self) -> None:
+        self._master: pysoem.Master | None = None
+        self._claim: socket.socket | None = None
+        self._slaves: list[pysoem.CdefSlave] = []
+        self._answering = False  # whether the latest exchange came back
+
+    def open(self, interface: str) -> None:
+        """Take the network interface. Raises InterfaceError that says what to do."""
+        check_rights()
+        check_interface(interface)
+        self._claim = claim_interface(interface)
+        self._set_patience(_PATIENT_US)
+        pysoem.settings.timeouts.tx_mailbox = _MAILBOX_US
+        master = pysoem.Master()
+        try:
+            master.open(interface)
+        except ConnectionError as error:
+            self.close()
+            raise InterfaceError(f"network interface '{interface}': {error}") from error
+        self._master = master
+
+    def close(self) -> None:
+        """Give the interface back; nothing happens if it isn't open."""
+        master, self._master = self._master, None
+        claim, self._claim = self._claim, None
+        self._slaves = []
+        if master is not None:
+            master.close()
+        if claim is not None:
+            claim.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a ring to talk to."""
+        return self._master is not None
+
+    # Set-up, in this order.
+
+    def scan(self) -> list[Identity]:
+        """Find all slaves, give them addresses and ask them to go to PREOP; who they are."""
+        master = self._opened()
+        master.config_init(release_gil=True)
+        self._slaves = list(master.slaves)
+        return [Identity(slave.man, slave.id) for slave in self._slaves]
+
+    def mailbox_layouts(self) -> list[MailboxLayout]:
+        """Where the mailboxes are, as configured in the slaves. Raises BringUpError."""
+        return [self._mailbox_layout(slave) for slave in range(len(self._slaves))]
+
+    def map_process_data(self) -> None:
+        """Configure sync managers and FMMUs from the slaves' PDO mapping, in PREOP.
+
+        Raises BringUpError if a slave's process data isn't as large as it must be.
+        """
+        master = self._opened()
+        master.manual_state_change = True
+        try:
+            master.config_map()
+        except pysoem.ConfigMapError as error:
+            raise BringUpError(
+                f"the slaves' PDO mapping can't be read: {error.error_list}"
+            ) from error
+        for position, slave in enumerate(self._slaves):
+            found = len(slave.output), len(slave.input)
+            # pysoem writes outputs without looking at lengths: into the next slave's if need be.
+            if found != (RX_BYTES, TX_BYTES):
+                raise BringUpError(
+                    f"slave {position} maps {found[0]} bytes of outputs and {found[1]} of inputs, "
+                    f"expected {RX_BYTES} and {TX_BYTES}"
+                )
+
+    def measure_delays(self) -> None:
+        """Find the propagation delays and set the clocks' offsets. Raises BringUpError."""
+        if not self._opened().config_dc():
+            raise BringUpError("no slave with a distributed clock; the drives work only with one")
+        self._set_patience(_PROMPT_US)
+
+    def start_sync0(self, slave: int, period_ns: int) -> bool:
+        """Have the slave fire SYNC0 at multiples of `period_ns`, from about 0.1 s later on.
+
+        Whether it will: the datagrams that order it may be lost.
+        """
+        self._slaves[slave].dc_sync(True, period_ns)
+        data = self.read(slave, _SYNC_UNIT, _SYNC_UNIT_LAYOUT.size)
+        if data is None:
+            return False
+        activation, start, period = _SYNC_UNIT_LAYOUT.unpack(data)
+        return bool(activation == _SYNC0_ACTIVE and period == period_ns and start > self.dc_time)
+
+    def stop_sync0(self, slave: int) -> None:
+        """No more SYNC0."""
+        self._slaves[slave].dc_sync(False, 0)
+
+    # States.
+
+    def request_state(self, state: AlState) -> None:
+        """Ask all slaves to go to `state`."""
+        master = self._opened()
+        master.state = int(state)
+        master.write_state()
+
+    def request_slave_state(self, slave: int, state: AlState, *, acknowledge: bool = False) -> None:
+        """Ask one slave, and acknowledge the error it shows."""
+        handle = self._slaves[slave]
+        handle.state = int(state) | (pysoem.STATE_ACK if acknowledge else 0)
+        handle.write_state()
+
+    def states(self) -> list[AlStatus]:
+        """Of every slave, now: one datagram if all agree, else one more."""
+        self._opened().read_state()
+        return [_al_status(slave.state, slave.al_status) for slave in self._slaves]
+
+    # Process data.
+
+    @property
+    def expected_working_counter(self) -> int:
+        """Of an exchange that reached every slave."""
+        return int(self._opened().expected_wkc)
+
+    @property
+    def dc_time(self) -> int:
+        """Of the reference clock when the latest frame passed it [ns]."""
+        return int(self._opened().dc_time)
+
+    def exchange(self, outputs: bytes) -> tuple[int, bytes]:
+        """Send the outputs of all slaves, RX_BYTES each; working counter and inputs.
+
+        Without an answer the counter is -1. Inputs of slaves that didn't take part are old.
+        """
+        master = self._opened()
+        if len(outputs) != len(self._slaves) * RX_BYTES:
+            raise ValueError(f"{len(outputs)} bytes of outputs for {len(self._slaves)} slaves")
+        for position, slave in enumerate(self._slaves):
+            slave.output = outputs[position * RX_BYTES : (position + 1) * RX_BYTES]
+        master.send_processdata()
+        counter = master.receive_processdata(_PROMPT_US, release_gil=not self._answering)
+        self._answering = counter >= 0
+        return counter, b"".join([slave.input for slave in self._slaves])
+
+    # Datagrams to one slave: MailboxPort, and the clocks.
+
+    def read(self, slave: int, address: int, length: int) -> bytes | None:
+        """See MailboxPort."""
+        try:
+            return bytes(self._slaves[slave]._fprd(address, length))  # noqa: SLF001
+        except pysoem.WkcError:
+            return None
+
+    def write(self, slave: int, address: int, data: bytes) -> bool:
+        """See MailboxPort."""
+        try:
+            self._slaves[slave]._fpwr(address, data)  # noqa: SLF001
+        except pysoem.WkcError:
+            return False
+        return True
+
+    def clock_difference(self, slave: int) -> int | None:
+        """How far the slave's clock is from the reference [ns]; None if it doesn't answer."""
+        data = self.read(slave, _TIME_DIFFERENCE, 4)
+        return None if data is None else int.from_bytes(data, "little") & 0x7FFFFFFF
+
+    def _opened(self) -> pysoem.Master:
+        if self._master is None:
+            raise InterfaceError("the EtherCAT master is not open")
+        return self._master
+
+    def _mailbox_layout(self, slave: int) -> MailboxLayout:
+        length = 2 * _SYNC_MANAGER_BYTES
+        try:
+            data = self._slaves[slave]._fprd(  # noqa: SLF001
+                _SYNC_MANAGERS, length, 3 * _PATIENT_US
+            )
+        except pysoem.WkcError as error:
+            raise BringUpError(f"slave {slave} does not answer") from error
+        to_slave, to_slave_size = struct.unpack_from("<HH", data)
+        from_slave, from_slave_size = struct.unpack_from("<HH", data, _SYNC_MANAGER_BYTES)
+        if not to_slave_size or not from_slave_size:
+            raise BringUpError(f"slave {slave} has no mailbox")
+        return MailboxLayout(to_slave, to_slave_size, from_slave, from_slave_size)
+
+    @staticmethod
+    def _set_patience(microseconds: int) -> None:
+        pysoem.settings.timeouts.ret = microseconds  # one for all masters of the process
+
+
+def _al_status(state: int, code: int) -> AlStatus:
+    try:
+        known = AlState(state & 0xF)
+    except ValueError:  # several bits: in between
+        return AlStatus(AlState.NONE)
+    if not state & pysoem.STATE_ERROR:
+        return AlStatus(known)
+    return AlStatus(known, True, code, pysoem.al_status_code_to_string(code))

@@ -1,0 +1,187 @@
+"""The drives in operation: what happens in each tick of the control loop, and between two."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_devices_erob.al_state import AlState, AlStatus
+from humanoid_devices_erob.bring_up import Master
+from humanoid_devices_erob.drive_walk import operation_enabled
+from humanoid_devices_erob.follow import TargetRule
+from humanoid_devices_erob.impedance_watch import ImpedanceWatch
+from humanoid_devices_erob.joint_frame import JointFrame, as_wire_counts
+from humanoid_devices_erob.recovery import Recovery
+from humanoid_devices_erob.ring import Ring
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.settings import Settings
+from humanoid_devices_erob.supervisor import Supervisor
+from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.wire.coe import Emergency
+
+# Before the next tick no datagram is begun: the longest of them, seen from Python, takes this [s].
+MARGIN: Final = 0.00025
+# For so long after an exchange SDO may be sent: so many periods, but so many [s] at least.
+FRESH_PERIODS: Final = 3.0
+FRESH: Final = 0.02
+POLL_OF_A_DEAD_RING: Final = 0.1  # [s]; every look at it costs the loop a lost frame
+HISTORY: Final = 2  # entries of 0x1003 that are read with an error
+
+_ERROR_OBJECTS: Final = (
+    (objects.ERROR_CODE, 0),
+    *((objects.ERROR_HISTORY, entry) for entry in range(1, HISTORY + 1)),
+)
+_GAIN_OBJECTS: Final = (
+    objects.GATE_SWITCH,
+    objects.POSITION_GAIN,
+    objects.VELOCITY_GAIN,
+    objects.VELOCITY_INTEGRAL,
+)
+
+
+class Operation:
+    """Belongs to the loop's thread."""
+
+    def __init__(
+        self, settings: Settings, master: Master, ring: Ring, watch: ImpedanceWatch
+    ) -> None:
+        joint_at = settings.joint_at
+        self.supervisor = Supervisor(settings.name, joint_at)
+        self.frame = JointFrame(settings)
+        self._settings, self._master, self._ring, self._watch = settings, master, ring, watch
+        self._clock = ring.timebase.clock
+        self._targets = TargetRule(self.frame.velocity_limit)
+        self._recovery = Recovery(master, ring, joint_at)
+        self._states: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
+        self._next_look = 0.0  # [s] at the AL states
+        self._asked_errors: set[int] = set()  # slaves whose error has been asked for
+        self._answers: deque[tuple[SdoResult, ...]] = deque()  # to batches, from any thread
+        ring.refusal = self._refusal
+        ring.on_emergency = self._emergency
+        ring.paced(settings.period, settings.period)
+
+    def read(self, state: JointState) -> None:
+        """What the last exchange brought."""
+        self.frame.measure(self._ring.image, state)
+
+    def write(self, command: JointCommand, period: float) -> None:
+        """One exchange with this tick's targets."""
+        ring, image = self._ring, self._ring.image
+        self._note_answers()
+        before = operation_enabled(image.statusword)
+        follow = ~before
+        if self._watch.confirmed:
+            follow |= self.frame.to_ring(command.stiffness == 0.0)
+        else:
+            follow[:] = True
+        counts = self.frame.to_counts(command.position)
+        target = self._targets.update(counts, image.position.astype(np.float64), follow, period)
+        ring.exchange(as_wire_counts(target))
+        dropped = before & ~operation_enabled(image.statusword)
+        if dropped.any():
+            ring.walk.disable(dropped)  # nothing is enabled again before the fault is reset
+        self.supervisor.look(ring)
+
+    def idle_until(self, deadline: float) -> None:
+        """Everything that isn't the exchange, until `deadline` [s] is near."""
+        back = deadline - MARGIN
+        if self._clock() < back:
+            self._look_at_states()
+            self._fetch_errors()
+            softening = self._watch.softening()
+            if softening is not None:
+                self._ring.submit(softening).add_done_callback(self._take)
+            self._ring.mail_until(back)
+
+    def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
+        """Begin somebody else's batch; what it reads is remembered. From any thread."""
+        future = self._ring.submit(batch)
+        future.add_done_callback(self._take)
+        return future
+
+    def reset_faults(self) -> None:
+        """Begin to lead all drives back to operation."""
+        self._recovery.begin()
+        self._asked_errors.clear()
+        self.supervisor.remark("")
+
+    def _take(self, future: Future[tuple[SdoResult, ...]]) -> None:
+        self._answers.append(future.result())
+
+    def _note_answers(self) -> None:
+        while self._answers:
+            self._watch.read(self._answers.popleft())
+
+    def _look_at_states(self) -> None:
+        """A full working counter doesn't prove OP, nor does a statusword that is old."""
+        now = self._clock()
+        if not self._ring.answered and now < self._next_look:
+            return
+        self._next_look = now + POLL_OF_A_DEAD_RING
+        self._states = self._master.states()
+        self.supervisor.take_states(self._states)
+        for slave, status in enumerate(self._states):
+            if status.state not in (AlState.SAFEOP, AlState.OP):
+                self._watch.slave_lost(slave)
+        if self._recovery.active:
+            self._recovery.step(self._states)
+            if not self._recovery.active:
+                self._recovered()
+
+    def _recovered(self) -> None:
+        self.supervisor.remark(self._recovery.hopeless)
+        reads = tuple(
+            SdoObject(slave, *key) for slave in self._recovery.recovered for key in _GAIN_OBJECTS
+        )
+        if reads:
+            self.submit(SdoBatch(reads, write=False))
+
+    def _fetch_errors(self) -> None:
+        """Once for every drive that has left operation."""
+        if not self.supervisor.faulty.any():
+            self._asked_errors.clear()
+            return
+        for slave in np.flatnonzero(self.supervisor.faulty).tolist():
+            if slave not in self._asked_errors and not self._refusal(slave, _READING):
+                self._asked_errors.add(slave)
+                wanted = tuple(SdoObject(slave, *key) for key in _ERROR_OBJECTS)
+                future = self._ring.submit(SdoBatch(wanted, write=False))
+                future.add_done_callback(partial(self._take_errors, slave))
+
+    def _take_errors(self, slave: int, future: Future[tuple[SdoResult, ...]]) -> None:
+        codes = tuple(
+            int.from_bytes(result.object.data, "little") & 0xFFFF
+            for result in future.result()
+            if result.status is SdoStatus.DONE
+        )
+        if codes:
+            self.supervisor.take_errors(slave, codes)
+
+    def _emergency(self, slave: int, emergency: Emergency) -> None:
+        if emergency.code:
+            self.supervisor.take_errors(slave, (emergency.code,))
+
+    def _refusal(self, slave: int, batch: SdoBatch) -> str:
+        """Why the slave may not be sent an object of the batch now; empty if it may."""
+        status = self._states[slave]
+        if status.state is not AlState.OP or status.error:
+            return f"slave {slave} is not in OP: {status}"
+        silence = self._clock() - self._ring.last_answer
+        if silence > max(FRESH_PERIODS * self._settings.period, FRESH):
+            return f"no exchange of process data for {silence * 1e3:.0f} ms"
+        watch = self._watch
+        if batch.write and (batch.mode, batch.number) != (watch.mode, watch.number):
+            return (
+                f"meant for mode {batch.mode} under switch number {batch.number}; in force is "
+                f"{int(watch.mode)} under {watch.number}"
+            )
+        return ""
+
+
+_READING: Final = SdoBatch((), write=False)

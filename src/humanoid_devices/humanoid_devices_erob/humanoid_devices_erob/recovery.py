@@ -1,0 +1,73 @@
+"""Back to operation after a fault, a little in every tick: AL states first, then the drives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+
+from humanoid_devices_erob.al_state import AlState, AlStatus
+from humanoid_devices_erob.drive_walk import Mask, operation_enabled
+from humanoid_devices_erob.ring import Ring
+
+STATE_PATIENCE: Final = 0.1  # [s] for a slave to do what it was asked before it is asked again
+TIMEOUT: Final = 3.0  # [s] for the whole
+
+
+class StateRequests(Protocol):
+    """Who can be asked to change a slave's AL state."""
+
+    def request_slave_state(self, slave: int, state: AlState, *, acknowledge: bool = False) -> None:
+        """Ask one slave, and acknowledge the error it shows."""
+
+
+class Recovery:
+    """Under way from `begin` until `active` is False; `hopeless` says who needs a restart."""
+
+    def __init__(self, master: StateRequests, ring: Ring, joint_at: Sequence[str]) -> None:
+        self.active = False
+        self.hopeless = ""
+        self.recovered: list[int] = []  # slaves that had left OP and are back
+        self._master, self._ring, self._joint_at = master, ring, joint_at
+        self._asked = np.zeros(len(joint_at))  # [s] when each slave may be asked again
+        self._left_op: Mask = np.zeros(len(joint_at), dtype=bool)
+        self._end = 0.0  # [s]
+
+    def begin(self) -> None:
+        """Start, or start again."""
+        self.active, self.hopeless, self.recovered = True, "", []
+        self._asked[:] = 0.0
+        self._left_op[:] = False
+        self._end = self._ring.timebase.clock() + TIMEOUT
+
+    def step(self, statuses: Sequence[AlStatus]) -> None:
+        """Go on, knowing the present AL states of all slaves."""
+        now = self._ring.timebase.clock()
+        in_op = np.array([it.state is AlState.OP and not it.error for it in statuses])
+        self._left_op |= ~in_op
+        for slave in np.flatnonzero(~in_op).tolist():
+            if now >= self._asked[slave]:
+                self._asked[slave] = now + STATE_PATIENCE
+                self._lead_to_op(slave, statuses[slave])
+        self._ring.walk.enable(in_op & ~self._ring.walk.wanted, reset_faults=True)
+        enabled = operation_enabled(self._ring.image.statusword) & in_op
+        lost = np.array([it.state not in (AlState.SAFEOP, AlState.OP) for it in statuses])
+        if bool((enabled | lost).all()) or now > self._end:
+            self._finish(enabled, lost)
+
+    def _lead_to_op(self, slave: int, status: AlStatus) -> None:
+        if status.state is AlState.SAFEOP:
+            aim = AlState.SAFEOP if status.error else AlState.OP
+            self._master.request_slave_state(slave, aim, acknowledge=status.error)
+
+    def _finish(self, enabled: Mask, lost: Mask) -> None:
+        self.active = False
+        self.recovered = np.flatnonzero(enabled & self._left_op).tolist()
+        self._ring.walk.disable(~enabled)
+        if lost.any():
+            names = ", ".join(self._joint_at[i] for i in np.flatnonzero(lost).tolist())
+            self.hopeless = (
+                f"{names}: not configured any more (power or cable): mend it, then restart the "
+                "control process"
+            )

@@ -1,0 +1,145 @@
+"""The drives of a configured ring: one exchange of process data, and what it brought."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from math import ceil
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_devices_erob.dc_lock import DcLock
+from humanoid_devices_erob.drive_walk import DriveWalk
+from humanoid_devices_erob.exchange import ProcessImage
+from humanoid_devices_erob.mailbox_engine import MailboxEngine, MailboxLayout, MailboxPort
+from humanoid_devices_erob.sdo import SdoBatch, SdoResult
+from humanoid_devices_erob.sdo_batch import SdoBatches
+from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.wire.coe import Emergency
+
+LONGEST_NAP: Final = 0.01  # [s] between two looks at something that has no time of its own
+
+
+class ProcessDataMaster(MailboxPort, Protocol):
+    """What of the master is needed to exchange process data and mail."""
+
+    @property
+    def expected_working_counter(self) -> int:
+        """Of an exchange that reached every slave."""
+
+    @property
+    def dc_time(self) -> int:
+        """Of the reference clock when the latest frame passed it [ns]."""
+
+    def exchange(self, outputs: bytes) -> tuple[int, bytes]:
+        """Working counter, -1 without an answer, and inputs of all slaves."""
+
+
+class Ring:
+    """All slaves of an open master, one drive each; everything is in ring order.
+
+    Belongs to the thread that does the I/O; only `submit` may be called from others.
+    """
+
+    def __init__(
+        self, master: ProcessDataMaster, layouts: Sequence[MailboxLayout], timebase: Timebase
+    ) -> None:
+        count = len(layouts)
+        self.image = ProcessImage(count)
+        self.walk = DriveWalk(count)
+        self.lock = DcLock(1_000_000)
+        self.timebase = timebase
+        self.wake = threading.Event()  # there is new mailbox work
+        self.lost = 0  # exchanges since the last that reached every slave
+        self.lost_in_all = 0  # exchanges that didn't reach every slave, since the start
+        self.answered = False  # whether the latest exchange came back at all
+        self.last_answer = timebase.clock()  # [s]
+        self.last_complete = timebase.clock()  # [s] that every slave took part
+        self.refusal: Callable[[int, SdoBatch], str] = _refuse_nothing
+        self.on_emergency: Callable[[int, Emergency], None] = _ignore
+        self._master = master
+        self.engine = MailboxEngine(master, timebase.clock, layouts, self._emergency)
+        self._batches = SdoBatches(self.engine, timebase.clock, self._refusal, self.wake.set)
+        self._expected = -1
+
+    def mapped(self) -> None:
+        """Process data is configured in the master."""
+        self._expected = self._master.expected_working_counter
+
+    def paced(self, period: float, sync0: float) -> None:
+        """From here on an exchange comes every `period`; SYNC0 fires every `sync0` [s]."""
+        self.lock = DcLock(round(period * 1e9))
+        self.walk.hold = ceil(2.0 * sync0 / period)
+
+    def exchange(self, target: NDArray[np.int32] | None = None) -> None:
+        """Exchange process data once; drives that aren't in operation follow what they measure.
+
+        Without `target` [counts] (n,) all of them do.
+        """
+        image = self.image
+        enabled = self.walk.step(image.statusword, image.controlword)
+        image.target[:] = image.position
+        if target is not None:
+            np.copyto(image.target, target, where=enabled)
+        counter, inputs = self._master.exchange(image.pack())
+        self.answered = counter >= 0
+        if self.answered:
+            self.last_answer = self.timebase.clock()
+            image.unpack(inputs)
+        if counter != self._expected:
+            self.lost += 1
+            self.lost_in_all += 1
+            return
+        self.lost = 0
+        self.last_complete = self.last_answer
+        self.lock.update(self._master.dc_time)
+
+    # Mail.
+
+    def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
+        """Begin a batch soon. May be called from any thread."""
+        return self._batches.submit(batch)
+
+    def complete(self, batch: SdoBatch) -> tuple[SdoResult, ...]:
+        """Run a batch to its end, doing nothing else."""
+        future = self.submit(batch)
+        while not future.done():
+            if not self._batches.step():
+                nap = self._nap(self.timebase.clock() + LONGEST_NAP)
+                if nap > 0.0:
+                    self.timebase.sleep(nap)
+        return future.result()
+
+    def mail_until(self, deadline: float) -> None:
+        """Do mailbox work until `deadline` [s], wake up for what comes in meanwhile."""
+        timebase = self.timebase
+        while timebase.clock() < deadline:
+            self.wake.clear()
+            if not self._batches.step():
+                nap = self._nap(deadline)
+                if nap > 0.0:
+                    timebase.wait(self.wake, nap)
+
+    def abandon_mail(self, reason: str) -> None:
+        """End every batch."""
+        self._batches.abandon(reason)
+
+    def _nap(self, deadline: float) -> float:
+        return min(deadline, self._batches.next_due) - self.timebase.clock()
+
+    def _refusal(self, slave: int, batch: SdoBatch) -> str:
+        return self.refusal(slave, batch)
+
+    def _emergency(self, slave: int, emergency: Emergency) -> None:
+        self.on_emergency(slave, emergency)
+
+
+def _refuse_nothing(slave: int, batch: SdoBatch) -> str:
+    return ""
+
+
+def _ignore(slave: int, emergency: Emergency) -> None:
+    """Before operation the drive's error is read, not listened for."""

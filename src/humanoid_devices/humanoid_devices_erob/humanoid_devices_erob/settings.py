@@ -1,0 +1,199 @@
+"""What the <ros2_control> block of the EtherCAT side says, checked before anything is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.calibration import Calibration, load_calibration
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray, IndexArray
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.urdf import number
+
+REQUIRED: Final = ("master_id", "interface", "vendor_id", "product_code", "calibration_file")
+# Bring-up rate: the documents' 1 kHz. Fallback damping: DAMPING's 6 Nm s/rad (actuator documents).
+OPTIONAL: Final = {"control_frequency": "", "bringup_frequency": "1000", "fallback_damping": "6.0"}
+JOINT_REQUIRED: Final = ("ring_position", "model", "kt", "gear")
+# rated_torque [Nm]: unit of 0x6077. serial_number: tells apart drives that are otherwise equal.
+JOINT_OPTIONAL: Final = {"rated_torque": "", "serial_number": ""}
+LONGEST_INTERFACE_NAME: Final = 15  # characters, IFNAMSIZ of Linux less its terminator
+ROUNDING: Final = 1e-9  # relative; frequencies are decimal numbers in binary, nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a slave says it is (SII and object 0x1018)."""
+
+    vendor: int
+    product: int
+
+    def __str__(self) -> str:
+        return f"vendor 0x{self.vendor:08X}, product 0x{self.product:08X}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The block's settings. Arrays and tuples have one entry per joint, in the block's order."""
+
+    name: str  # of the block
+    interface: str  # of the network
+    identity: Identity  # of every drive
+    control_frequency: float  # [Hz] of SYNC0, the same as the loop's update rate
+    bringup_frequency: float  # [Hz] of the exchange until the loop takes over
+    fallback_damping: float  # [Nm s/rad]
+    joints: tuple[str, ...]
+    ring_position: IndexArray  # a permutation of 0 .. n-1
+    torque_constant: FloatArray  # [Nm/mA] at the motor
+    gear: FloatArray  # motor turns per output turn
+    rated_torque: FloatArray  # [Nm] at the output; 0x6077 counts thousandths of it
+    velocity_limit: FloatArray  # [rad/s]
+    effort_limit: FloatArray  # [Nm]
+    serial_numbers: tuple[int | None, ...]  # None: not checked
+    calibration: Calibration
+
+    @property
+    def period(self) -> float:
+        """Of the control loop and of SYNC0 [s]."""
+        return 1.0 / self.control_frequency
+
+    @property
+    def sync0_nanoseconds(self) -> int:
+        """Cycle time of SYNC0."""
+        return round(1e9 / self.control_frequency)
+
+    @property
+    def joint_at(self) -> tuple[str, ...]:
+        """Names of the joints in ring order."""
+        return tuple(self.joints[i] for i in np.argsort(self.ring_position))
+
+
+def parse_settings(info: HardwareInfo) -> Settings:
+    """The settings of block `info`.
+
+    Raises ConfigError that names block, joint and parameter, with what was found and expected.
+    """
+    where = f"<ros2_control name='{info.name}'>"
+    block = _complete(info.parameters, REQUIRED, OPTIONAL, where)
+    joints = [_joint_parameters(joint, where) for joint in info.joints]
+    names = info.joint_set.names
+    limits = info.limits
+    rated = np.array(
+        [
+            _positive(joint, "rated_torque", place) if joint["rated_torque"] else effort
+            for (place, joint), effort in zip(joints, limits.effort, strict=True)
+        ]
+    )
+    return Settings(
+        name=info.name,
+        interface=_interface(block["interface"], where),
+        identity=Identity(_word(block, "vendor_id", where), _word(block, "product_code", where)),
+        control_frequency=_control_frequency(block["control_frequency"], info.update_rate, where),
+        bringup_frequency=_bringup_frequency(block, info.update_rate, where),
+        fallback_damping=_positive(block, "fallback_damping", where),
+        joints=names,
+        ring_position=_ring_positions(joints, where),
+        torque_constant=np.array([_positive(joint, "kt", place) for place, joint in joints]),
+        gear=np.array([_positive(joint, "gear", place) for place, joint in joints]),
+        rated_torque=rated,
+        velocity_limit=limits.velocity,
+        effort_limit=limits.effort,
+        serial_numbers=tuple(_serial_number(joint, place) for place, joint in joints),
+        calibration=_calibration(block["calibration_file"], names, where),
+    )
+
+
+def _complete(
+    found: Mapping[str, str], required: Iterable[str], optional: Mapping[str, str], where: str
+) -> dict[str, str]:
+    known = [*required, *optional]
+    unknown = sorted(set(found) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"{where}: unknown parameter {', '.join(unknown)}; known: {', '.join(known)}"
+        )
+    for name in required:
+        if not found.get(name, "").strip():
+            raise ConfigError(
+                f"{where}: <param name='{name}'> is missing or empty; there is no default"
+            )
+    return {**optional, **{name: text.strip() for name, text in found.items()}}
+
+
+def _joint_parameters(joint: JointInfo, where: str) -> tuple[str, dict[str, str]]:
+    place = f"{where}: joint '{joint.name}'"
+    return place, _complete(joint.parameters, JOINT_REQUIRED, JOINT_OPTIONAL, place)
+
+
+def _interface(name: str, where: str) -> str:
+    if len(name.encode()) > LONGEST_INTERFACE_NAME or "/" in name:
+        raise ConfigError(
+            f"{where}: interface is '{name}', expected a network interface's name of at most "
+            f"{LONGEST_INTERFACE_NAME} characters"
+        )
+    return name
+
+
+def _integer(parameters: Mapping[str, str], name: str, where: str, largest: int) -> int:
+    text = parameters[name]
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= largest:
+        raise ConfigError(
+            f"{where}: {name} is '{text}', expected a whole number from 0 to {largest}"
+        )
+    return value
+
+
+def _word(parameters: Mapping[str, str], name: str, where: str) -> int:
+    return _integer(parameters, name, where, 0xFFFFFFFF)
+
+
+def _serial_number(parameters: Mapping[str, str], where: str) -> int | None:
+    return _word(parameters, "serial_number", where) if parameters["serial_number"] else None
+
+
+def _positive(parameters: Mapping[str, str], name: str, where: str) -> float:
+    value = number(parameters[name], f"{where}: {name}")
+    if value <= 0.0:
+        raise ConfigError(f"{where}: {name} is {value:g}, expected more than 0")
+    return value
+
+
+def _control_frequency(text: str, update_rate: float, where: str) -> float:
+    found = number(text, f"{where}: control_frequency") if text else update_rate
+    if abs(found - update_rate) > ROUNDING * update_rate:
+        raise ConfigError(
+            f"{where}: control_frequency is {found:g} Hz, expected the loop's update_rate "
+            f"{update_rate:g} Hz: a SYNC0 without a new frame faults the drives (0xA000). "
+            "Leave control_frequency out"
+        )
+    return update_rate
+
+
+def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str) -> float:
+    """Never below the update rate: SYNC0 would then fire without a frame."""
+    return max(_positive(block, "bringup_frequency", where), update_rate)
+
+
+def _ring_positions(joints: Iterable[tuple[str, Mapping[str, str]]], where: str) -> IndexArray:
+    positions = [_integer(joint, "ring_position", place, 0xFFFF) for place, joint in joints]
+    if sorted(positions) != list(range(len(positions))):
+        raise ConfigError(
+            f"{where}: ring_position of the joints is {positions}, expected each of 0 to "
+            f"{len(positions) - 1} once: every slave of the ring is a joint of this block"
+        )
+    return np.array(positions, dtype=np.intp)
+
+
+def _calibration(path: str, joints: tuple[str, ...], where: str) -> Calibration:
+    try:
+        return load_calibration(Path(path), joints)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: calibration_file: {error}") from error

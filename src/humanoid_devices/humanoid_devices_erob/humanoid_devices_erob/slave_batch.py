@@ -1,0 +1,149 @@
+"""One slave's part of a batch: its objects in their order, then what was written read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+from typing import TypeAlias
+
+from humanoid_devices_erob.mailbox_engine import MailboxEngine, SdoJob
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoOutcome, SdoResult, SdoStatus
+
+Refusal: TypeAlias = Callable[[int, SdoBatch], str]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRules:
+    """What all batches of a system have in common."""
+
+    engine: MailboxEngine
+    clock: Callable[[], float]  # monotonic [s]
+    refusal: Refusal
+    timeout: float  # [s] of each object
+
+
+class SlaveBatch:
+    """Runs on the engine's thread, from `begin` until it calls `finished`.
+
+    A write that fails ends the writing: the order of the others is only safe after it.
+    """
+
+    def __init__(
+        self,
+        rules: BatchRules,
+        batch: SdoBatch,
+        objects: Sequence[SdoObject],
+        finished: Callable[[Sequence[SdoResult]], None],
+    ) -> None:
+        """`objects`: those of `batch` for this slave, at least one; results are in their order."""
+        self._rules, self._batch, self._objects = rules, batch, objects
+        self._slave = objects[0].slave
+        self._reading = replace(batch, write=False, valid_until=inf)
+        self._finished = finished
+        self._outcomes: list[SdoOutcome] = []  # of the objects, as far as they got
+        self._read_back: dict[tuple[int, int], SdoOutcome] = {}
+
+    def begin(self) -> None:
+        """Submit the first object."""
+        if self._batch.write:
+            self._write_next()
+        else:
+            self._read_next()
+
+    def _submit(
+        self, aim: SdoObject, data: bytes, batch: SdoBatch, done: Callable[[SdoOutcome], None]
+    ) -> None:
+        job = SdoJob(
+            index=aim.index,
+            subindex=aim.subindex,
+            data=data,
+            timeout=self._rules.timeout,
+            refusal=partial(self._refusal, batch),
+            done=done,
+        )
+        self._rules.engine.submit(self._slave, job)
+
+    def _refusal(self, batch: SdoBatch) -> str:
+        late = self._rules.clock() - batch.valid_until
+        if late > 0:
+            return f"its permission ended {late * 1e3:.1f} ms ago"
+        return self._rules.refusal(self._slave, batch)
+
+    # Reading.
+
+    def _read_next(self) -> None:
+        position = len(self._outcomes)
+        if position < len(self._objects):
+            self._submit(self._objects[position], b"", self._reading, self._has_read)
+        else:
+            self._finished([self._as_read(*pair) for pair in self._paired()])
+
+    def _has_read(self, outcome: SdoOutcome) -> None:
+        self._outcomes.append(outcome)
+        self._read_next()
+
+    def _paired(self) -> list[tuple[SdoObject, SdoOutcome]]:
+        return list(zip(self._objects, self._outcomes, strict=True))
+
+    @staticmethod
+    def _as_read(asked: SdoObject, outcome: SdoOutcome) -> SdoResult:
+        found = replace(asked, data=outcome.data)
+        return SdoResult(found, outcome.status, outcome.abort_code, outcome.message)
+
+    # Writing.
+
+    def _write_next(self) -> None:
+        position = len(self._outcomes)
+        if position == len(self._objects):
+            self._read_back_next()
+        elif not self._objects[position].data:
+            self._has_written(SdoOutcome(SdoStatus.REFUSED, message="there is nothing to write"))
+        else:
+            target = self._objects[position]
+            self._submit(target, target.data, self._batch, self._has_written)
+
+    def _has_written(self, outcome: SdoOutcome) -> None:
+        self._outcomes.append(outcome)
+        if outcome.status is not SdoStatus.DONE:
+            failed = self._objects[len(self._outcomes) - 1]
+            message = f"not sent after {failed} failed: {outcome.message}"
+            rest = len(self._objects) - len(self._outcomes)
+            self._outcomes += [SdoOutcome(SdoStatus.REFUSED, message=message)] * rest
+        self._write_next()
+
+    def _read_back_next(self) -> None:
+        for target, outcome in self._paired():
+            key = (target.index, target.subindex)
+            if outcome.status is SdoStatus.DONE and key not in self._read_back:
+                self._submit(target, b"", self._reading, partial(self._has_read_back, key))
+                return
+        self._finished([self._as_written(*pair) for pair in self._paired()])
+
+    def _has_read_back(self, key: tuple[int, int], outcome: SdoOutcome) -> None:
+        self._read_back[key] = outcome
+        self._read_back_next()
+
+    def _as_written(self, target: SdoObject, written: SdoOutcome) -> SdoResult:
+        if written.status is not SdoStatus.DONE:
+            return SdoResult(target, written.status, written.abort_code, written.message)
+        key = (target.index, target.subindex)
+        found = self._read_back[key]
+        if found.status is not SdoStatus.DONE:
+            message = f"written, but not read back: {found.message}"
+            return SdoResult(target, found.status, found.abort_code, message)
+        wanted = self._last_written(key)
+        result = replace(target, data=found.data)
+        if found.data == wanted:
+            return SdoResult(result, SdoStatus.DONE)
+        message = f"written as {wanted.hex(' ')}, reads back as {found.data.hex(' ')}"
+        return SdoResult(result, SdoStatus.DIFFERENT, message=message)
+
+    def _last_written(self, key: tuple[int, int]) -> bytes:
+        """Of an object that a batch writes twice, the second value is the one that counts."""
+        return [
+            target.data
+            for target, outcome in self._paired()
+            if (target.index, target.subindex) == key and outcome.status is SdoStatus.DONE
+        ][-1]

@@ -1,0 +1,104 @@
+"""What is wrong with the drives, as observed now: from working counters, states and statuswords."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_devices_erob.al_state import AlState, AlStatus, differing
+from humanoid_devices_erob.drive_walk import Mask, operation_enabled
+from humanoid_devices_erob.error_codes import ERROR_CODES, describe_statusword
+from humanoid_devices_erob.ring import Ring
+
+# Incomplete exchanges in a row that make a fault. One frame may be lost: a drive holds its target.
+LOST_EXCHANGES: Final = 2
+SILENCE: Final = 0.2  # [s] without an answer that raise RX_TIMEOUT
+
+
+class Supervisor:
+    """Makes the safety report; the same object until something changes. In ring order."""
+
+    def __init__(self, name: str, joint_at: Sequence[str]) -> None:
+        self.report = SafetyReport(name)
+        self.faulty: Mask = np.zeros(len(joint_at), dtype=bool)  # not in operation
+        self._name, self._joint_at = name, joint_at
+        self._states = ""  # who is not in OP, in words
+        self._errors: dict[int, tuple[int, ...]] = {}  # 0x603F, then 0x1003, of faulty drives
+        self._remark = ""
+        self._seen: tuple[object, ...] = ()  # what the report was made from
+
+    def take_states(self, statuses: Sequence[AlStatus]) -> None:
+        """What the slaves say about their AL states."""
+        self._states = differing(statuses, AlState.OP, self._joint_at)
+
+    def take_errors(self, slave: int, codes: tuple[int, ...]) -> None:
+        """A drive's error code, and its history, latest first."""
+        self._errors[slave] = codes
+
+    def remark(self, text: str) -> None:
+        """What a user must do, until the drives are well."""
+        self._remark = text
+
+    def look(self, ring: Ring) -> None:
+        """Judge the latest exchange."""
+        enabled = operation_enabled(ring.image.statusword)
+        np.logical_not(enabled, out=self.faulty)
+        silent = ring.timebase.clock() - ring.last_complete > SILENCE
+        if enabled.all() and ring.lost < LOST_EXCHANGES and not self._states:
+            self._recovered()
+            return
+        seen = (
+            min(ring.lost, LOST_EXCHANGES),
+            ring.answered,
+            silent,
+            self._states,
+            ring.image.statusword[self.faulty].tobytes(),
+            self.faulty.tobytes(),
+            tuple(sorted(self._errors.items())),
+            self._remark,
+        )
+        if seen != self._seen:
+            self._seen = seen
+            self._make(ring, silent)
+
+    def _recovered(self) -> None:
+        if self._seen:
+            self._seen, self._remark = (), ""
+            self._errors.clear()
+            self.report = SafetyReport(self._name)
+
+    def _make(self, ring: Ring, silent: bool) -> None:
+        problems = [self._describe(i, ring) for i in np.flatnonzero(self.faulty).tolist()]
+        flags = SafetyFlag.MOTOR_FAULT if problems else SafetyFlag.NONE
+        if ring.lost >= LOST_EXCHANGES:
+            problems.append(_silence(ring.answered))
+        if silent:
+            flags |= SafetyFlag.RX_TIMEOUT
+        if self._states:
+            problems.append(self._states)
+        if self._remark:
+            problems.append(self._remark)
+        self.report = SafetyReport(
+            self._name, SafetyLevel.FAULT, flags, message="; ".join(problems)
+        )
+
+    def _describe(self, slave: int, ring: Ring) -> str:
+        text = f"{self._joint_at[slave]}: {describe_statusword(int(ring.image.statusword[slave]))}"
+        codes = self._errors.get(slave, ())
+        if not codes:
+            return text
+        named = ERROR_CODES.get(codes[0])
+        meaning = f" {named.text}" if named else ""
+        history = ", ".join(f"0x{code:04X}" for code in codes[1:])
+        return f"{text}; error 0x{codes[0]:04X}{meaning}" + (
+            f" (history: {history})" if history else ""
+        )
+
+
+def _silence(answered: bool) -> str:
+    if answered:
+        return "the working counter is too low: not every slave takes part in the exchange"
+    return "no frame comes back: check the cable to the first slave"

@@ -1,0 +1,32 @@
+"""Indices of the drive's CoE objects (ETG.1000.6, CiA 402, ZeroErr manual)."""
+
+from typing import Final
+
+DEVICE_TYPE: Final = 0x1000
+ERROR_REGISTER: Final = 0x1001
+ERROR_HISTORY: Final = 0x1003
+DEVICE_NAME: Final = 0x1008
+IDENTITY: Final = 0x1018
+RX_PDO: Final = 0x1600
+TX_PDO: Final = 0x1A00
+SYNC_MANAGER_TYPES: Final = 0x1C00
+RX_ASSIGN: Final = 0x1C12
+TX_ASSIGN: Final = 0x1C13
+VELOCITY_LOOP: Final = 0x2381
+POSITION_LOOP: Final = 0x2382
+GATE: Final = 0x2383  # "bus regulation of PID": 1 bus-written gains, 0 factory gains
+ERROR_CODE: Final = 0x603F
+CONTROLWORD: Final = 0x6040
+STATUSWORD: Final = 0x6041
+MODE: Final = 0x6060
+MODE_DISPLAY: Final = 0x6061
+POSITION: Final = 0x6064
+VELOCITY: Final = 0x606C
+TORQUE: Final = 0x6077
+TARGET_POSITION: Final = 0x607A
+
+# (index, subindex) of the loop's gains, INT32 each, and of the gate.
+VELOCITY_GAIN: Final = (VELOCITY_LOOP, 1)
+VELOCITY_INTEGRAL: Final = (VELOCITY_LOOP, 2)
+POSITION_GAIN: Final = (POSITION_LOOP, 1)
+GATE_SWITCH: Final = (GATE, 0)

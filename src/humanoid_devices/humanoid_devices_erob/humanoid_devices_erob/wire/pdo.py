@@ -1,0 +1,47 @@
+"""Process data of one drive: what is mapped, and the bytes it makes."""
+
+from dataclasses import dataclass
+from struct import Struct
+
+from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.wire.errors import WireError
+
+
+@dataclass(frozen=True, slots=True)
+class PdoEntry:
+    """One line of a PDO mapping object (ETG.1000.6); index 0 is padding."""
+
+    index: int
+    subindex: int
+    bits: int
+
+    @property
+    def packed(self) -> int:
+        """The entry as the u32 that 0x1600 / 0x1A00 hold."""
+        return self.index << 16 | self.subindex << 8 | self.bits
+
+    @classmethod
+    def unpacked(cls, packed: int) -> "PdoEntry":
+        """The entry that `packed` says. Raises WireError if that is no u32."""
+        if not 0 <= packed <= 0xFFFFFFFF:
+            raise WireError(f"a PDO mapping entry is an unsigned 32-bit number, not {packed}")
+        return cls(packed >> 16, packed >> 8 & 0xFF, packed & 0xFF)
+
+
+RX_MAPPING = (
+    PdoEntry(objects.CONTROLWORD, 0, 16),
+    PdoEntry(objects.TARGET_POSITION, 0, 32),
+    PdoEntry(objects.MODE, 0, 8),
+    PdoEntry(0, 0, 8),  # the padding of ZeroErr's public demo: an even number of bytes
+)
+TX_MAPPING = (
+    PdoEntry(objects.STATUSWORD, 0, 16),
+    PdoEntry(objects.POSITION, 0, 32),
+    PdoEntry(objects.VELOCITY, 0, 32),
+    PdoEntry(objects.TORQUE, 0, 16),
+)
+
+RX_STRUCT = Struct("<Hibx")  # controlword, target position [counts], mode
+TX_STRUCT = Struct("<Hiih")  # statusword, position [counts], velocity [counts/s], torque
+RX_BYTES = RX_STRUCT.size
+TX_BYTES = TX_STRUCT.size

@@ -1,0 +1,31 @@
+"""Installs humanoid_devices_erob."""
+
+from setuptools import find_packages, setup
+
+package_name = "humanoid_devices_erob"
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        (f"share/{package_name}", ["package.xml"]),
+    ],
+    install_requires=["setuptools", "pysoem"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="Humanoid Control maintainers",
+    maintainer_email="maintainers@humanoid-control.org",
+    description="The eRob servos on EtherCAT as a hardware component of Humanoid Control.",
+    license="Apache-2.0",
+    entry_points={
+        "humanoid_control.hardware": [
+            "ethercat_driver/EthercatDriver = humanoid_devices_erob.erob_system:ErobSystem",
+        ],
+        "humanoid_control.ros": [
+            "ethercat_driver/EthercatDriver = humanoid_devices_erob.ros:attach",
+        ],
+    },
+)

@@ -1,0 +1,184 @@
+"""A ring of mailboxes on an injected clock: what the SDO tests talk to."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from math import inf
+
+import pytest
+
+from humanoid_devices_erob.mailbox_engine import MailboxEngine, MailboxLayout
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult
+from humanoid_devices_erob.sdo_batch import SdoBatches
+from humanoid_devices_erob.wire import coe
+from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
+
+LAYOUT = MailboxLayout(write_address=0x1000, write_size=128, read_address=0x1080, read_size=128)
+DATAGRAM = 50e-6  # [s]
+MILLISECOND = 1e-3
+
+
+class Clock:
+    """Time that passes only by datagrams and by waiting."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Drive:
+    """Mailbox and objects of one slave, as ETG.1000.4 and ETG.1000.6 have them."""
+
+    clock: Clock
+    delay: float = 2 * MILLISECOND
+    objects: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    aborts: dict[tuple[int, int], int] = field(default_factory=dict)
+    silent: bool = False
+    served: list[tuple[float, coe.Request]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.outbox: deque[tuple[float, bytes]] = deque()  # (when it is in SM1, message)
+        self.last = b""  # the last message read
+        self.last_request = 0  # its counter
+        self.own_counter = 0
+        self.activate = 0x01
+        self.repeats = 0
+        self.reading = b""
+        self.segments: tuple[tuple[int, int], bytes] = ((0, 0), b"")
+
+    def post(self, payload: bytes, kind: int = 3, delay: float = 0.0) -> None:
+        """Put a message into SM1 after `delay`, behind those that are there."""
+        self.own_counter = self.own_counter % 7 + 1
+        message = encode_mailbox(payload, counter=self.own_counter, type=kind)
+        earliest = self.outbox[-1][0] if self.outbox else 0.0
+        self.outbox.append((max(earliest, self.clock() + delay), message.ljust(128, b"\0")))
+
+    def write(self, address: int, data: bytes) -> bool:
+        if address == 0x080E:
+            if (self.activate ^ data[0]) & 0x02 and self.last:
+                self.outbox.appendleft((self.clock(), self.last))
+                self.repeats += 1
+            self.activate = data[0]
+            return True
+        assert (address, len(data)) == (0x1000, 128)
+        header, payload = decode_mailbox(data)
+        repeated = header.counter and header.counter == self.last_request
+        self.last_request = header.counter
+        if not (repeated or self.silent):
+            self._serve(coe.decode_request(payload))
+        return True
+
+    def read(self, address: int, length: int) -> bytes | None:
+        if address == 0x080E:
+            return bytes([self.activate])
+        assert (address, length) == (0x1080, 128)
+        if not self.outbox or self.outbox[0][0] > self.clock():
+            return None
+        self.last = self.outbox.popleft()[1]
+        return self.last
+
+    def _serve(self, request: coe.Request) -> None:
+        self.served.append((self.clock(), request))
+        self.post(self._answer(request).encode(), delay=self.delay)
+
+    def _answer(self, request: coe.Request) -> coe.Response:
+        if isinstance(request, coe.SegmentDownload):
+            key, so_far = self.segments
+            self.segments = (key, so_far + request.data)
+            if request.last:
+                self.objects[key] = self.segments[1]
+            return coe.SegmentDownloadResponse(request.toggle)
+        if isinstance(request, coe.SegmentUploadRequest):
+            piece, self.reading = self.reading[:119], self.reading[119:]
+            return coe.SegmentUpload(request.toggle, not self.reading, piece)
+        assert not isinstance(request, coe.Abort), "the engine aborts nothing"
+        key = (request.index, request.subindex)
+        if key in self.aborts:
+            return coe.Abort(*key, self.aborts[key])
+        if isinstance(request, coe.UploadRequest):
+            return self._upload(key)
+        self.segments = (key, request.data)
+        if isinstance(request, coe.ExpeditedDownload) or len(request.data) == request.size:
+            self.objects[key] = request.data
+        return coe.DownloadResponse(*key)
+
+    def _upload(self, key: tuple[int, int]) -> coe.Response:
+        data = self.objects[key]
+        if len(data) <= 4:
+            return coe.ExpeditedUpload(*key, data)
+        self.reading = data[112:]
+        return coe.NormalUpload(*key, len(data), data[:112])
+
+
+class Bus:
+    """The port of the engine: each datagram takes its time, and may be lost either way."""
+
+    def __init__(self, clock: Clock, drives: list[Drive]) -> None:
+        self.clock, self.drives = clock, drives
+        self.datagrams = [0] * len(drives)
+        self.loses_request: Callable[[], bool] = lambda: False
+        self.loses_reply: Callable[[], bool] = lambda: False
+
+    def write(self, slave: int, address: int, data: bytes) -> bool:
+        self.datagrams[slave] += 1
+        self.clock.now += DATAGRAM
+        arrived = not self.loses_request() and self.drives[slave].write(address, data)
+        return arrived and not self.loses_reply()
+
+    def read(self, slave: int, address: int, length: int) -> bytes | None:
+        self.datagrams[slave] += 1
+        self.clock.now += DATAGRAM
+        data = None if self.loses_request() else self.drives[slave].read(address, length)
+        return None if self.loses_reply() else data
+
+
+class World:
+    """Drives, bus, engine and batches."""
+
+    def __init__(self, slaves: int, delay: float = 2 * MILLISECOND) -> None:
+        self.clock = Clock()
+        self.drives = [Drive(self.clock, delay) for _ in range(slaves)]
+        self.bus = Bus(self.clock, self.drives)
+        self.emergencies: list[tuple[int, coe.Emergency]] = []
+        self.engine = MailboxEngine(
+            self.bus,
+            self.clock,
+            [LAYOUT] * slaves,
+            lambda slave, emergency: self.emergencies.append((slave, emergency)),
+        )
+        self.refused: Callable[[int, SdoBatch], str] = lambda slave, batch: ""
+        self.wakes = 0
+        self.batches = SdoBatches(self.engine, self.clock, self._refusal, self._wake)
+
+    def _refusal(self, slave: int, batch: SdoBatch) -> str:
+        return self.refused(slave, batch)
+
+    def _wake(self) -> None:
+        self.wakes += 1
+
+    def run(self, future: Future[tuple[SdoResult, ...]], within: float = 10.0) -> list[SdoResult]:
+        """Step until the batch is done; waits exactly until the engine's next due time."""
+        end = self.clock() + within
+        while not future.done():
+            assert self.clock() < end, "the batch takes too long"
+            if not self.batches.step() and not future.done():
+                assert self.batches.next_due < inf, "nothing is left to do"
+                self.clock.now = max(self.clock.now, self.batches.next_due)
+        return list(future.result())
+
+    def write(self, objects: Iterable[SdoObject], **options: object) -> list[SdoResult]:
+        return self.run(self.batches.submit(SdoBatch(tuple(objects), write=True, **options)))
+
+    def read(self, objects: Iterable[SdoObject], **options: object) -> list[SdoResult]:
+        return self.run(self.batches.submit(SdoBatch(tuple(objects), write=False, **options)))
+
+
+@pytest.fixture(scope="session")
+def make_world() -> type[World]:
+    return World

@@ -1,0 +1,301 @@
+"""Single transfers and what can go wrong with them, against a mailbox on an injected clock."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.wire import coe
+
+GAIN = (0x2381, 1)
+OTHER = (0x2382, 1)
+VALUE = bytes.fromhex("13000000")
+
+
+def gain(slave: int = 0, data: bytes = b"") -> SdoObject:
+    return SdoObject(slave, *GAIN, data)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 5, 112, 113, 119, 120, 231, 232, 600])
+def test_an_object_of_any_size_is_written_and_read(make_world, size: int) -> None:
+    world = make_world(1)
+    data = bytes(random.Random(size).randbytes(size))
+    (result,) = world.write([gain(data=data)])
+    assert result.status is SdoStatus.DONE
+    assert result.object.data == data
+    assert world.drives[0].objects[GAIN] == data
+
+
+def test_a_transfer_takes_one_datagram_to_ask_and_one_to_fetch(make_world) -> None:
+    world = make_world(1, delay=0.0)
+    world.drives[0].objects[GAIN] = VALUE
+    (result,) = world.read([gain()])
+    assert result.object.data == VALUE
+    assert world.bus.datagrams == [2]
+
+
+def test_a_slow_slave_is_not_hammered(make_world) -> None:
+    world = make_world(1, delay=0.050)
+    world.drives[0].objects[GAIN] = VALUE
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.DONE
+    # 50 ms have room for 1000 datagrams; an answer is noticed late by 1/32 of its delay at most.
+    assert world.bus.datagrams[0] < 250
+
+
+def test_an_abort_is_reported_with_its_code(make_world) -> None:
+    world = make_world(1)
+    world.drives[0].aborts[GAIN] = 0x06020000
+    (result,) = world.read([gain()])
+    assert (result.status, result.abort_code) == (SdoStatus.ABORTED, 0x06020000)
+    assert "object does not exist" in result.message
+
+
+def test_a_slave_that_never_answers_times_out_and_the_others_do_not_wait(make_world) -> None:
+    world = make_world(3)
+    world.drives[1].silent = True
+    for drive in world.drives:
+        drive.objects[GAIN] = VALUE
+    begun = world.clock()
+    results = world.read([gain(slave) for slave in range(3)])
+    assert [result.status for result in results] == [
+        SdoStatus.DONE,
+        SdoStatus.TIMED_OUT,
+        SdoStatus.DONE,
+    ]
+    assert "no answer within 100 ms" in results[1].message
+    assert world.clock() - begun == pytest.approx(0.100, abs=0.002)
+    assert all(time - begun < 0.005 for time, _ in world.drives[2].served)
+
+
+def test_a_slave_that_cannot_be_reached_times_out(make_world) -> None:
+    world = make_world(1)
+    world.bus.loses_request = lambda: True
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.TIMED_OUT
+
+
+def test_a_master_that_was_held_up_still_finds_the_answers(make_world) -> None:
+    world = make_world(3)
+    for drive in world.drives:
+        drive.objects[GAIN] = VALUE
+    future = world.batches.submit(SdoBatch(tuple(gain(it) for it in range(3)), write=False))
+    for _ in range(3):
+        assert world.batches.step()
+    world.drives[1].post(coe.Emergency(0x8500).encode())
+    world.clock.now += 1.0
+    assert [result.object.data for result in world.run(future)] == [VALUE] * 3
+
+
+def test_a_slave_that_babbles_times_out_all_the_same(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.silent = True
+    read = drive.read
+
+    def babbling(address: int, length: int) -> bytes | None:
+        drive.post(coe.Emergency(0x8500).encode())
+        return read(address, length)
+
+    drive.read = babbling
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.TIMED_OUT
+
+
+def test_a_lost_request_is_sent_again(make_world) -> None:
+    world = make_world(1)
+    losses = [True]
+    world.bus.loses_request = lambda: bool(losses) and losses.pop()
+    assert world.write([gain(data=VALUE)])[0].status is SdoStatus.DONE
+
+
+def test_a_request_whose_receipt_was_lost_is_not_served_twice(make_world) -> None:
+    world = make_world(1)
+    world.write([gain(data=VALUE)])  # the first request has counter 0, which is never a repetition
+    losses = [True]
+    world.bus.loses_reply = lambda: bool(losses) and losses.pop()
+    world.drives[0].served.clear()
+    assert world.write([gain(data=b"\x14\0\0\0")])[0].status is SdoStatus.DONE
+    writes = [it for _, it in world.drives[0].served if isinstance(it, coe.ExpeditedDownload)]
+    assert len(writes) == 1
+
+
+def test_a_lost_answer_is_asked_for_again(make_world) -> None:
+    world = make_world(1, delay=0.0)
+    world.drives[0].objects[GAIN] = VALUE
+    losses = [True, False]  # the request arrives, its answer does not
+    world.bus.loses_reply = lambda: bool(losses) and losses.pop()
+    (result,) = world.read([gain()])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, VALUE)
+    assert len(world.drives[0].served) == 1
+    assert world.drives[0].activate == 0x03  # the repeat request was toggled, SM1 stayed active
+
+
+def test_a_lost_repeat_request_is_made_again(make_world) -> None:
+    world = make_world(1, delay=0.0)
+    world.drives[0].objects[GAIN] = VALUE
+    reads = iter([False, True])  # of the mailbox: the answer to the request is lost
+    toggles = iter([True])  # the first toggle does not arrive
+    drive = world.drives[0]
+    write = drive.write
+    drive.write = lambda address, data: (
+        False if address == 0x080E and next(toggles, False) else write(address, data)
+    )
+    world.bus.loses_reply = lambda: next(reads, False)
+    (result,) = world.read([gain()])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, VALUE)
+
+
+def test_a_repeated_answer_to_the_request_before_is_not_taken_for_the_answer(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    world.read([gain()])
+    drive.objects[GAIN] = b"\x99\0\0\0"
+    drive.delay = 0.040  # so slow that the answer is thought lost: SM1 repeats the old one
+    (result,) = world.read([gain()])
+    assert drive.repeats > 0
+    assert result.object.data == b"\x99\0\0\0"
+
+
+def test_an_answer_that_comes_after_its_time_is_not_taken_for_the_next_one(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects.update({GAIN: VALUE, OTHER: b"\x03\x02\0\0"})
+    drive.delay = 0.120
+    results = world.read([gain(), SdoObject(0, *OTHER)])
+    assert results[0].status is SdoStatus.TIMED_OUT
+    assert (results[1].status, results[1].object.data) == (SdoStatus.TIMED_OUT, b"")
+    drive.delay = 0.001
+    results = world.read([gain(), SdoObject(0, *OTHER)])
+    assert [result.object.data for result in results] == [VALUE, b"\x03\x02\0\0"]
+
+
+def test_an_emergency_is_delivered_and_the_answer_behind_it_found(make_world) -> None:
+    world = make_world(2)
+    drive = world.drives[1]
+    drive.objects[GAIN] = VALUE
+    drive.post(coe.Emergency(0xA000, 1).encode())
+    (result,) = world.read([gain(1)])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, VALUE)
+    assert world.emergencies == [(1, coe.Emergency(0xA000, 1))]
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind"),
+    [
+        (b"", 3),
+        (b"\x00\x30\x43", 3),
+        (bytes.fromhex("003060 8123 01 00000000"), 3),  # answers a download
+        (bytes.fromhex("003043 8223 01 13000000"), 3),  # another object
+        (bytes.fromhex("003000 01020304050607"), 3),  # a segment nobody asked for
+        (bytes.fromhex("0030ff 8123 01 13000000"), 3),
+        (bytes.fromhex("01000500"), 0),  # mailbox error
+        (b"anything", 2),
+    ],
+)
+def test_what_is_no_answer_is_passed_over(make_world, payload: bytes, kind: int) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    drive.post(payload, kind)
+    (result,) = world.read([gain()])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, VALUE)
+
+
+def test_a_malformed_answer_is_named_when_nothing_better_comes(make_world) -> None:
+    world = make_world(1)
+    world.drives[0].silent = True
+    world.drives[0].post(b"\x00\x30\xff\x81\x23\x01\x13\x00\x00\x00")
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.TIMED_OUT
+    assert "malformed" in result.message
+    assert "0xFF" in result.message
+
+
+def test_a_length_that_a_mailbox_cannot_hold_is_malformed(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.silent = True
+    drive.outbox.append((0.0, b"\xff\xff\0\0\0\x03".ljust(128, b"\0")))
+    assert "malformed" in world.read([gain()])[0].message
+
+
+@pytest.mark.parametrize("sent", [40, 300])
+def test_a_segmented_value_of_another_length_than_announced_is_refused(
+    make_world, sent: int
+) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = bytes(200)
+    upload = drive._upload
+
+    def lying(key: tuple[int, int]) -> coe.Response:
+        answer = upload(key)
+        drive.reading = bytes(sent)
+        return answer
+
+    drive._upload = lying
+    (result,) = world.read([gain()])
+    assert (result.status, result.abort_code) == (SdoStatus.ABORTED, coe.AbortCode.LENGTH)
+    assert "announced 200 bytes" in result.message
+
+
+def test_a_segment_that_comes_twice_is_used_once(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = bytes(range(250))
+    answer = drive._answer
+
+    def twice(request: coe.Request) -> coe.Response:
+        response = answer(request)
+        if isinstance(response, coe.SegmentUpload) and not response.last:
+            drive.post(response.encode())
+        return response
+
+    drive._answer = twice
+    (result,) = world.read([gain()])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, bytes(range(250)))
+
+
+def test_counters_begin_anew_after_a_reset(make_world) -> None:
+    world = make_world(1)
+    counters = []
+    drive = world.drives[0]
+    write = drive.write
+
+    def noting(address: int, data: bytes) -> bool:
+        counters.append(data[5] >> 4)
+        return write(address, data)
+
+    drive.write = noting
+    drive.objects[GAIN] = VALUE
+    world.read([gain()] * 9)
+    world.engine.reset(0)
+    world.read([gain()] * 2)
+    assert counters == [0, 1, 2, 3, 4, 5, 6, 7, 1, 0, 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), loss=st.floats(0, 0.3))
+def test_with_frames_lost_both_ways_nothing_wrong_is_ever_taken_for_done(
+    make_world, seed: int, loss: float
+) -> None:
+    chance = random.Random(seed)
+    world = make_world(3)
+    world.bus.loses_request = lambda: chance.random() < loss
+    world.bus.loses_reply = lambda: chance.random() < loss
+    for number in range(6):
+        values = {slave: bytes([number, slave, 0, 0]) for slave in range(3)}
+        results = world.write([gain(slave, data) for slave, data in values.items()])
+        for slave, result in enumerate(results):
+            assert result.status in (SdoStatus.DONE, SdoStatus.TIMED_OUT)
+            if result.status is SdoStatus.DONE:
+                assert world.drives[slave].objects[GAIN] == values[slave]
+                assert result.object.data == values[slave]
+        if loss < 0.02:
+            assert all(result.status is SdoStatus.DONE for result in results)

@@ -1,0 +1,260 @@
+"""A block of eRob joints as the robot description gives it, and a virtual ring to drive."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_erob.gains import Registers, gains_to_registers
+from humanoid_devices_erob.impedance_statement import ImpedanceStatement
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.wire.objects import (
+    GATE_SWITCH,
+    POSITION_GAIN,
+    VELOCITY_GAIN,
+    VELOCITY_INTEGRAL,
+)
+from humanoid_twin.ethercat.control import RingControl
+from humanoid_twin.ethercat.veth import VethError
+from humanoid_twin.testing import Ring, ring
+
+ZEROERR, EROB = "0x5A65726F", "0x00029252"
+
+InfoFactory = Callable[..., HardwareInfo]
+
+
+@pytest.fixture
+def make_info(tmp_path: Path) -> InfoFactory:
+    """Builds the block of `joints` drives j0, j1, …, in ring order unless `positions` says else.
+
+    `block` and `joint` replace parameters of the block and of every joint, None leaves one out;
+    `calibration`: direction and homing offset [rad] of each joint, identity by default.
+    """
+
+    def make(
+        joints: int = 10,
+        *,
+        positions: list[int] | None = None,
+        calibration: list[tuple[int, float]] | None = None,
+        update_rate: float = 50.0,
+        block: dict[str, str | None] | None = None,
+        joint: dict[str, str | None] | None = None,
+        serials: list[str | None] | None = None,
+    ) -> HardwareInfo:
+        places = positions or list(range(joints))
+        entries = calibration or [(1, 0.0)] * joints
+        path = tmp_path / "prime_calibration.yaml"
+        path.write_text(
+            "".join(
+                f"j{i}: {{id: {places[i]}, direction: {d}, homing_offset: {o}}}\n"
+                for i, (d, o) in enumerate(entries)
+            )
+        )
+        parameters: dict[str, str | None] = {
+            "master_id": "0",
+            "interface": "eth0",
+            "vendor_id": ZEROERR,
+            "product_code": EROB,
+            "calibration_file": str(path),
+            **(block or {}),
+        }
+
+        def of_joint(i: int) -> dict[str, str]:
+            all_of_it: dict[str, str | None] = {
+                "ring_position": str(places[i]),
+                "model": "eRob70_V4_MC2",
+                "kt": "0.132e-3",
+                "gear": "50",
+                "serial_number": serials[i] if serials else None,
+                **(joint or {}),
+            }
+            return {name: text for name, text in all_of_it.items() if text is not None}
+
+        return HardwareInfo(
+            name="Side",
+            plugin="ethercat_driver/EthercatDriver",
+            parameters={name: text for name, text in parameters.items() if text is not None},
+            joints=tuple(JointInfo(f"j{i}", of_joint(i), None) for i in range(joints)),
+            limits=JointLimits(
+                lower=np.full(joints, -3.0),
+                upper=np.full(joints, 3.0),
+                velocity=np.full(joints, 4.0),
+                effort=np.full(joints, 30.0),
+            ),
+            update_rate=update_rate,
+            urdf="<robot/>",
+        )
+
+    return make
+
+
+class SteppedTime:
+    """Ring time as a Timebase: sleeping is what lets it pass. For several threads.
+
+    `on_sleep` is called before each sleep, with the ring time [s].
+    """
+
+    def __init__(self, path: str) -> None:
+        self.on_sleep: Callable[[float], None] | None = None
+        self._lock = threading.Lock()
+        self._control = RingControl(path)
+        self.timebase = Timebase(self.clock, self.sleep, self.wait)
+
+    def clock(self) -> float:
+        with self._lock:
+            return self._control.time()
+
+    def sleep(self, seconds: float) -> None:
+        if self.on_sleep is not None:
+            self.on_sleep(self.clock())
+        with self._lock:
+            self._control.advance(max(seconds, 1e-6))  # ring time is whole nanoseconds
+
+    def wait(self, event: threading.Event, seconds: float) -> None:
+        if not event.is_set():
+            self.sleep(seconds)
+
+    def close(self) -> None:
+        self._control.close()
+
+
+class Bench:
+    """An ErobSystem on a virtual ring, ticked by hand in ring time."""
+
+    def __init__(self, ring: Ring, make_info: InfoFactory, count: int) -> None:
+        self.control, self.interface = ring.control, ring.interface
+        self.time = SteppedTime(ring.control._path)
+        self.count = count
+        self.state, self.command = JointState(count), JointCommand(count)
+        self._make_info = make_info
+        self.system = self.new_system()
+
+    def new_system(self, joints: int | None = None, **options: object) -> ErobSystem:
+        """A second stack, after the first has died; or the first with other options."""
+        info = self._make_info(joints or self.count, block={"interface": self.interface}, **options)
+        self.period = 1.0 / info.update_rate
+        self.system = ErobSystem(self.time.timebase, realtime=False)
+        self.system.on_configure(info)
+        return self.system
+
+    def activate(self) -> None:
+        self.system.on_activate(self.state)
+        self._due = self.time.clock()
+
+    def tick(self, count: int = 1) -> None:
+        """What the control loop does in each of its periods."""
+        for _ in range(count):
+            self.system.read(self.state, self.time.clock(), self.period)
+            self.system.write(self.command, self.time.clock(), self.period)
+            self._due = max(self._due + self.period, self.time.clock())
+            self._due += self.system.tick_correction()
+            self.system.idle_until(self._due)
+
+    def die(self) -> None:
+        """As kill -9 does: no exit, nothing said to anybody. Then a second passes."""
+        if self.system._keeper is not None:
+            self.system._keeper.stop()
+        self.system._master.close()
+        self.control.advance(1.0)
+
+    def write(self, *objects: SdoObject) -> tuple[SdoResult, ...]:
+        """A batch under the mode and number in force, to its end."""
+        watch = self.system._watch
+        batch = SdoBatch(objects, write=True, mode=int(watch.mode), number=watch.number)
+        return self.finish(self.system.submit(batch))
+
+    def finish(self, future: Future[tuple[SdoResult, ...]]) -> tuple[SdoResult, ...]:
+        for _ in range(200):
+            if future.done():
+                return future.result()
+            self.tick()
+        raise AssertionError("a batch that never ends")
+
+    def set_gains(self, stiffness: float, damping: float) -> Registers:
+        """What the impedance manager does: write all gains, the gate last."""
+        one = gains_to_registers(
+            stiffness, damping, torque_constant=np.full(self.count, 0.132e-3), gear=50.0
+        )
+        objects = [
+            SdoObject(slave, *key, value.to_bytes(4, "little", signed=True))
+            for slave in range(self.count)
+            for key, value in (
+                (POSITION_GAIN, 0),
+                (VELOCITY_INTEGRAL, 0),
+                (VELOCITY_GAIN, int(one.velocity_gain[slave])),
+                (POSITION_GAIN, int(one.position_gain[slave])),
+                (GATE_SWITCH, 1),
+            )
+        ]
+        results = self.write(*objects)
+        assert {result.status for result in results} == {SdoStatus.DONE}
+        return one
+
+    def enter(self, mode: Mode, number: int, stiffness: float, damping: float) -> None:
+        """Into a mode, with gains that are confirmed."""
+        self.tick()
+        self.system.mode_changed(mode, number)
+        registers = self.set_gains(stiffness, damping)
+        self.state_impedance(registers)
+        self.tick()
+        assert self.system.impedance_confirmed()
+
+    def state_impedance(self, registers: Registers, **changes: object) -> None:
+        watch = self.system._watch
+        said = ImpedanceStatement(
+            arrived=self.time.clock(),
+            gate_open=True,
+            armed=True,
+            confirmed=True,
+            mode=int(watch.mode),
+            number=watch.number,
+            joint_names=self.system._settings.joint_at,
+            registers=registers,
+            stiffness=np.zeros(self.count),
+            damping=np.zeros(self.count),
+        )
+        self.system.impedance_stated(replace(said, **changes))
+
+    def of_drives(self, name: str) -> list[object]:
+        return [drive[name] for drive in self.control.drives()]
+
+    def faults(self) -> list[object]:
+        """Communication errors that drives have found since the last call."""
+        return [line for line in self.control.log() if line[2] == "fault"]
+
+
+@pytest.fixture
+def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
+    """Makes benches on rings of their own, in ring time; drives turn flywheels or `joints="arms"`.
+
+    Whatever is active at the end is shut down, as far as it still can be.
+    """
+    with ExitStack() as cleanup:
+
+        def make(count: int = 10, *, joints: str = "bench", **options: object) -> Bench:
+            try:
+                entered = ring(count, clock="stepped", joints=joints, **options)
+                bench = Bench(cleanup.enter_context(entered), make_info, count)
+            except VethError as error:
+                pytest.skip(f"no virtual ring here: {error}")
+            cleanup.callback(bench.time.close)
+            cleanup.callback(lambda: bench.system._master.close())  # noqa: PLW0108 - the latest
+            cleanup.callback(
+                lambda: bench.system._keeper is not None and bench.system._keeper.stop()
+            )
+            return bench
+
+        yield make

@@ -1,0 +1,232 @@
+"""From nothing to ten drives in operation on a virtual ring, and what may go wrong on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_devices_erob.master import EthercatMaster
+from humanoid_devices_erob.ring import Ring
+from humanoid_devices_erob.ring_errors import BringUpError, IdentityError
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+
+SAFEOP, OP = 4, 8
+HEALTHY = 5687
+
+
+def test_all_drives_come_into_operation_together_without_a_fault(make_bench) -> None:
+    bench = make_bench()
+    bench.activate()
+    bench.tick(5)
+    drives = bench.control.drives()
+    assert [drive["al_state"] for drive in drives] == [OP] * 10
+    assert [drive["statusword"] for drive in drives] == [HEALTHY] * 10
+    assert [drive["sync_errors"] for drive in drives] == [0] * 10
+    assert bench.faults() == []
+    assert bench.system.safety().level == 0
+
+
+def test_slaves_change_their_states_together(make_bench) -> None:
+    bench = make_bench()
+    bench.activate()
+    changes = [line for line in bench.control.log() if line[2] == "state"]
+    for state in (SAFEOP, OP):
+        times = [time for time, _, _, detail in changes if detail["state"] == state]
+        assert len(times) == 10
+        assert max(times) - min(times) < 0.005
+
+
+def test_no_mail_from_the_start_of_sync0_on(make_bench) -> None:
+    bench = make_bench()
+    bench.activate()
+    bench.tick(20)
+    log = bench.control.log()
+    requests = [time for time, _, kind, _ in log if kind == "request"]
+    safeop = [t for t, _, kind, detail in log if kind == "state" and detail["state"] == SAFEOP]
+    assert len(requests) > 100  # the set-up was by mail
+    assert max(requests) < min(safeop) - 0.002
+
+
+def test_only_what_differs_is_written(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.system.on_deactivate()
+    bench.control.log()
+    bench.new_system()
+    bench.activate()
+    writes = [line for line in bench.control.log() if line[2] == "write"]
+    assert writes == []
+
+
+def test_mapping_of_somebody_else_is_replaced(make_bench) -> None:
+    bench = make_bench(2)
+    master = EthercatMaster()
+    master.open(bench.interface)
+    master.scan()
+    bench.control.advance(0.1)
+    strange = [
+        (0x1C13, 0, b"\0"),
+        (0x1A00, 0, b"\0"),
+        (0x1A00, 1, (0x6041_00_10).to_bytes(4, "little")),
+        (0x1A00, 0, b"\1"),
+        (0x1C13, 1, (0x1A00).to_bytes(2, "little")),
+        (0x1C13, 0, b"\1"),
+    ]
+    batch = SdoBatch(tuple(SdoObject(1, *one) for one in strange), write=True)
+    results = Ring(master, master.mailbox_layouts(), bench.time.timebase).complete(batch)
+    assert {result.status for result in results} == {SdoStatus.DONE}
+    master.close()
+    bench.control.log()
+    bench.activate()
+    bench.tick(3)
+    writes = [(slave, it["index"]) for _, slave, kind, it in bench.control.log() if kind == "write"]
+    assert {slave for slave, _ in writes} == {1}
+    assert {index for _, index in writes} == {0x1A00, 0x1C13}
+    assert bench.of_drives("statusword") == [HEALTHY] * 2
+    assert bench.of_drives("target") == bench.of_drives("position")
+
+
+def test_targets_are_the_measured_positions_before_anything_is_enabled(make_bench) -> None:
+    bench = make_bench(3)
+    for slave, angle in enumerate((0.3, -1.2, 2.0)):
+        bench.control.set_joint(slave, angle)
+    fastest = [0.0]
+
+    def look(_: float) -> None:
+        fastest[0] = max(fastest[0], *(abs(v) for v in bench.of_drives("joint_velocity")))
+
+    bench.time.on_sleep = look
+    bench.activate()
+    bench.time.on_sleep = None
+    assert bench.state.position == pytest.approx([0.3, -1.2, 2.0], abs=1e-4)
+    assert fastest[0] < 1e-3
+
+
+def test_gate_left_armed_by_a_stack_that_was_killed_is_closed_in_preop(make_bench) -> None:
+    bench = make_bench(3)
+    bench.activate()
+    bench.tick(3)
+    results = bench.write(*(SdoObject(slave, 0x2383, 0, b"\1\0\0\0") for slave in range(3)))
+    assert {result.status for result in results} == {SdoStatus.DONE}
+    bench.die()
+    assert bench.of_drives("gate") == [1, 1, 1]
+    bench.control.log()
+    bench.new_system()
+    bench.activate()
+    log = bench.control.log()
+    closed = [t for t, _, kind, it in log if kind == "write" and it["index"] == 0x2383]
+    left_preop = [t for t, _, kind, it in log if kind == "state" and it["state"] == SAFEOP]
+    assert len(closed) == 3
+    assert max(closed) < min(left_preop)
+    assert bench.of_drives("gate") == [0, 0, 0]
+    assert bench.of_drives("statusword") == [HEALTHY] * 3
+
+
+def test_wrong_count_says_where_the_ring_ends(make_bench) -> None:
+    bench = make_bench(3)
+    bench.new_system(4)
+    with pytest.raises(IdentityError, match=r"found 3 slaves, expected 4.*cable to slave 3 \(j3\)"):
+        bench.system.on_activate(bench.state)
+
+
+def test_wrong_product_is_named_with_its_joint(make_bench) -> None:
+    bench = make_bench(3)
+    bench.control.identity(1, 0x5A65726F, 0x4711)
+    with pytest.raises(IdentityError, match=r"slave 1 \(j1\): found .*product 0x00004711"):
+        bench.system.on_activate(bench.state)
+
+
+def test_slaves_of_different_kinds_that_were_swapped_are_named(make_bench) -> None:
+    bench = make_bench(3)
+    bench.control.identity(0, 0x5A65726F, 0x4711)
+    bench.control.swap(0, 2)
+    with pytest.raises(IdentityError, match=r"slave 2 \(j2\): found .*0x00004711") as raised:
+        bench.system.on_activate(bench.state)
+    assert "slave 0" not in str(raised.value)
+
+
+def test_drive_with_another_serial_number_is_named(make_bench) -> None:
+    bench = make_bench(2)
+    bench.new_system(serials=[None, "77"])
+    with pytest.raises(IdentityError, match=r"slave 1 \(j1\): found serial number 0, expected 77"):
+        bench.system.on_activate(bench.state)
+
+
+def test_no_ring_at_all_says_what_to_check(make_bench) -> None:
+    bench = make_bench(2)
+    bench.control.cut(-1)
+    with pytest.raises(IdentityError, match=r"found 0 slaves.*check power and the cable"):
+        bench.system.on_activate(bench.state)
+
+
+def test_mailbox_that_never_answers_is_named_with_its_joint(make_bench) -> None:
+    bench = make_bench(3)
+    bench.control.mailbox_delay(float("inf"), 1)
+    with pytest.raises(BringUpError, match=r"3 times: j1 \(slave 1 .*no answer") as raised:
+        bench.system.on_activate(bench.state)
+    assert "j0" not in str(raised.value)
+    assert "j2" not in str(raised.value)
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.2, 0.33, 0.45])
+def test_cable_cut_during_bring_up_is_an_error_and_mended_it_works(make_bench, seconds) -> None:
+    bench = make_bench(3)
+    begun: list[float] = []
+
+    def cut(now: float) -> None:
+        begun.append(now)
+        if now - begun[0] > seconds:
+            bench.time.on_sleep = None
+            bench.control.cut(1)
+
+    bench.time.on_sleep = cut
+    with pytest.raises((BringUpError, IdentityError), match="j2"):
+        bench.system.on_activate(bench.state)
+    bench.control.mend()
+    bench.new_system()
+    bench.activate()
+    bench.tick(3)
+    assert bench.of_drives("statusword") == [HEALTHY] * 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bring_up_survives_a_frame_lost_in_a_hundred(make_bench, seed: int) -> None:
+    bench = make_bench(10, seed=seed)
+    bench.control.drop(0.01)
+    bench.activate()
+    bench.control.drop(0.0)
+    bench.tick(5)
+    assert bench.control.statistics()["lost_frames"] > 0
+    assert bench.of_drives("statusword") == [HEALTHY] * 10
+
+
+def test_whole_bring_up_is_tried_again_a_bounded_number_of_times(make_bench) -> None:
+    bench = make_bench(2)
+    bench.control.drop(0.5)
+    with pytest.raises((BringUpError, IdentityError)):
+        bench.system.on_activate(bench.state)
+    bench.control.drop(0.0)
+    bench.new_system()
+    bench.activate()
+    assert bench.of_drives("al_state") == [OP] * 2
+
+
+def test_ring_keeps_cycling_until_the_loop_takes_over(make_bench) -> None:
+    bench = make_bench(3)
+    bench.activate()
+    begun = bench.time.clock()
+    while bench.time.clock() < begun + 1.0:  # another component that takes its time
+        pass
+    bench.tick(10)
+    assert bench.faults() == []
+    assert bench.of_drives("sync_errors") == [0] * 3
+    assert bench.system.safety().level == 0
+
+
+@pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])
+def test_hand_over_misses_no_sync0_at_any_rate(make_bench, rate: float) -> None:
+    bench = make_bench(2)
+    bench.new_system(update_rate=rate)
+    bench.activate()
+    for _ in range(100):
+        bench.tick()
+        assert bench.of_drives("sync_errors") == [0] * 2

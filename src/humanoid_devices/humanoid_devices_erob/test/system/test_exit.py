@@ -1,0 +1,125 @@
+"""The way out lets no arm snap and leaves no gate armed, and says where it could not."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.modes import Mode
+
+INIT = 1
+ENABLED = 0x27
+
+
+def stiff(bench) -> None:
+    bench.activate()
+    bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.tick(20)
+
+
+def test_all_gates_are_closed_after_operation_is_disabled(make_bench) -> None:
+    bench = make_bench(4)
+    stiff(bench)
+    armed_and_enabled = []
+
+    def look(_: float) -> None:
+        drives = bench.control.drives()
+        enabled = [drive["statusword"] & 0x6F == ENABLED for drive in drives]
+        if any(drive["gate"] == 0 and on for drive, on in zip(drives, enabled, strict=True)):
+            armed_and_enabled.append(drives)
+
+    bench.time.on_sleep = look
+    bench.system.on_deactivate()
+    assert bench.of_drives("gate") == [0] * 4
+    assert bench.of_drives("al_state") == [INIT] * 4
+    assert not any(bench.of_drives("sync0_active"))
+    assert armed_and_enabled == []  # no drive ever had its factory gains while it was enabled
+
+
+def test_sagged_arm_does_not_snap_on_the_way_out(make_bench) -> None:
+    bench = make_bench(4, joints="arms")
+    stiff(bench)
+    for slave in range(4):
+        bench.control.external_torque(slave, -6.0)
+    bench.tick(150)
+    sag = bench.of_drives("joint_position")
+    assert min(abs(angle) for angle in sag) > 0.2
+    way = [0.0] * 4
+
+    def look(_: float) -> None:
+        back = [
+            now - before for now, before in zip(bench.of_drives("joint_position"), sag, strict=True)
+        ]
+        way[:] = [max(a, b) for a, b in zip(way, back, strict=True)]
+
+    bench.time.on_sleep = look
+    bench.system.on_deactivate()
+    assert max(way) < 0.02  # [rad] upwards: back to where the target was left would be 0.2 and more
+    assert bench.of_drives("gate") == [0] * 4
+
+
+def test_exit_is_tried_for_all_others_when_a_slave_is_dead(make_bench) -> None:
+    bench = make_bench(4)
+    stiff(bench)
+    bench.control.power_off(3)
+    bench.tick(3)
+    with pytest.raises(HardwareError, match=r"may still be armed: j3") as raised:
+        bench.system.on_deactivate()
+    assert "j0" not in str(raised.value)
+    assert bench.of_drives("gate")[:3] == [0] * 3
+    assert bench.of_drives("al_state")[:3] == [INIT] * 3
+
+
+def test_drive_whose_mailbox_is_dead_is_told_as_armed(make_bench) -> None:
+    bench = make_bench(3)
+    stiff(bench)
+    bench.control.mailbox_delay(float("inf"), 1)
+    with pytest.raises(HardwareError, match=r"may still be armed: j1 \(.*no answer"):
+        bench.system.on_deactivate()
+    assert bench.of_drives("gate") == [0, 1, 0]
+    assert bench.of_drives("al_state") == [INIT] * 3
+
+
+def test_cut_cable_at_the_exit_ends_in_bounded_time_and_is_told(make_bench) -> None:
+    bench = make_bench(2)
+    stiff(bench)
+    bench.control.cut(-1)
+    bench.tick(2)
+    begun = bench.time.clock()
+    with pytest.raises(HardwareError, match="may still be armed: j0, j1"):
+        bench.system.on_deactivate()
+    assert bench.time.clock() - begun < 3.0
+    assert not bench.system._master.is_open
+
+
+def test_exit_of_what_was_never_active_does_nothing(make_bench) -> None:
+    bench = make_bench(2)
+    bench.system.on_deactivate()
+    bench.control.cut(0)
+    with pytest.raises(HardwareError):
+        bench.system.on_activate(bench.state)
+    bench.system.on_deactivate()
+    assert not bench.system._master.is_open
+
+
+def test_exit_right_after_activation_works(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.system.on_deactivate()
+    assert bench.of_drives("al_state") == [INIT] * 2
+
+
+def test_system_can_be_activated_again(make_bench) -> None:
+    bench = make_bench(2)
+    for _ in range(3):
+        bench.activate()
+        bench.tick(3)
+        assert bench.of_drives("statusword") == [5687] * 2
+        bench.system.on_deactivate()
+
+
+def test_ticks_without_activation_are_errors(make_bench) -> None:
+    bench = make_bench(2)
+    with pytest.raises(HardwareError, match="not active"):
+        bench.tick()

@@ -1,0 +1,208 @@
+"""What goes wrong in operation is seen at once, named, and mended where it can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+
+HEALTHY = 5687
+COMMUNICATION = 0xA000
+
+
+def tick_until_fault(bench, most: int) -> str:
+    """Message of the fault, which must come within so many ticks."""
+    for _ in range(most):
+        bench.tick()
+        report = bench.system.safety()
+        if report.level is SafetyLevel.FAULT:
+            return report.message
+    raise AssertionError(f"no fault within {most} ticks")
+
+
+def mended(bench, most: int = 150) -> None:
+    bench.system.reset_faults()
+    for _ in range(most):
+        bench.tick()
+        if bench.system.safety().level is SafetyLevel.OK:
+            return
+    raise AssertionError(bench.system.safety().message)
+
+
+@pytest.fixture
+def bench(make_bench):
+    """Six drives in DAMPING."""
+    bench = make_bench(6)
+    bench.activate()
+    bench.system.mode_changed(Mode.DAMPING, 1)
+    bench.tick(10)
+    assert bench.system.safety().level is SafetyLevel.OK
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        (0xA000, "EtherCAT communication error"),
+        (0x8500, "position error exceeds limit"),
+        (0x8400, "velocity error exceeds limit"),
+    ],
+)
+def test_drive_error_is_told_with_joint_statusword_and_meaning(bench, code, meaning) -> None:
+    bench.control.drive_error(3, code)
+    message = tick_until_fault(bench, 2)
+    assert "j3: statusword 4616 (0x1208): fault" in message
+    assert "j2" not in message
+    assert bench.system.safety().flags & SafetyFlag.MOTOR_FAULT
+    bench.tick(3)
+    message = bench.system.safety().message
+    assert f"error 0x{code:04X} {meaning}" in message
+    assert f"history: 0x{code:04X}" in message
+
+
+def test_faulted_drive_stays_out_of_operation_until_it_is_reset(bench) -> None:
+    bench.control.drive_error(3, 0x8500)
+    bench.tick(50)
+    assert bench.of_drives("statusword")[3] == 4616
+    others = [word for i, word in enumerate(bench.of_drives("statusword")) if i != 3]
+    assert others == [HEALTHY] * 5
+    mended(bench)
+    assert bench.of_drives("statusword") == [HEALTHY] * 6
+
+
+def test_joint_does_not_move_when_its_fault_is_reset(bench) -> None:
+    bench.control.drive_error(3, 0x8500)
+    bench.tick(3)
+    bench.control.set_joint(3, 0.8)
+    bench.tick(3)
+    fastest = [0.0]
+
+    def look(_: float) -> None:
+        fastest[0] = max(fastest[0], abs(bench.of_drives("joint_velocity")[3]))
+
+    bench.time.on_sleep = look
+    mended(bench)
+    bench.tick(10)
+    assert fastest[0] < 0.01
+
+
+def test_cable_that_is_cut_is_seen_within_two_ticks_and_the_lost_are_named(bench) -> None:
+    bench.control.cut(3)
+    message = tick_until_fault(bench, 2)
+    bench.tick()
+    message = bench.system.safety().message
+    assert "working counter" in message
+    for lost in ("j4", "j5"):
+        assert f"({lost}): does not answer" in message
+    assert "j3" not in message
+
+
+def test_cable_cut_at_the_master_is_seen_within_two_ticks(bench) -> None:
+    bench.control.cut(-1)
+    assert "no frame comes back" in tick_until_fault(bench, 2)
+    bench.tick(15)
+    assert bench.system.safety().flags & SafetyFlag.RX_TIMEOUT
+
+
+def test_cable_that_is_mended_can_be_brought_back_by_a_reset(bench) -> None:
+    bench.control.cut(3)
+    bench.tick(30)  # long enough for watchdog and SYNC0 supervision behind the cut
+    bench.control.mend()
+    bench.tick(10)
+    assert bench.system.safety().level is SafetyLevel.FAULT
+    mended(bench)
+    assert bench.of_drives("statusword") == [HEALTHY] * 6
+    assert bench.of_drives("al_state") == [8] * 6
+
+
+def test_power_cycled_slave_is_seen_within_two_ticks_and_a_reset_asks_for_a_restart(bench) -> None:
+    bench.control.power_cycle(2)
+    tick_until_fault(bench, 2)
+    bench.tick(2)
+    assert "(j2): does not answer" in bench.system.safety().message
+    bench.system.reset_faults()
+    bench.tick(10)
+    message = bench.system.safety().message
+    assert "j2: not configured any more" in message
+    assert "restart the control process" in message
+    others = [word for i, word in enumerate(bench.of_drives("statusword")) if i != 2]
+    assert others == [HEALTHY] * 5
+
+
+def test_power_cycled_slave_works_again_after_a_restart(bench) -> None:
+    bench.control.power_cycle(2)
+    bench.tick(5)
+    with pytest.raises(Exception, match="j2"):
+        bench.system.on_deactivate()
+    bench.new_system()
+    bench.activate()
+    bench.tick(3)
+    assert bench.of_drives("statusword") == [HEALTHY] * 6
+
+
+def test_clock_switched_off_faults_the_drive_and_is_told(bench) -> None:
+    bench.control.dc_off(1)
+    message = tick_until_fault(bench, 5)
+    bench.tick(3)
+    message = bench.system.safety().message
+    assert "j1: statusword 4616" in message
+    assert "error 0xA000" in message
+
+
+def test_single_lost_frame_is_no_fault(bench) -> None:
+    for _ in range(5):
+        bench.control.drop_next(1)
+        bench.tick(3)
+        assert bench.system.safety().level is SafetyLevel.OK
+    assert bench.control.statistics()["lost_frames"] == 5
+    assert bench.of_drives("statusword") == [HEALTHY] * 6
+
+
+def test_slave_that_leaves_op_is_seen_although_the_working_counter_is_full(bench) -> None:
+    bench.system._master.request_slave_state(4, 4)
+    message = tick_until_fault(bench, 2)
+    assert "j4" in message
+
+
+def test_manager_that_dies_in_a_stiff_mode_leaves_soft_drives(bench) -> None:
+    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.tick(5)
+    bench.system.mode_changed(Mode.DAMPING, 3)
+    bench.command.stiffness[:] = 0.0
+    bench.tick(14)
+    assert set(bench.of_drives("pos_reg")) == {515}  # 300 ms are not over
+    bench.tick(6)
+    assert bench.of_drives("pos_reg") == [0] * 6
+    assert bench.of_drives("vel_reg") == [56] * 6
+    assert bench.of_drives("gate") == [1] * 6
+
+
+def test_nine_are_softened_although_the_tenth_is_dead(make_bench) -> None:
+    bench = make_bench(10)
+    bench.activate()
+    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.tick(5)
+    bench.control.freeze_firmware(4)  # in OP, its ESC answers, its mailbox never
+    bench.control.power_off(9)
+    bench.system.mode_changed(Mode.DAMPING, 3)
+    bench.command.stiffness[:] = 0.0
+    bench.tick(25)
+    softened = [bench.of_drives("pos_reg")[slave] for slave in (0, 1, 2, 3, 5, 6, 7, 8)]
+    assert softened == [0] * 8
+    assert bench.of_drives("pos_reg")[4] == 515
+
+
+def test_gains_that_survived_a_cut_are_read_again_after_the_reset(bench) -> None:
+    bench.enter(Mode.DAMPING, 2, 0.0, 6.0)
+    bench.control.cut(3)
+    bench.tick(30)
+    assert not bench.system.impedance_confirmed()
+    bench.control.mend()
+    mended(bench)
+    bench.tick(10)
+    assert bench.system.impedance_confirmed()
+    assert np.isfinite(bench.system.realized_stiffness()).all()

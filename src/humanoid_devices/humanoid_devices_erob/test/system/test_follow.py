@@ -1,0 +1,78 @@
+"""No target is ever left behind to jump to."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_devices_erob.follow import RETURN_SPEED, TargetRule
+
+LIMIT = 1000.0  # [counts/s]
+PERIOD = 0.02
+STEP = RETURN_SPEED * LIMIT * PERIOD
+
+
+def update(rule: TargetRule, command: float, measured: float, follow: bool) -> float:
+    target = rule.update(np.array([command]), np.array([measured]), np.array([follow]), PERIOD)
+    return float(target[0])
+
+
+def test_target_is_the_measurement_while_it_follows() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    for measured in (5.0, -300.0, 7000.0):
+        assert update(rule, 1e6, measured, follow=True) == measured
+
+
+def test_target_is_the_command_from_the_first_tick_if_it_starts_where_the_joint_is() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 0.0, 100.0, follow=True)
+    assert update(rule, 100.0, 100.0, follow=False) == 100.0
+    assert update(rule, 5000.0, 100.0, follow=False) == 5000.0  # from then on it is the command
+
+
+def test_target_returns_to_a_command_far_away_at_limited_speed() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 0.0, 0.0, follow=True)
+    targets = [update(rule, 3.5 * STEP, 0.0, follow=False) for _ in range(5)]
+    assert targets == [STEP, 2 * STEP, 3 * STEP, 3.5 * STEP, 3.5 * STEP]
+
+
+def test_arm_that_sagged_while_gains_were_unconfirmed_is_not_snatched_up() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 0.0, 0.0, follow=True)
+    update(rule, 0.0, 0.0, follow=False)
+    for sagged in (-100.0, -500.0, -600.0):
+        assert update(rule, 0.0, sagged, follow=True) == sagged
+    assert update(rule, 0.0, -600.0, follow=False) == -600.0 + STEP
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.booleans()),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_target_never_jumps_on_the_tick_it_stops_following(history) -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    last = None
+    for command, measured, follow in [(0.0, 0.0, True), *history]:
+        target = update(rule, command, measured, follow)
+        if last is not None and last[1] and not follow:
+            assert abs(target - last[0]) <= STEP * (1 + 1e-9) + 1e-9
+        last = target, follow
+
+
+def test_stalled_loop_does_not_make_one_long_step() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    rule.update(np.zeros(1), np.zeros(1), np.array([True]), PERIOD)
+    target = rule.update(np.array([1e6]), np.zeros(1), np.array([False]), 60.0)
+    assert target[0] <= RETURN_SPEED * LIMIT * 0.05
+
+
+def test_every_joint_follows_for_itself() -> None:
+    rule = TargetRule(np.full(2, LIMIT))
+    rule.update(np.zeros(2), np.zeros(2), np.array([True, True]), PERIOD)
+    target = rule.update(np.zeros(2), np.array([50.0, 50.0]), np.array([True, False]), PERIOD)
+    assert target.tolist() == [50.0, 0.0]

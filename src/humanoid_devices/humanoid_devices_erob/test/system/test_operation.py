@@ -1,0 +1,211 @@
+"""Ten drives under the control loop on a virtual ring: measurements, targets, gains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import COMMAND_INTERFACES, Capability
+from humanoid_controller_manager.hardware import ConfirmsImpedance, ResetsFaults
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN
+
+PER_RADIAN = 524288 / (2 * np.pi)
+
+
+def test_component_says_what_it_can(make_info, make_bench) -> None:
+    system = make_bench(2).system
+    assert isinstance(system, ConfirmsImpedance)
+    assert isinstance(system, ResetsFaults)
+    levels = dict(zip(COMMAND_INTERFACES, system.capabilities()[:, 0], strict=True))
+    assert levels == {
+        "position": Capability.PER_TICK,
+        "velocity": Capability.NEVER,
+        "effort": Capability.NEVER,
+        "stiffness": Capability.PER_MODE,
+        "damping": Capability.PER_MODE,
+    }
+
+
+def test_measurements_are_in_the_joint_frame_and_order(make_bench) -> None:
+    bench = make_bench(3)
+    bench.new_system(
+        positions=[2, 0, 1], calibration=[(-1, 0.5), (1, 0.0), (1, -0.25)], update_rate=50.0
+    )
+    for slave, angle in enumerate((0.1, 0.2, 0.3)):
+        bench.control.set_joint(slave, angle)
+    bench.activate()
+    bench.tick(3)
+    np.testing.assert_allclose(bench.state.position, [-(0.3 - 0.5), 0.1, 0.2 + 0.25], atol=1e-4)
+    np.testing.assert_allclose(bench.state.velocity, 0.0, atol=1e-3)
+
+
+def test_command_arrives_in_the_raw_frame_of_its_drive(make_bench) -> None:
+    bench = make_bench(2)
+    bench.new_system(positions=[1, 0], calibration=[(-1, 0.5), (1, -0.25)])
+    bench.activate()
+    bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.command.position[:] = bench.state.position
+    bench.tick(2)
+    wanted = bench.state.position + [0.02, 0.01]
+    bench.command.position[:] = wanted
+    bench.tick(3)
+    raw = [wanted[1] - 0.25, -wanted[0] + 0.5]
+    np.testing.assert_allclose(bench.of_drives("target"), np.rint(np.array(raw) * PER_RADIAN))
+
+
+def test_torque_is_measured_with_its_sign(make_bench) -> None:
+    bench = make_bench(2)
+    bench.new_system(calibration=[(-1, 0.0), (1, 0.0)])
+    bench.activate()
+    for slave in (0, 1):
+        bench.control.external_torque(slave, -3.0)
+    bench.tick(50)
+    # The drives hold against the load while their targets follow: torque and load add up to little.
+    raw = np.array(bench.of_drives("torque")) * 30.0 / 1000
+    np.testing.assert_allclose(bench.state.effort, raw * [-1, 1], atol=0.2)
+    assert abs(raw).min() > 0.5
+
+
+def test_target_follows_the_measurement_while_nothing_is_confirmed(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.system.mode_changed(Mode.STANDBY, 1)
+    bench.command.stiffness[:] = 20.0
+    bench.command.position[:] = 1.0
+    for slave in (0, 1):
+        bench.control.external_torque(slave, -5.0)
+    bench.tick(100)
+    moved = np.array(bench.of_drives("joint_position"))
+    assert (moved < -0.01).all()  # it gives way, against stiff factory gains
+    behind = moved - np.array(bench.of_drives("target")) / PER_RADIAN
+    speed = np.array(bench.of_drives("joint_velocity"))
+    assert (np.abs(behind) < 3 * 0.02 * np.abs(speed) + 1e-4).all()
+
+
+def test_target_follows_in_a_mode_without_stiffness_although_gains_are_confirmed(
+    make_bench,
+) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.enter(Mode.DAMPING, 1, 0.0, 6.0)
+    bench.command.position[:] = 1.0
+    for slave in (0, 1):
+        bench.control.external_torque(slave, 1.0)
+    bench.tick(100)
+    moved = np.array(bench.of_drives("joint_position"))
+    assert (moved > 0.1).all()
+    behind = moved - np.array(bench.of_drives("target")) / PER_RADIAN
+    speed = np.array(bench.of_drives("joint_velocity"))
+    assert (np.abs(behind) < 3 * 0.02 * speed + 1e-4).all()
+
+
+def test_joint_sagged_while_unconfirmed_returns_within_its_speed_limit(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.command.position[:] = 0.0
+    bench.tick(10)
+    bench.system.mode_changed(Mode.STANDBY, 2)  # unconfirmed from here on
+    bench.tick(2)
+    for slave in (0, 1):
+        bench.control.set_joint(slave, -0.6)
+    bench.tick(5)
+    fastest = [0.0]
+
+    def look(_: float) -> None:
+        fastest[0] = max(fastest[0], *(abs(v) for v in bench.of_drives("joint_velocity")))
+
+    bench.time.on_sleep = look
+    registers = bench.set_gains(20.0, 2.0)
+    bench.state_impedance(registers)
+    bench.tick(100)
+    assert bench.system.impedance_confirmed()
+    np.testing.assert_allclose(bench.of_drives("joint_position"), 0.0, atol=0.05)
+    assert 0.5 < fastest[0] < 4.0  # [rad/s]; it moved, and stayed under the limit
+
+
+def test_stiffness_that_acts_is_told_as_read_back(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.tick()
+    assert np.isnan(bench.system.realized_stiffness()).all()
+    bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
+    np.testing.assert_allclose(bench.system.realized_stiffness(), 20.0, rtol=0.02)
+
+
+def read_gate(slave: int = 0) -> SdoBatch:
+    return SdoBatch((SdoObject(slave, *GATE_SWITCH),), write=False)
+
+
+def test_batch_is_refused_before_the_loop_drives_the_ring(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.control.log()
+    (result,) = bench.system.submit(read_gate()).result(0)
+    assert result.status is SdoStatus.REFUSED
+    bench.tick(3)
+    assert [line for line in bench.control.log() if line[2] == "request"] == []
+    (result,) = bench.finish(bench.system.submit(read_gate()))
+    assert result.status is SdoStatus.DONE
+
+
+@pytest.mark.parametrize(("mode", "number"), [(2, 6), (1, 7)])
+def test_write_for_another_mode_or_number_is_refused(make_bench, mode: int, number: int) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.system.mode_changed(Mode.STANDBY, 7)
+    bench.tick()
+    bench.control.log()
+    write = SdoObject(0, *POSITION_GAIN, (515).to_bytes(4, "little"))
+    batch = SdoBatch((write,), write=True, mode=mode, number=number)
+    (result,) = bench.finish(bench.system.submit(batch))
+    assert result.status is SdoStatus.REFUSED
+    assert "in force is 2 under 7" in result.message
+    assert [line for line in bench.control.log() if line[2] == "request"] == []
+
+
+def test_mode_change_stops_a_batch_between_two_objects(make_bench) -> None:
+    bench = make_bench(1)
+    bench.activate()
+    bench.system.mode_changed(Mode.STANDBY, 7)
+    bench.tick()
+    bench.control.mailbox_delay(0.015)
+    writes = tuple(SdoObject(0, 0x2381, sub, b"\7\0\0\0") for sub in (1, 2)) * 4
+    future = bench.system.submit(SdoBatch(writes, write=True, mode=2, number=7))
+    bench.tick(3)
+    bench.system.mode_changed(Mode.DAMPING, 8)
+    results = bench.finish(future)
+    statuses = [result.status for result in results]
+    assert statuses[0] is SdoStatus.DONE
+    assert statuses[-1] is SdoStatus.REFUSED
+
+
+def test_phase_of_the_loop_settles_between_two_sync0(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.tick(150)
+    errors = []
+    for _ in range(20):
+        bench.tick()
+        errors.append(bench.system._ring.lock.error)
+    assert max(map(abs, errors)) < 0.0005
+
+
+def test_no_process_data_frame_waits_for_mail(make_bench) -> None:
+    bench = make_bench(10, mailbox_delay_ms=2.0)
+    bench.activate()
+    bench.tick(10)
+    keys = [(0x2381, 1), (0x2381, 2), (0x2382, 1)]
+    reads = tuple(SdoObject(slave, *key) for slave in range(10) for key in keys)
+    future = bench.system.submit(SdoBatch(reads, write=False))
+    late = []
+    while not future.done():
+        due = bench._due
+        late.append(bench.time.clock() - due)
+        bench.tick()
+    assert len(late) <= 2  # 30 objects in one period of 20 ms: 3 x 2 ms, all slaves at once
+    assert max(late) < 0.0005

@@ -1,0 +1,100 @@
+"""What the block says is checked before anything is touched, and errors say what to mend."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_devices_erob.settings import Identity, parse_settings
+
+
+def test_complete_block_is_understood(make_info) -> None:
+    settings = parse_settings(make_info(3, positions=[2, 0, 1], update_rate=200.0))
+    assert settings.identity == Identity(0x5A65726F, 0x00029252)
+    assert settings.joint_at == ("j1", "j2", "j0")
+    assert settings.control_frequency == 200.0
+    assert settings.bringup_frequency == 1000.0
+    assert settings.fallback_damping == 6.0
+    np.testing.assert_allclose(settings.torque_constant, 0.132e-3)
+    np.testing.assert_allclose(settings.rated_torque, 30.0)  # the joint's effort limit
+
+
+@pytest.mark.parametrize("rate", [50.0, 100.0, 200.0, 500.0, 1000.0])
+def test_sync0_has_the_period_of_the_loop(make_info, rate: float) -> None:
+    settings = parse_settings(make_info(1, update_rate=rate))
+    assert settings.sync0_nanoseconds == 1e9 / rate
+    assert settings.period == 1.0 / rate
+
+
+def test_control_frequency_other_than_the_update_rate_is_refused(make_info) -> None:
+    info = make_info(1, update_rate=50.0, block={"control_frequency": "100"})
+    with pytest.raises(ConfigError, match=r"Side.*control_frequency is 100 Hz.*update_rate 50 Hz"):
+        parse_settings(info)
+
+
+def test_control_frequency_equal_to_the_update_rate_is_accepted(make_info) -> None:
+    info = make_info(1, update_rate=50.0, block={"control_frequency": "50.0"})
+    assert parse_settings(info).control_frequency == 50.0
+
+
+def test_bring_up_is_never_slower_than_sync0(make_info) -> None:
+    info = make_info(1, update_rate=1000.0, block={"bringup_frequency": "50"})
+    assert parse_settings(info).bringup_frequency == 1000.0
+
+
+@pytest.mark.parametrize("name", ["interface", "vendor_id", "product_code", "calibration_file"])
+def test_missing_block_parameter_is_named(make_info, name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"Side.*name='{name}'> is missing"):
+        parse_settings(make_info(1, block={name: None}))
+
+
+@pytest.mark.parametrize("name", ["ring_position", "model", "kt", "gear"])
+def test_missing_joint_parameter_is_named_with_its_joint(make_info, name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"Side.*joint 'j0'.*name='{name}'> is missing"):
+        parse_settings(make_info(2, joint={name: None}))
+
+
+def test_unknown_parameters_are_refused_with_the_known_ones(make_info) -> None:
+    with pytest.raises(ConfigError, match=r"unknown parameter speed; known: .*interface"):
+        parse_settings(make_info(1, block={"speed": "1"}))
+    with pytest.raises(ConfigError, match=r"joint 'j0': unknown parameter can_id; known: .*gear"):
+        parse_settings(make_info(1, joint={"can_id": "1"}))
+
+
+@pytest.mark.parametrize(
+    ("positions", "said"), [([0, 0, 1], "[0, 0, 1]"), ([0, 1, 3], "[0, 1, 3]")]
+)
+def test_ring_positions_must_be_each_place_once(make_info, positions, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said) + ".*each of 0 to 2 once"):
+        parse_settings(make_info(3, positions=positions))
+
+
+@pytest.mark.parametrize(
+    ("block", "joint", "said"),
+    [
+        ({"interface": "a_very_long_name"}, {}, "at most 15 characters"),
+        ({"vendor_id": "ZeroErr"}, {}, "vendor_id is 'ZeroErr', expected a whole number"),
+        ({"product_code": "0x100000000"}, {}, "product_code is '0x100000000'"),
+        ({"bringup_frequency": "0"}, {}, "bringup_frequency is 0, expected more than 0"),
+        ({"fallback_damping": "soft"}, {}, "fallback_damping: expected a finite number"),
+        ({}, {"kt": "-1"}, "joint 'j0': kt is -1, expected more than 0"),
+        ({}, {"gear": "nan"}, "joint 'j0': gear: expected a finite number, found 'nan'"),
+        ({}, {"ring_position": "first"}, "joint 'j0': ring_position is 'first'"),
+        ({}, {"rated_torque": "0"}, "joint 'j0': rated_torque is 0"),
+    ],
+)
+def test_value_out_of_range_is_named(make_info, block, joint, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        parse_settings(make_info(1, block=block, joint=joint))
+
+
+def test_joint_without_calibration_is_named(make_info, tmp_path) -> None:
+    info = make_info(2)
+    (tmp_path / "prime_calibration.yaml").write_text(
+        "j0: {id: 0, direction: 1, homing_offset: 0.0}\n"
+    )
+    with pytest.raises(ConfigError, match=r"Side.*calibration_file.*no calibration for j1"):
+        parse_settings(info)

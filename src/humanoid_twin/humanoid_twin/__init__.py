@@ -1,0 +1,1 @@
+"""The virtual robot: answers on the wire like Prime's drives."""

@@ -1,0 +1,37 @@
+"""Cyclic synchronous position: from a target per SYNC0 to a demand per millisecond."""
+
+from humanoid_twin.drive.parameters import TICK
+
+
+class CspDemand:
+    """Straight lines between targets, each as long as the SYNC0 period before it (assumed).
+
+    The period is measured between the last two targets, as SYNC0 alone latches them.
+    """
+
+    __slots__ = ("_longest", "_remaining", "_since_target", "_target", "value")
+
+    def __init__(self, longest: float) -> None:
+        self._longest = max(1, round(longest / TICK))  # [ticks]
+        self._since_target = 0
+        self.value = 0.0  # [counts]
+        self.hold(0.0)
+
+    def hold(self, position: float) -> None:
+        """The demand is this position [counts] until the next target."""
+        self.value = self._target = float(position)
+        self._remaining = 0
+
+    def aim(self, target: int) -> None:
+        """A target [counts] was latched: be there after one SYNC0 period."""
+        self._target = float(target)
+        self._remaining = min(self._longest, max(1, self._since_target))
+        self._since_target = 0
+
+    def tick(self) -> float:
+        """The demand [counts] one millisecond later."""
+        self._since_target += 1
+        if self._remaining:
+            self.value += (self._target - self.value) / self._remaining
+            self._remaining -= 1
+        return self.value

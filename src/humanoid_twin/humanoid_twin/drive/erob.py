@@ -1,0 +1,187 @@
+"""The firmware of one eRob drive: everything behind its EtherCAT slave controller."""
+
+import logging
+
+from humanoid_devices_erob.wire.cia402 import CSP, DriveState
+from humanoid_twin.drive.cia402 import STATUSWORDS, is_fault_reset, next_state
+from humanoid_twin.drive.demand import CspDemand
+from humanoid_twin.drive.faults import DriveError, FaultMemory
+from humanoid_twin.drive.gains import GainStore
+from humanoid_twin.drive.loop import CascadedLoop
+from humanoid_twin.drive.objects import build_dictionary
+from humanoid_twin.drive.parameters import COUNTS_PER_RADIAN, TICK, DriveParameters
+from humanoid_twin.drive.shaft import Shaft
+from humanoid_twin.ethercat.firmware import AlState
+
+_log = logging.getLogger(__name__)
+
+
+class ErobDrive:
+    """A `Firmware`: CiA 402, CSP only, cascaded loops at 1 kHz, gains over the bus.
+
+    Torque is given in operation enabled (and while a quick stop brakes), never else.
+    """
+
+    def __init__(self, parameters: DriveParameters, shaft: Shaft) -> None:
+        self._parameters = parameters
+        self._shaft = shaft
+        self._torque_per_current = parameters.torque_per_current  # [Nm/mA]
+        self._position_limit = parameters.position_error_limit * COUNTS_PER_RADIAN
+        self._velocity_limit = parameters.velocity_error_limit * COUNTS_PER_RADIAN
+        self._loop = CascadedLoop(parameters)
+        self._demand = CspDemand(parameters.longest_interpolation)
+        self.faults = FaultMemory(parameters.history_length)
+        self.gains = GainStore(
+            parameters.factory, stores_behind_closed_gate=parameters.stores_gains_behind_closed_gate
+        )
+        self.dictionary = build_dictionary(self, self.gains, self.faults, parameters.history_length)
+        self._start_up()
+
+    def _start_up(self) -> None:
+        self._al_state = AlState.INIT
+        self._controlword = 0
+        self._mode = CSP  # the only one there is (assumed to be so from power-up on)
+        self.digital_outputs = 0
+        self._braking = 0  # [ticks] left of a quick stop
+        self._torque = 0.0  # [Nm]
+        self.position = self._shaft.position()  # [counts], of the last tick
+        self.velocity = 0  # [counts/s]
+        self._target = self.position
+        self._enter(DriveState.SWITCH_ON_DISABLED)
+
+    # What the bus sees and sets.
+
+    @property
+    def statusword(self) -> int:
+        """0x6041."""
+        return STATUSWORDS[self.state]
+
+    @property
+    def torque(self) -> int:
+        """0x6077: torque at the output [0.1 % of the rated torque]."""
+        return round(1000 * self._torque / self._parameters.rated_torque)
+
+    @property
+    def target(self) -> int:
+        """0x607A [counts]."""
+        return self._target
+
+    @target.setter
+    def target(self, counts: int) -> None:
+        self._target = counts
+        self._demand.aim(counts)
+
+    @property
+    def mode(self) -> int:
+        """0x6061; a mode that the drive hasn't got leaves it as it is."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: int) -> None:
+        if mode == CSP:
+            self._mode = mode
+
+    @property
+    def controlword(self) -> int:
+        """0x6040; each one written makes at most one transition."""
+        return self._controlword
+
+    @controlword.setter
+    def controlword(self, word: int) -> None:
+        previous, self._controlword = self._controlword, word
+        if self.state is DriveState.FAULT:
+            if is_fault_reset(previous, word) and self._fault_is_over():
+                self.faults.reset()
+                self._enter(DriveState.SWITCH_ON_DISABLED)
+            return
+        state = next_state(self.state, word)
+        if state is DriveState.OPERATION_ENABLED and self._al_state is not AlState.OP:
+            return  # without process data there is no target to follow
+        if state is not self.state:
+            self._enter(state)
+
+    def _fault_is_over(self) -> bool:
+        """A communication error lasts until process data flow again (assumed)."""
+        return self.faults.code != DriveError.COMMUNICATION or self._al_state is AlState.OP
+
+    # What the ring tells (Firmware).
+
+    def al_state_changed(self, state: AlState) -> None:
+        """See Firmware. Leaving OP disables the drive; a fault stays until it is reset."""
+        self._al_state = state
+        if state is not AlState.OP:
+            self._controlword = 0
+            if self.state is not DriveState.FAULT:
+                self._enter(DriveState.SWITCH_ON_DISABLED)
+
+    def communication_fault(self, reason: str) -> None:
+        """See Firmware."""
+        _log.info("EtherCAT communication error: %s", reason)
+        self.raise_error(DriveError.COMMUNICATION)
+
+    def outputs_lost(self) -> None:
+        """See Firmware. To the drive it is a communication error (actuator documents)."""
+        self.communication_fault("no outputs within the watchdog's time")
+
+    def raise_error(self, code: int) -> None:
+        """See Firmware. Further errors while one is in force are not recorded."""
+        if self.state is not DriveState.FAULT:
+            self.faults.record(code)
+            self._enter(DriveState.FAULT)
+
+    def power_cycle(self) -> None:
+        """See Firmware. The stored history survives (assumed)."""
+        self.faults.reset()
+        self.gains.power_cycle()
+        self._loop.use(self.gains.active)
+        self._start_up()
+
+    def step(self, seconds: float) -> None:
+        """See Firmware: one tick of the loops, with the shaft as it is now."""
+        if abs(seconds - TICK) > 1e-9:
+            raise ValueError(f"drive stepped by {seconds} s, its loops run every {TICK} s")
+        self.position = self._shaft.position()
+        self.velocity = self._shaft.velocity()
+        demand = self._demand.tick()
+        if self.state is DriveState.OPERATION_ENABLED:
+            self._follow(demand)
+        elif self.state is DriveState.QUICK_STOP_ACTIVE:
+            self._stop()
+        else:
+            self._demand.hold(self.position)
+
+    # The power stage.
+
+    def _enter(self, state: DriveState) -> None:
+        self.state = state
+        powered = state in (DriveState.OPERATION_ENABLED, DriveState.QUICK_STOP_ACTIVE)
+        if state is DriveState.QUICK_STOP_ACTIVE:
+            self._braking = round(self._parameters.quick_stop_time / TICK)
+        else:
+            self._loop.reset()
+            self._demand.hold(self._shaft.position())
+        if not powered:
+            self._turn(0.0)
+        if self._parameters.brake:
+            self._shaft.brake(engaged=not powered)
+
+    def _follow(self, demand: float) -> None:
+        self._loop.use(self.gains.active)
+        current = self._loop.current(demand, self.position, self.velocity)
+        if abs(demand - self.position) > self._position_limit:
+            self.raise_error(DriveError.POSITION_ERROR)
+        elif abs(self._loop.velocity_error) > self._velocity_limit:
+            self.raise_error(DriveError.VELOCITY_ERROR)
+        else:
+            self._turn(current * self._torque_per_current)
+
+    def _stop(self) -> None:
+        self._loop.use(self.gains.active)
+        self._turn(self._loop.brake(self.velocity) * self._torque_per_current)
+        self._braking -= 1
+        if self._braking <= 0:
+            self._enter(DriveState.SWITCH_ON_DISABLED)
+
+    def _turn(self, torque: float) -> None:
+        self._torque = torque
+        self._shaft.turn(torque)

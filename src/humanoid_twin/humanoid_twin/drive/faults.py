@@ -1,0 +1,54 @@
+"""What a drive remembers of its errors: 0x603F, 0x1001 and the stored history 0x1003."""
+
+from collections import deque
+from enum import IntEnum
+
+
+class DriveError(IntEnum):
+    """Error codes of the eRob seen on Prime (actuator documents)."""
+
+    COMMUNICATION = 0xA000
+    POSITION_ERROR = 0x8500
+    VELOCITY_ERROR = 0x8400
+    CAN_HEARTBEAT = 0x8130
+
+
+class FaultMemory:
+    """The error in force and the last ones, newest first.
+
+    The history is stored: a power cycle clears the error in force, not the history (assumed).
+    """
+
+    def __init__(self, length: int) -> None:
+        self.code = 0  # 0x603F, 0: none
+        self._history: deque[int] = deque(maxlen=length)
+
+    def record(self, code: int) -> None:
+        """An error happened."""
+        self.code = code
+        self._history.appendleft(code)
+
+    def reset(self) -> None:
+        """The error in force is gone; the history stays."""
+        self.code = 0
+
+    def clear_history(self) -> None:
+        """What writing 0 to 0x1003:00 does (CiA 301)."""
+        self._history.clear()
+
+    @property
+    def count(self) -> int:
+        """Errors in the history."""
+        return len(self._history)
+
+    def entry(self, subindex: int) -> int:
+        """The error at 0x1003:`subindex`, 1 being the newest; 0 where there is none."""
+        return self._history[subindex - 1] if subindex <= len(self._history) else 0
+
+    @property
+    def register(self) -> int:
+        """0x1001: generic, communication or device-profile bit (CiA 301)."""
+        if not self.code:
+            return 0
+        family = 0x10 if self.code in (DriveError.COMMUNICATION, DriveError.CAN_HEARTBEAT) else 0x20
+        return 0x01 | family

@@ -1,0 +1,65 @@
+"""The cascaded loops: position → velocity → motor current, in counts and register units."""
+
+from humanoid_twin.drive.parameters import (
+    POSITION_GAIN_UNIT,
+    TICK,
+    VELOCITY_GAIN_UNIT,
+    DriveParameters,
+    LoopGains,
+)
+
+# Velocity demanded per position error and LSB of 0x2382:01 [1/s]: 0.01943.
+_POSITION_UNIT = POSITION_GAIN_UNIT / VELOCITY_GAIN_UNIT
+
+
+class CascadedLoop:
+    """Both loops of one drive. `velocity_error` [counts/s] is the velocity loop's last input.
+
+    Linearized at the output: kd = Kt · gear · 83442.87 · 19.3e-5 · velocity register and
+    kp = kd · 0.01943 · position register, both times the transmission's efficiency.
+    """
+
+    __slots__ = ("_gain", "_gains", "_integral_rate", "_limit", "_stiffness", "_sum",
+                 "_unit", "velocity_error")  # fmt: skip
+
+    def __init__(self, parameters: DriveParameters) -> None:
+        self._limit = parameters.current_limit
+        self._unit = parameters.integral_unit
+        self._gains: LoopGains | None = None
+        self.use(parameters.factory)
+        self.reset()
+
+    def use(self, gains: LoopGains) -> None:
+        """Close the loops with these registers from now on."""
+        if gains is self._gains:
+            return
+        self._gains = gains
+        self._stiffness = _POSITION_UNIT * gains.position  # [1/s]
+        self._gain = VELOCITY_GAIN_UNIT * gains.velocity  # [mA per count/s]
+        self._integral_rate = self._unit * gains.integral  # [1/s]
+
+    def reset(self) -> None:
+        """Forget the integral: power was off."""
+        self._sum = 0.0  # [counts]
+        self.velocity_error = 0.0
+
+    def current(self, demand: float, position: int, velocity: int) -> float:
+        """Motor current [mA] of one tick; demand, position [counts], velocity [counts/s]."""
+        return self._velocity_loop(self._stiffness * (demand - position) - velocity)
+
+    def brake(self, velocity: int) -> float:
+        """Motor current [mA] of one tick that stops the shaft, wherever the target is."""
+        return self._velocity_loop(float(-velocity))
+
+    def _velocity_loop(self, error: float) -> float:
+        self.velocity_error = error
+        proportional = self._gain * error
+        integral = self._integral_rate * self._gain
+        if integral == 0.0:
+            self._sum = 0.0  # an integral that is switched on again starts at none
+            return max(-self._limit, min(self._limit, proportional))
+        # Current at its limit: integrate only what leads away from it.
+        total = proportional + integral * self._sum
+        if abs(total) < self._limit or total * error < 0:
+            self._sum += error * TICK
+        return max(-self._limit, min(self._limit, proportional + integral * self._sum))

@@ -1,0 +1,83 @@
+"""Facts of an eRob drive, as the twin knows them: its own literals, shared with nobody.
+
+A constant that the stack and the twin took from one place would cancel out if it were wrong.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from humanoid_control_common.errors import ConfigError
+
+TICK = 0.001  # [s] the drive closes both loops at 1 kHz
+COUNTS_PER_RADIAN = 524288 / math.tau  # 19 bit at the output (actuator documents)
+GAIN_COUNTS_PER_RADIAN = 83442.87  # 524287 / 2π, as ZeroErr's gain derivation has it
+VELOCITY_GAIN_UNIT = 19.3e-5  # [mA per count/s] of one LSB of 0x2381:01 (ZeroErr gain derivation)
+POSITION_GAIN_UNIT = 37.5e-4 / 1000  # [mA per count], with one LSB of 0x2381:01 (same source)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopGains:
+    """Registers of the two loops, in LSB."""
+
+    position: int  # 0x2382:01
+    velocity: int  # 0x2381:01
+    integral: int  # 0x2381:02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveParameters:
+    """One drive. What the documents don't say is marked: assumed, confirm on hardware.
+
+    Raises:
+        ConfigError: a value that no drive can have.
+    """
+
+    torque_constant: float = 0.132e-3  # [Nm/mA] at the motor: eRob70 V4_MC2 (eRob80: 0.134e-3)
+    gear: float = 50.0  # motor turns per output turn
+    efficiency: float = 0.7  # realized / nominal torque of the transmission (load tests on Prime)
+    current_limit: float = 7000.0  # [mA], 32 Nm at 0.7; assumed, confirm on hardware
+    factory: LoopGains = field(default_factory=lambda: LoopGains(1000, 270, 20))
+    # ^ 390 Nm/rad, 20 Nm s/rad realized: stiff; values assumed, confirm on hardware
+    integral_unit: float = 0.1  # [1/s] of one LSB of 0x2381:02; assumed, confirm on hardware
+    stores_gains_behind_closed_gate: bool = True  # at 0x2383 = 0; assumed, confirm on hardware
+    position_error_limit: float = 2.5  # [rad] above it 0x8500; assumed, confirm on hardware
+    velocity_error_limit: float = 40.0  # [rad/s] of the velocity loop's input; assumed, confirm
+    rated_torque: float = 30.0  # [Nm]; unit of 0x6077 is 0.1 % of it; assumed, confirm on hardware
+    brake: bool = False  # True: holds while operation isn't enabled; assumed, confirm on hardware
+    quick_stop_time: float = 0.2  # [s] braking before power is cut; assumed, confirm on hardware
+    longest_interpolation: float = 0.1  # [s] of a SYNC0 period; assumed, confirm on hardware
+    history_length: int = 8  # entries of 0x1003; assumed, confirm on hardware
+
+    def __post_init__(self) -> None:
+        for name in ("torque_constant", "gear", "current_limit", "rated_torque", "integral_unit",
+                     "position_error_limit", "velocity_error_limit"):  # fmt: skip
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise ConfigError(f"drive parameters: {name} is {value}, expected a number > 0")
+        if not 0 < self.efficiency <= 1:
+            raise ConfigError(f"drive parameters: efficiency is {self.efficiency}, not in (0, 1]")
+        if not 1 <= self.history_length <= 254:
+            raise ConfigError(f"drive parameters: history_length {self.history_length}, not 1-254")
+
+    @property
+    def torque_per_current(self) -> float:
+        """Torque at the output for one mA of motor current [Nm/mA], losses included."""
+        return self.torque_constant * self.gear * self.efficiency
+
+
+@dataclass(frozen=True, slots=True)
+class Mounting:
+    """How a drive sits on its joint: raw = direction · joint + offset.
+
+    The truth that a calibration has to find; the drive itself knows nothing of it.
+    """
+
+    direction: int = 1  # 1 or -1
+    offset: float = 0.0  # [rad] raw angle at joint angle 0
+
+    def __post_init__(self) -> None:
+        if self.direction not in (1, -1) or not math.isfinite(self.offset):
+            raise ConfigError(
+                f"mounting: direction {self.direction}, offset {self.offset} rad;"
+                " expected 1 or -1 and a finite angle"
+            )

@@ -1,0 +1,36 @@
+"""One drive's end of the plant: encoder, torque and brake, as the drive is mounted."""
+
+from humanoid_twin.drive.parameters import COUNTS_PER_RADIAN, Mounting
+from humanoid_twin.drive.plant import Plant
+
+
+class Shaft:
+    """Turns joint angles into encoder counts and torque at the output into torque at the joint."""
+
+    __slots__ = ("_brake", "_joint", "_offset", "_plant", "_scale", "_sign")
+
+    def __init__(self, plant: Plant, joint: int, mounting: Mounting) -> None:
+        self._plant = plant
+        self._joint = joint
+        self._sign = mounting.direction
+        self._scale = mounting.direction * COUNTS_PER_RADIAN
+        self._offset = mounting.offset * COUNTS_PER_RADIAN
+        self._brake = False
+
+    def position(self) -> int:
+        """Encoder position [counts]."""
+        return round(self._plant.position.item(self._joint) * self._scale + self._offset)
+
+    def velocity(self) -> int:
+        """Speed [counts/s], in whole counts (the motor's own encoder is finer; assumed)."""
+        return round(self._plant.velocity.item(self._joint) * self._scale)
+
+    def turn(self, torque: float) -> None:
+        """Torque at the output [Nm], in the drive's direction."""
+        self._plant.set_torque(self._joint, self._sign * torque)
+
+    def brake(self, *, engaged: bool) -> None:
+        """Engage or release the holding brake."""
+        if engaged != self._brake:
+            self._brake = engaged
+            self._plant.set_brake(self._joint, engaged=engaged)

@@ -1,0 +1,165 @@
+"""What the control channel of a ring can be asked for: fault injection, time, reports."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from humanoid_twin.ethercat.clock import Clock, SteppedClock
+from humanoid_twin.ethercat.errors import RingError
+from humanoid_twin.ethercat.log import LogLine
+from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.report import DriveReport, Statistics, report_drive, report_statistics
+from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.ethercat.slave import Slave
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands, as methods with JSON arguments. Slaves are told by ring position, from 0."""
+
+    ring: VirtualRing
+    clock: Clock
+    losses: Losses
+
+    def execute(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Run a command. Raises RingError, TypeError or ValueError for one that can't be."""
+        if name not in _NAMES:
+            raise RingError(f"no command '{name}'; there are {', '.join(sorted(_NAMES))}")
+        command: Command = getattr(self, name)
+        return command(**arguments)
+
+    def advance(self, seconds: float) -> float:
+        """Let ring time pass [s] (stepped clock only); the new ring time."""
+        if not isinstance(self.clock, SteppedClock):
+            raise RingError("only a ring with a stepped clock can be advanced")
+        if not 0 <= seconds < math.inf:
+            raise RingError(f"can't advance by {seconds} s")
+        self.ring.advance(self.clock.advance(round(seconds * 1e9)))
+        return self.time()
+
+    def time(self) -> float:
+        """Ring time [s]."""
+        return self.ring.now / 1e9
+
+    def mailbox_delay(self, seconds: float, slave: int | None = None) -> None:
+        """From an SDO request to its answer [s]; inf: never; slave None: all."""
+        if not seconds >= 0:
+            raise RingError(f"mailbox delay {seconds} s, expected 0 or more")
+        for one in self.ring.line.slaves if slave is None else [self._slave(slave)]:
+            one.mailbox.delay = seconds * 1e9
+
+    def drop(self, probability: float) -> None:
+        """Lose frames at random from now on."""
+        if not 0 <= probability <= 1:
+            raise RingError(f"probability {probability}, expected 0 to 1")
+        self.losses.probability = probability
+
+    def drop_next(self, count: int) -> None:
+        """Lose the next frames before they reach a slave."""
+        self.losses.lost_next = int(count)
+
+    def late_next(self, count: int, seconds: float) -> None:
+        """Answer the next frames late [s]."""
+        self.losses.late_next, self.losses.lateness = int(count), float(seconds)
+
+    def cut(self, after_slave: int) -> None:
+        """Cut the cable behind a slave; -1: before the first."""
+        if after_slave != -1:
+            self._slave(after_slave)
+        self.ring.line.cut(after_slave)
+        self.ring.changed()
+
+    def mend(self) -> None:
+        """Mend the cable."""
+        self.ring.line.cut(None)
+        self.ring.changed()
+
+    def power_off(self, slave: int) -> None:
+        """Slave without power: those behind it aren't reached either."""
+        self._power(slave, False)
+
+    def power_on(self, slave: int) -> None:
+        """Power is back: INIT, no station address, gate 0."""
+        self._power(slave, True)
+
+    def power_cycle(self, slave: int) -> None:
+        """Off and on between two frames."""
+        self._power(slave, False)
+        self._power(slave, True)
+
+    def freeze_firmware(self, slave: int, frozen: bool = True) -> None:
+        """The firmware hangs: the ESC answers, nothing behind it does."""
+        self._slave(slave).freeze(bool(frozen))
+
+    def drive_error(self, slave: int, code: int) -> None:
+        """The drive finds an error of 0x603F."""
+        one = self._slave(slave)
+        one.firmware.raise_error(int(code))
+        one.process.sample()
+
+    def emergency(self, slave: int, code: int) -> None:
+        """The slave sends an emergency message on its own."""
+        self._slave(slave).emergency(int(code))
+
+    def dc_off(self, slave: int) -> None:
+        """SYNC0 of a slave stops."""
+        self._slave(slave).clock.switch_off()
+
+    def swap(self, a: int, b: int) -> None:
+        """Two slaves change places on the cable."""
+        self._slave(a), self._slave(b)
+        self.ring.line.swap(a, b)
+        self.ring.changed()
+
+    def identity(self, slave: int, vendor: int, product: int) -> None:
+        """The slave says it is another device."""
+        one = self._slave(slave)
+        changed = replace(one.identification.identity, vendor=int(vendor), product=int(product))
+        one.identify(changed)
+
+    def set_joint(self, slave: int, position: float, velocity: float) -> None:
+        """Put the joint of a slave's drive somewhere [rad, rad/s]."""
+        self.ring.plant.set_state(self._joint(slave), float(position), float(velocity))
+
+    def external_torque(self, slave: int, torque: float) -> None:
+        """Load the joint of a slave's drive from outside [Nm]."""
+        self.ring.plant.set_external_torque(self._joint(slave), float(torque))
+
+    def drives(self) -> list[DriveReport]:
+        """The state of all drives, in ring order."""
+        plant = self.ring.plant
+        return [
+            report_drive(slave, plant, self.ring.slaves.index(slave))
+            for slave in self.ring.line.slaves
+        ]
+
+    def statistics(self) -> Statistics:
+        """Counts since the start."""
+        return report_statistics(self.ring, self.losses)
+
+    def log(self) -> list[LogLine]:
+        """What has happened since the last call."""
+        return self.ring.log.take()
+
+    def _slave(self, position: int) -> Slave:
+        slaves = self.ring.line.slaves
+        if not (isinstance(position, int) and 0 <= position < len(slaves)):
+            raise RingError(f"no slave {position}, the ring has 0 to {len(slaves) - 1}")
+        return slaves[position]
+
+    def _joint(self, position: int) -> int:
+        return self.ring.slaves.index(self._slave(position))
+
+    def _power(self, position: int, on: bool) -> None:
+        self._slave(position).power(on)
+        self.ring.line.update()
+        self.ring.changed()
+
+
+_NAMES = {
+    name for name in vars(Commands)
+    if not name.startswith("_") and name not in ("execute", "ring", "clock", "losses")
+}  # fmt: skip

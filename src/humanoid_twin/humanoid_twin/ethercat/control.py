@@ -1,0 +1,154 @@
+"""The client of a ring's control channel."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any, Final, Self
+
+from humanoid_twin.ethercat.errors import RingError
+from humanoid_twin.ethercat.log import LogLine
+from humanoid_twin.ethercat.report import DriveReport, Statistics
+
+_PATIENCE: Final = 60.0  # [s] for a reply; a long `advance` takes its time
+
+
+class RingControl:
+    """Asks one ring. Slaves are told by ring position, from 0.
+
+    All methods raise RingError if the ring refuses, or is gone. Not for several threads at once.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        """Connects to the socket at `path`."""
+        self._path = str(path)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(_PATIENCE)
+        try:
+            self._socket.connect(self._path)
+        except OSError as error:
+            self._socket.close()
+            raise RingError(f"no ring listens at '{self._path}': {error.strerror}") from error
+        self._stream = self._socket.makefile("rb")
+
+    def close(self) -> None:
+        """Hang up."""
+        self._stream.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def advance(self, seconds: float) -> float:
+        """Let ring time pass [s] (stepped clock only); the new ring time [s]."""
+        return float(self._ask("advance", seconds=seconds))
+
+    def time(self) -> float:
+        """Ring time [s] since the ring was switched on."""
+        return float(self._ask("time"))
+
+    def mailbox_delay(self, seconds: float, slave: int | None = None) -> None:
+        """From an SDO request to its answer [s]; inf: never. All slaves, or one."""
+        self._ask("mailbox_delay", seconds=seconds, slave=slave)
+
+    def drop(self, probability: float) -> None:
+        """Lose frames at random from now on; half of them reach the slaves."""
+        self._ask("drop", probability=probability)
+
+    def drop_next(self, count: int) -> None:
+        """Lose the next frames before they reach a slave."""
+        self._ask("drop_next", count=count)
+
+    def late_next(self, count: int, seconds: float) -> None:
+        """Answer the next frames late [s]."""
+        self._ask("late_next", count=count, seconds=seconds)
+
+    def cut(self, after_slave: int) -> None:
+        """Cut the cable behind a slave; -1: before the first."""
+        self._ask("cut", after_slave=after_slave)
+
+    def mend(self) -> None:
+        """Mend the cable."""
+        self._ask("mend")
+
+    def power_off(self, slave: int) -> None:
+        """Take a slave's power away: those behind it aren't reached either."""
+        self._ask("power_off", slave=slave)
+
+    def power_on(self, slave: int) -> None:
+        """Give it back: INIT, no station address, gate 0."""
+        self._ask("power_on", slave=slave)
+
+    def power_cycle(self, slave: int) -> None:
+        """Off and on between two frames."""
+        self._ask("power_cycle", slave=slave)
+
+    def freeze_firmware(self, slave: int, frozen: bool = True) -> None:
+        """The firmware hangs (or runs again): the ESC answers, nothing behind it does."""
+        self._ask("freeze_firmware", slave=slave, frozen=frozen)
+
+    def drive_error(self, slave: int, code: int) -> None:
+        """The drive finds the error `code` of 0x603F."""
+        self._ask("drive_error", slave=slave, code=code)
+
+    def emergency(self, slave: int, code: int) -> None:
+        """The slave sends an emergency message on its own."""
+        self._ask("emergency", slave=slave, code=code)
+
+    def dc_off(self, slave: int) -> None:
+        """SYNC0 of a slave stops."""
+        self._ask("dc_off", slave=slave)
+
+    def swap(self, a: int, b: int) -> None:
+        """Two slaves change places on the cable; their joints go with them."""
+        self._ask("swap", a=a, b=b)
+
+    def identity(self, slave: int, vendor: int, product: int) -> None:
+        """The slave says it is another device."""
+        self._ask("identity", slave=slave, vendor=vendor, product=product)
+
+    def set_joint(self, slave: int, position: float, velocity: float = 0.0) -> None:
+        """Put the joint of a slave's drive somewhere [rad, rad/s], in the plant's frame."""
+        self._ask("set_joint", slave=slave, position=position, velocity=velocity)
+
+    def external_torque(self, slave: int, torque: float) -> None:
+        """Load the joint of a slave's drive from outside [Nm], until told otherwise."""
+        self._ask("external_torque", slave=slave, torque=torque)
+
+    def drives(self) -> list[DriveReport]:
+        """The state of all drives, in ring order."""
+        reports: list[DriveReport] = self._ask("drives")
+        return reports
+
+    def statistics(self) -> Statistics:
+        """Counts since the start."""
+        statistics: Statistics = self._ask("statistics")
+        return statistics
+
+    def log(self) -> list[LogLine]:
+        """What has happened since the last call: (ring time [s], slave, kind, detail).
+
+        Kinds: "request" (a mailbox message has arrived: service, command, index, subindex), "read"
+        and "write" (an object was accessed: index, subindex, value, complete, abort), "state" (AL:
+        state, error, code), "fault" (a communication error: reason).
+        """
+        return [
+            (float(time), int(slave), str(kind), detail)
+            for time, slave, kind, detail in self._ask("log")
+        ]
+
+    def _ask(self, command: str, **arguments: object) -> Any:
+        request = {"command": command, "arguments": arguments}
+        try:
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            line = self._stream.readline()
+        except OSError as error:
+            raise RingError(f"the ring at '{self._path}' doesn't answer: {error}") from error
+        if not line:
+            raise RingError(f"the ring at '{self._path}' is gone")
+        reply = json.loads(line)
+        if "error" in reply:
+            raise RingError(f"{command}: {reply['error']}")
+        return reply["result"]

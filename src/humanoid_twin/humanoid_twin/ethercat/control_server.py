@@ -1,0 +1,84 @@
+"""The ring's end of the control channel: one JSON request a line, one JSON reply a line."""
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from humanoid_control_common.errors import RobotError
+from humanoid_twin.ethercat.errors import RingError
+
+_LONGEST_LINE: Final = 1 << 20  # [bytes]
+Json = Any  # what json makes of a reply
+
+
+class ControlServer:
+    """A unix stream socket with any number of clients. `execute` is called in the ring's loop."""
+
+    def __init__(self, path: Path | None, execute: Callable[[str, dict[str, Json]], Json]) -> None:
+        """Listens at `path` (nowhere if None). Raises RingError if that can't be."""
+        self._path, self._execute = path, execute
+        self._clients: dict[int, tuple[socket.socket, bytearray]] = {}
+        self._listener: socket.socket | None = None
+        if path is None:
+            return
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            path.unlink(missing_ok=True)
+            self._listener.bind(str(path))
+        except OSError as error:
+            self._listener.close()
+            raise RingError(f"control channel '{path}': {error.strerror or error}") from error
+        self._listener.listen()
+        self._listener.setblocking(False)
+
+    def descriptors(self) -> list[int]:
+        """File descriptors to wait for."""
+        listening = [self._listener.fileno()] if self._listener else []
+        return [*listening, *self._clients]
+
+    def serve(self, descriptor: int) -> None:
+        """One of `descriptors` can be read."""
+        if self._listener and descriptor == self._listener.fileno():
+            client, _ = self._listener.accept()
+            self._clients[client.fileno()] = client, bytearray()
+        elif descriptor in self._clients:
+            self._read(descriptor)
+
+    def close(self) -> None:
+        """Hang up and remove the socket's file."""
+        for client, _ in self._clients.values():
+            client.close()
+        if self._listener and self._path:
+            self._listener.close()
+            self._path.unlink(missing_ok=True)
+
+    def _read(self, descriptor: int) -> None:
+        client, pending = self._clients[descriptor]
+        try:
+            received = client.recv(1 << 16)
+        except ConnectionError:
+            received = b""
+        pending += received
+        if not received or len(pending) > _LONGEST_LINE:
+            self._drop(descriptor)
+            return
+        *lines, rest = bytes(pending).split(b"\n")
+        pending[:] = rest
+        try:
+            for line in lines:
+                client.sendall(json.dumps(self._reply(line)).encode() + b"\n")
+        except ConnectionError:
+            self._drop(descriptor)
+
+    def _reply(self, line: bytes) -> dict[str, Json]:
+        try:
+            request = json.loads(line)
+            result = self._execute(request["command"], dict(request.get("arguments", {})))
+        except (ValueError, KeyError, TypeError, AttributeError, RobotError) as error:
+            return {"error": f"{type(error).__name__}: {error}"}
+        return {"result": result}
+
+    def _drop(self, descriptor: int) -> None:
+        self._clients.pop(descriptor)[0].close()

@@ -1,0 +1,145 @@
+"""Distributed clocks of one slave: time, convergence, SYNC0 (ESC data sheet, section I)."""
+
+from collections.abc import Callable
+from typing import Final
+
+from humanoid_twin.ethercat import registers as reg
+from humanoid_twin.ethercat.clock import Moment
+from humanoid_twin.ethercat.esc import Esc
+from humanoid_twin.ethercat.parameters import Clocks
+
+_CYCLIC_SYNC0: Final = 0x03
+_NEVER: Final = 1 << 63  # [ns]
+_EPOCH: Final = 1_000_003  # [ns] by which the slaves' own times differ from each other
+
+
+class DistributedClock:
+    """The time of one slave and its SYNC0 signal.
+
+    The difference to the reference clock falls by the same factor with each DC frame, from
+    `first_difference` to `locked_below` in `frames_to_lock` frames; it starts again when the master
+    writes the offset or resets the filter.
+    """
+
+    def __init__(
+        self, esc: Esc, parameters: Clocks, moment: Moment, on_change: Callable[[bool], None]
+    ) -> None:
+        """`on_change` is told when SYNC0 is switched on or off from the wire."""
+        self._esc = esc
+        self._parameters = parameters
+        self._moment = moment
+        self._on_change = on_change
+        self._fall: float = (parameters.locked_below / parameters.first_difference) ** (
+            1 / parameters.frames_to_lock
+        )
+        self._position, self._count = 0, 1
+        esc.on(reg.SYSTEM_TIME, 8, before_read=self._show_time)
+        esc.on(reg.RECEIVE_TIME_PORT_0, 4, after_write=self._latch)
+        esc.on(reg.SYSTEM_TIME_OFFSET, 8, after_write=self._restart)
+        esc.on(reg.SPEED_COUNTER_START, 2, after_write=self._restart)
+        esc.on(reg.SYSTEM_TIME_DIFFERENCE, 4, before_read=self._show_difference)
+        esc.on(reg.SYNC_ACTIVATION, 1, after_write=self._activated)
+        self.power_up()
+
+    def power_up(self) -> None:
+        """The local time starts at 0, SYNC0 is off."""
+        self.frames = 0  # DC frames since the difference started to fall
+        self.active = False
+        self.next_event = _NEVER  # [ns] ring time of the next SYNC0
+        self._cycle = 0  # [ns]
+        self._born = self._moment.now - _EPOCH * (self._position + 1)
+
+    def place(self, position: int, count: int) -> None:
+        """Where the slave is in a line of `count` slaves that frames reach."""
+        self._position, self._count = position, count
+
+    @property
+    def locked(self) -> bool:
+        """Whether the difference is below the drive's limit."""
+        return self.frames >= self._parameters.frames_to_lock
+
+    @property
+    def difference(self) -> int:
+        """Difference to the reference clock [ns]."""
+        parameters = self._parameters
+        return round(parameters.first_difference * self._fall ** min(self.frames, 100_000))
+
+    @property
+    def system_time(self) -> int:
+        """The slave's copy of the system time [ns], 64 bits."""
+        return (self._local() + self._esc.get(reg.SYSTEM_TIME_OFFSET, 8)) & (1 << 64) - 1
+
+    @property
+    def fires(self) -> bool:
+        """Whether SYNC0 will come: not if its start was over when it was activated."""
+        return self.next_event < _NEVER
+
+    @property
+    def cycle_valid(self) -> bool:
+        """Whether the drive can follow the SYNC0 period."""
+        return self._cycle >= self._parameters.shortest_cycle
+
+    def event_done(self) -> None:
+        """SYNC0 has fired: the next one is a period later."""
+        self.next_event += self._cycle
+
+    def switch_off(self) -> None:
+        """SYNC0 ends (fault injection), as if the master had switched it off."""
+        self._esc.put(reg.SYNC_ACTIVATION, 1, 0)
+        self._activated(reg.SYNC_ACTIVATION, b"\0")
+
+    def _local(self) -> int:
+        return self._moment.now - self._born
+
+    def _show_time(self, _address: int, _length: int) -> bool:
+        self._esc.put(reg.SYSTEM_TIME, 8, self.system_time)
+        return True
+
+    def _show_difference(self, _address: int, _length: int) -> bool:
+        self._esc.put(reg.SYSTEM_TIME_DIFFERENCE, 4, self.difference)
+        return True
+
+    def _latch(self, address: int, _data: bytes) -> None:
+        """Receive times of a frame that goes through to the end of the line and comes back."""
+        delay, k, n = self._parameters.cable_delay, self._position, self._count
+        forth = self._local() + k * delay
+        back = self._local() + (2 * n - 1 - k) * delay if k + 1 < n else 0
+        if address == reg.RECEIVE_TIME_PORT_0:
+            self._esc.put(reg.RECEIVE_TIME_PORT_0, 4, forth)
+            self._esc.put(reg.RECEIVE_TIME_PORT_0 + 4, 4, back)
+            self._esc.put(reg.RECEIVE_TIME_PORT_0 + 8, 8, 0)
+            self._esc.put(reg.RECEIVE_TIME_UNIT, 8, forth)
+
+    def _restart(self, _address: int, _data: bytes) -> None:
+        self.frames = 0
+
+    def _activated(self, _address: int, _data: bytes) -> None:
+        active = self._esc.get(reg.SYNC_ACTIVATION, 1) & _CYCLIC_SYNC0 == _CYCLIC_SYNC0
+        if active == self.active:
+            return
+        self.active = active
+        self._cycle = self._esc.get(reg.SYNC0_CYCLE, 4)
+        ahead = self._esc.get(reg.SYNC0_START, 8) - self.system_time
+        possible = active and ahead > 0 and self.cycle_valid
+        self.next_event = self._moment.now + ahead if possible else _NEVER
+        self._on_change(active)
+
+
+class SyncSupervision:
+    """Counts SYNC0 events without new process data: +3 each, -1 for each one with (ETG.1020)."""
+
+    def __init__(self, parameters: Clocks) -> None:
+        self._parameters = parameters
+        self.errors = 0
+
+    def event(self, *, fresh: bool) -> bool:
+        """One SYNC0. True if the limit is exceeded; counting then starts again."""
+        parameters = self._parameters
+        if fresh:
+            self.errors = max(0, self.errors - parameters.hit_refunds)
+            return False
+        self.errors += parameters.miss_costs
+        if self.errors <= parameters.error_limit:
+            return False
+        self.errors = 0
+        return True

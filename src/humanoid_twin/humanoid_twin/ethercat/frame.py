@@ -1,0 +1,117 @@
+"""EtherCAT frames as bytes: datagrams to a frame and back, without state (ETG.1000.4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+from typing import Final
+
+from humanoid_devices_erob.wire.errors import WireError
+
+ETHERTYPE: Final = 0x88A4
+ETHERNET_BYTES: Final = 14  # destination, source, type
+HEADER_BYTES: Final = 16  # with EtherCAT's own two bytes
+DATAGRAM_BYTES: Final = 12  # header and working counter of a datagram
+LONGEST_FRAME: Final = 1514
+LENGTH_MASK: Final = 0x07FF
+MORE_FOLLOWS: Final = 0x8000
+CIRCULATING: Final = 0x4000
+PROTOCOL_DATAGRAMS: Final = 1
+DATAGRAM_HEADER: Final = Struct("<BBIHH")  # command, index, address, length and flags, event
+WORKING_COUNTER: Final = Struct("<H")
+BROADCAST: Final = b"\xff" * 6
+MASTER: Final = b"\x01" * 6  # what SOEM takes as its own address
+
+
+class Command(IntEnum):
+    """What a datagram asks for: A by position, F by station address, B of all, L logical."""
+
+    NOP = 0
+    APRD = 1
+    APWR = 2
+    APRW = 3
+    FPRD = 4
+    FPWR = 5
+    FPRW = 6
+    BRD = 7
+    BWR = 8
+    BRW = 9
+    LRD = 10
+    LWR = 11
+    LRW = 12
+    ARMW = 13
+    FRMW = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Datagram:
+    """One command of a frame. `address` is 32 bits: logical, or position/station | offset << 16."""
+
+    command: int
+    address: int
+    data: bytes
+    index: int = 0
+    event: int = 0
+    counter: int = 0
+
+
+def physical(station: int, offset: int) -> int:
+    """The 32-bit address of a register: `station` is a position (negative) or station address."""
+    return station & 0xFFFF | offset << 16
+
+
+def encode_frame(
+    datagrams: Sequence[Datagram], *, destination: bytes = BROADCAST, source: bytes = MASTER
+) -> bytes:
+    """An Ethernet frame, not padded to 60 bytes. Raises WireError if they don't fit."""
+    if not datagrams:
+        raise WireError("an EtherCAT frame has one datagram or more")
+    parts = []
+    for number, datagram in enumerate(datagrams):
+        size = len(datagram.data)
+        if size > LENGTH_MASK:
+            raise WireError(f"datagram {number} has {size} bytes of data, 2047 at most")
+        more = MORE_FOLLOWS if number + 1 < len(datagrams) else 0
+        parts += [
+            DATAGRAM_HEADER.pack(
+                datagram.command, datagram.index, datagram.address, size | more, datagram.event
+            ),
+            datagram.data,
+            WORKING_COUNTER.pack(datagram.counter),
+        ]
+    body = b"".join(parts)
+    if HEADER_BYTES + len(body) > LONGEST_FRAME:
+        raise WireError(f"a frame has 1514 bytes at most, not {HEADER_BYTES + len(body)}")
+    header = len(body) | PROTOCOL_DATAGRAMS << 12
+    return destination + source + ETHERTYPE.to_bytes(2, "big") + header.to_bytes(2, "little") + body
+
+
+def decode_frame(frame: bytes) -> list[Datagram]:
+    """The datagrams of an Ethernet frame. Raises WireError for anything else, or if it is cut."""
+    if len(frame) < HEADER_BYTES or int.from_bytes(frame[12:14], "big") != ETHERTYPE:
+        raise WireError(f"no EtherCAT frame: {frame[:HEADER_BYTES].hex(' ')}")
+    header = int.from_bytes(frame[14:16], "little")
+    if header >> 12 != PROTOCOL_DATAGRAMS:
+        raise WireError(f"EtherCAT protocol {header >> 12}, expected 1 (datagrams)")
+    end = HEADER_BYTES + (header & LENGTH_MASK)
+    if end > len(frame):
+        raise WireError(f"frame says {end} bytes, {len(frame)} are there")
+    datagrams = []
+    position, more = HEADER_BYTES, True
+    while more:
+        datagram, position, more = _datagram(frame, position, end)
+        datagrams.append(datagram)
+    return datagrams
+
+
+def _datagram(frame: bytes, position: int, end: int) -> tuple[Datagram, int, bool]:
+    if position + DATAGRAM_BYTES > end:
+        raise WireError(f"a datagram begins at byte {position}, but the frame ends at {end}")
+    command, index, address, flags, event = DATAGRAM_HEADER.unpack_from(frame, position)
+    start = position + DATAGRAM_HEADER.size
+    stop = start + (flags & LENGTH_MASK)
+    if stop + WORKING_COUNTER.size > end:
+        raise WireError(f"datagram at byte {position} ends at {stop + 2}, the frame at {end}")
+    counter = WORKING_COUNTER.unpack_from(frame, stop)[0]
+    datagram = Datagram(command, address, bytes(frame[start:stop]), index, event, counter)
+    return datagram, stop + WORKING_COUNTER.size, bool(flags & MORE_FOLLOWS)

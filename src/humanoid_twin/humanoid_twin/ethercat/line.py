@@ -1,0 +1,65 @@
+"""The line of slaves as the master's frames find it: order, cuts, power, station addresses."""
+
+from collections.abc import Sequence
+
+from humanoid_twin.ethercat import registers as reg
+from humanoid_twin.ethercat.slave import Slave
+
+# DL status of a slave with ports 0 and 1 in use (ESC data sheet, register 0x0110).
+_LINK_ON_BOTH = 0x5A33  # both open with communication, ports 2 and 3 closed
+_END_OF_LINE = 0x5613  # port 1 closed too: frames turn back here
+
+
+class Line:
+    """Slaves in the order of their cables. Frames reach those before a cut or a dead one."""
+
+    def __init__(self, slaves: Sequence[Slave]) -> None:
+        self.slaves = list(slaves)
+        self._cut: int | None = None  # number of slaves before the cut
+        self.reachable: list[Slave] = []
+        self._stations: dict[int, list[Slave]] | None = None
+        for slave in self.slaves:
+            slave.esc.on(reg.STATION_ADDRESS, 4, after_write=lambda _a, _d: self._renumbered())
+        self.update()
+
+    def cut(self, after: int | None) -> None:
+        """Cut the cable behind slave `after` (-1: before the first); None mends it."""
+        self._cut = None if after is None else after + 1
+        self.update()
+
+    def swap(self, first: int, second: int) -> None:
+        """Two slaves change places."""
+        line = self.slaves
+        line[first], line[second] = line[second], line[first]
+        self.update()
+
+    def update(self) -> None:
+        """Find out again whom frames reach; after a change of power too."""
+        reachable = []
+        for slave in self.slaves[: self._cut]:
+            if not slave.powered:
+                break
+            reachable.append(slave)
+        self.reachable = reachable
+        self._stations = None
+        for position, slave in enumerate(reachable):
+            last = position + 1 == len(reachable)
+            slave.esc.put(reg.DL_STATUS, 2, _END_OF_LINE if last else _LINK_ON_BOTH)
+            slave.clock.place(position, len(reachable))
+
+    def at_station(self, address: int) -> list[Slave]:
+        """The reachable slaves with this station address."""
+        if self._stations is None:
+            self._stations = {}
+            for slave in self.reachable:
+                station = slave.esc.get(reg.STATION_ADDRESS, 2)
+                self._stations.setdefault(station, []).append(slave)
+        return self._stations.get(address, [])
+
+    def at_position(self, address: int) -> list[Slave]:
+        """The slave that an auto-increment address means, if there is one."""
+        position = -address & 0xFFFF
+        return self.reachable[position : position + 1]
+
+    def _renumbered(self) -> None:
+        self._stations = None

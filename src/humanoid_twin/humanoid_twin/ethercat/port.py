@@ -1,0 +1,93 @@
+"""The ring's end of an Ethernet cable: a raw socket that takes EtherCAT frames only."""
+
+import fcntl
+import socket
+import time
+from struct import Struct
+from typing import Final
+
+from humanoid_twin.ethercat.errors import RingError
+from humanoid_twin.ethercat.frame import ETHERTYPE
+
+# Linux numbers that Python has no names for (linux/sockios.h, linux/if_packet.h, socket.h).
+_TIME_OF_LAST_FRAME: Final = 0x8907  # SIOCGSTAMPNS on 64-bit machines
+_SOL_PACKET, _IGNORE_OUTGOING = 263, 23
+_RECEIVE_BUFFER_FORCE: Final = 33
+_BUFFER_BYTES: Final = 1 << 22
+_LONGEST: Final = 9216  # [bytes] of a jumbo frame
+_TIMESPEC: Final = Struct("@qq")
+
+
+class PacketPort:
+    """Receives into one buffer and answers from it."""
+
+    def __init__(self, interface: str) -> None:
+        """Raises RingError if there is no such interface or no right to use it."""
+        self._interface = interface
+        self._buffer = memoryview(bytearray(_LONGEST))
+        self._stamp = bytearray(_TIMESPEC.size)
+        try:
+            self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
+        except PermissionError as error:
+            raise RingError("raw sockets need root or the capability CAP_NET_RAW") from error
+        try:
+            self._socket.bind((interface, ETHERTYPE))
+        except OSError as error:
+            self._socket.close()
+            raise RingError(f"can't answer on '{interface}': {error.strerror}") from error
+        self._socket.setblocking(False)
+        self._tune()
+
+    def _tune(self) -> None:
+        self._socket.setsockopt(_SOL_PACKET, _IGNORE_OUTGOING, 1)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, _RECEIVE_BUFFER_FORCE, _BUFFER_BYTES)
+        except PermissionError:  # without CAP_NET_ADMIN the usual 160 frames have to do
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+        self.age()  # from the first question on, the kernel stamps frames
+
+    def fileno(self) -> int:
+        """For select."""
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._socket.close()
+
+    def receive(self) -> memoryview | None:
+        """The next frame, valid until the next call; None if there is none.
+
+        Raises RingError if the interface is gone.
+        """
+        try:
+            length = self._socket.recv_into(self._buffer)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            self._check(error)
+            return None
+        return self._buffer[:length]
+
+    def age(self) -> int:
+        """How long ago [ns] the kernel got the last frame; 0 if it doesn't know."""
+        try:
+            fcntl.ioctl(self._socket, _TIME_OF_LAST_FRAME, self._stamp)
+        except OSError:
+            return 0
+        seconds, nanoseconds = _TIMESPEC.unpack(self._stamp)
+        age = time.time_ns() - seconds * 1_000_000_000 - nanoseconds
+        return age if 0 < age < 1_000_000_000 else 0  # else the world's clock was set
+
+    def send(self, frame: memoryview | bytes) -> None:
+        """Answer. A frame that can't be sent is lost; RingError if the interface is gone."""
+        try:
+            self._socket.send(frame)
+        except OSError as error:
+            self._check(error)
+
+    def _check(self, error: OSError) -> None:
+        """An interface that is down loses frames as a pulled cable does; it must not be gone."""
+        try:
+            socket.if_nametoindex(self._interface)
+        except OSError:
+            raise RingError(f"interface '{self._interface}' is gone") from error

@@ -1,0 +1,73 @@
+"""Pairs of virtual Ethernet interfaces: a cable between a master and the ring, in this machine."""
+
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from humanoid_twin.ethercat.errors import VethError
+
+LONGEST_NAME: Final = 15  # characters of an interface's name, in the kernel and in SOEM
+
+
+def create_veth(first: str, second: str) -> None:
+    """Make a pair, both ends up and without IPv6 (which would chatter on the link).
+
+    Raises VethError: a name that can't be, an interface that exists, no right (CAP_NET_ADMIN), or
+    no `ip` program.
+    """
+    for name in (first, second):
+        if not name or len(name) > LONGEST_NAME or "/" in name or name.split() != [name]:
+            raise VethError(f"'{name}' is no interface name: 1 to 15 characters, no space, no '/'")
+    if first == second:
+        raise VethError(f"the ends of a pair need two names, not '{first}' twice")
+    _ip(f"can't make the pair {first}, {second}", "link", "add", first, "type", "veth",
+        "peer", "name", second)  # fmt: skip
+    try:
+        for name in (first, second):
+            _quieten(name)
+            _ip(f"can't switch on '{name}'", "link", "set", "dev", name, "up")
+    except VethError:
+        remove_veth(first)
+        raise
+
+
+def remove_veth(name: str) -> None:
+    """Remove the pair that `name` is an end of. Raises VethError if there is none, or no right."""
+    _ip(f"can't remove '{name}'", "link", "delete", "dev", name, "type", "veth")
+
+
+@contextmanager
+def veth_pair(first: str, second: str) -> Iterator[None]:
+    """A pair that is gone at the end. Raises VethError as `create_veth` does."""
+    create_veth(first, second)
+    try:
+        yield
+    finally:
+        if first in {name for _, name in socket.if_nameindex()}:
+            remove_veth(first)
+
+
+def _quieten(name: str) -> None:
+    switch = Path("/proc/sys/net/ipv6/conf") / name / "disable_ipv6"
+    if not switch.exists():
+        return  # a kernel without IPv6
+    try:
+        switch.write_text("1\n")
+    except OSError as error:
+        raise VethError(f"can't switch off IPv6 on '{name}': {error.strerror}") from error
+
+
+def _ip(failure: str, *arguments: str) -> None:
+    program = shutil.which("ip") or shutil.which("ip", path="/usr/sbin:/sbin")
+    if program is None:
+        raise VethError(f"{failure}: there is no `ip` program (Debian package iproute2)")
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = done.stderr.strip() or f"`ip` ended with {done.returncode}"
+        if "Operation not permitted" in reason:
+            reason += " (needs root or the capability CAP_NET_ADMIN)"
+        raise VethError(f"{failure}: {reason}")

@@ -1,0 +1,147 @@
+"""The control channel: commands, refusals, and what it tells."""
+
+import json
+import socket
+
+import pytest
+
+from humanoid_twin.ethercat.control import RingControl
+from humanoid_twin.ethercat.errors import RingError
+
+
+@pytest.fixture
+def soem(make_soem):
+    """A master in front of two slaves in PREOP, on a stepped clock."""
+    master = make_soem(2)
+    master.find()
+    return master
+
+
+def test_stepped_time_passes_by_frames_and_by_command_only(soem):
+    control = soem.ring.control
+    before, frames = control.time(), control.statistics()["frames"]
+    soem.slaves[0].sdo_read(0x1000, 0)
+    sent = control.statistics()["frames"] - frames
+    assert sent > 0
+    assert control.time() == pytest.approx(before + sent * 10e-6, abs=1e-9)
+    assert control.advance(1.5) == pytest.approx(before + sent * 10e-6 + 1.5, abs=1e-9)
+
+
+def test_wall_time_cannot_be_advanced(make_soem):
+    control = make_soem(1, clock="wall").ring.control
+    with pytest.raises(RingError, match="stepped clock"):
+        control.advance(1.0)
+    assert control.time() < control.time()
+
+
+REFUSALS = [
+    (lambda control: control.power_off(2), "no slave 2, the ring has 0 to 1"),
+    (lambda control: control.cut(5), "no slave 5"),
+    (lambda control: control.drop(1.5), "probability 1.5"),
+    (lambda control: control.mailbox_delay(-1.0), "delay -1.0"),
+    (lambda control: control.advance(float("inf")), "can't advance"),
+    (lambda control: control._ask("explode"), "no command 'explode'; there are advance"),
+    (lambda control: control._ask("execute", name="x", arguments={}), "no command 'execute'"),
+    (lambda control: control._ask("cut", behind=1), "TypeError"),
+]
+
+
+def test_a_command_that_cannot_be_is_refused_with_the_reason(soem):
+    for ask, why in REFUSALS:  # of one ring: starting one for each takes its time
+        with pytest.raises(RingError, match=why):
+            ask(soem.ring.control)
+    assert soem.ring.control.statistics()["frames"] > 0
+
+
+def test_lines_that_are_no_requests_are_answered_with_an_error(soem):
+    path = soem.ring.control._path
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(path)
+        raw.sendall(b"nonsense\n[1]\n{}\n" + b'{"command": "time"}\n')
+        with raw.makefile("rb") as stream:
+            replies = [json.loads(stream.readline()) for _ in range(4)]
+    assert [list(reply) for reply in replies] == [["error"]] * 3 + [["result"]]
+
+
+def test_several_clients_are_served_and_may_leave_at_any_time(soem):
+    path = soem.ring.control._path
+    with RingControl(path) as first, RingControl(path) as second:
+        assert first.drives() == second.drives()
+    with socket.socket(socket.AF_UNIX) as rude:
+        rude.connect(path)
+        rude.sendall(b'{"command": "drives"}\n' * 100)
+    assert soem.ring.control.time() > 0
+
+
+def test_nobody_listens_where_there_is_no_ring(tmp_path):
+    with pytest.raises(RingError, match="no ring listens"):
+        RingControl(tmp_path / "nowhere")
+
+
+def test_all_frames_can_be_lost_and_found_again(soem):
+    soem.configure()
+    soem.ring.control.drop(1.0)
+    assert soem.exchange() < 0
+    soem.ring.control.drop(0.0)
+    assert soem.exchange() >= 0
+    assert soem.ring.control.statistics()["lost_frames"] >= 1
+
+
+def test_the_same_seed_loses_the_same_frames(make_soem):
+    def found(seed: int) -> list[int]:
+        master = make_soem(1, seed=seed)
+        master.find()
+        master.configure()
+        master.ring.control.drop(0.5)
+        counters = []
+        for _ in range(20):
+            frames = master.ring.control.statistics()["lost_frames"]
+            master.soem.send_processdata()
+            master.soem.receive_processdata(1000)
+            counters.append(master.ring.control.statistics()["lost_frames"] - frames)
+        return counters
+
+    first = found(3)
+    assert 0 < sum(first) < 20
+    assert found(3) == first
+
+
+def test_a_late_answer_comes_when_ring_time_has_passed(soem):
+    control = soem.ring.control
+    soem.configure()
+    control.late_next(1, 0.005)
+    soem.soem.send_processdata()
+    assert soem.soem.receive_processdata(1000) < 0
+    control.advance(0.006)
+    assert soem.exchange() >= 0
+    assert control.statistics()["lost_frames"] == 0
+
+
+def test_drives_are_told_with_joint_and_registers(soem):
+    control = soem.ring.control
+    control.set_joint(1, 1.0, -0.5)
+    report = control.drives()[1]
+    assert (report["joint_position"], report["joint_velocity"]) == (1.0, -0.5)
+    control.advance(0.002)
+    counts = control.drives()[1]["position"]
+    assert counts == pytest.approx(524288 / 6.283185307, rel=0.01)
+    assert (report["al_state"], report["gate"], report["statusword"]) == (2, 0, 592)
+
+
+def test_a_load_moves_a_limp_joint(soem):
+    control = soem.ring.control
+    control.external_torque(0, 3.0)
+    control.advance(0.5)
+    reports = control.drives()
+    assert reports[0]["joint_position"] > 0.1
+    assert reports[1]["joint_position"] == 0.0
+
+
+def test_a_hung_firmware_does_not_answer_its_mailbox(soem):
+    soem.ring.control.freeze_firmware(1)
+    soem.soem.sdo_read_timeout = 20_000
+    with pytest.raises(soem.pysoem.WkcError):
+        soem.slaves[1].sdo_read(0x1000, 0)
+    soem.ring.control.freeze_firmware(1, frozen=False)
+    assert len(soem.slaves[1].sdo_read(0x1000, 0)) == 4
+    assert soem.ring.control.statistics()["mailbox_requests"][1] >= 1

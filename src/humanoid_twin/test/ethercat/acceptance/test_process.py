@@ -1,0 +1,137 @@
+"""The ring as a process: start, stop, one per interface, and the pair it needs."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from humanoid_twin.ethercat.errors import RingError, VethError
+from humanoid_twin.ethercat.lock import InterfaceLock
+from humanoid_twin.ethercat.veth import create_veth, remove_veth, veth_pair
+from humanoid_twin.testing import ring
+
+COMMAND = [sys.executable, "-m", "humanoid_twin.ethercat.main"]
+
+
+def interfaces() -> set[str]:
+    return {name for _, name in socket.if_nameindex()}
+
+
+@pytest.fixture
+def pair():
+    """Names of a pair's ends. Skips where none can be made."""
+    names = f"hct{os.getpid()}a", f"hct{os.getpid()}b"
+    try:
+        with veth_pair(*names):
+            yield names
+    except VethError as error:
+        pytest.skip(str(error))
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_ring_says_that_it_answers_and_ends_when_asked(pair, tmp_path, number):
+    path = tmp_path / "control"
+    process = start(pair[1], "--slaves", "3", "--control", str(path))
+    assert process.stdout.readline() == f"ring: 3 slaves on {pair[1]}\n"
+    assert path.is_socket()
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (0, "")
+    assert not path.exists()
+
+
+def test_a_second_ring_on_an_interface_is_refused(pair):
+    first = start(pair[1])
+    assert first.stdout.readline().startswith("ring:")
+    second = subprocess.run([*COMMAND, pair[1]], capture_output=True, text=True, check=False)
+    assert second.returncode == 1
+    assert second.stderr == f"ring: another ring answers on '{pair[1]}'\n"
+    first.terminate()
+    first.communicate(timeout=20)
+
+
+def test_a_ring_on_no_interface_says_so():
+    done = subprocess.run([*COMMAND, "hc_none"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ring: can't answer on 'hc_none'")
+
+
+def test_a_ring_whose_interface_goes_away_ends_with_the_reason(pair):
+    process = start(pair[1])
+    assert process.stdout.readline().startswith("ring:")
+    remove_veth(pair[0])
+    _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (1, f"ring: interface '{pair[1]}' is gone\n")
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--slaves", "0"], ["--mailbox-delay-ms", "-1"], ["--clock", "x"]]
+)
+def test_an_option_that_cannot_be_is_refused(wrong):
+    done = subprocess.run([*COMMAND, "lo", *wrong], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert wrong[0] in done.stderr
+
+
+def test_a_lock_is_free_again_when_its_holder_lets_go():
+    first = InterfaceLock("hc_lock_test")
+    with pytest.raises(RingError, match="another ring"):
+        InterfaceLock("hc_lock_test")
+    first.close()
+    InterfaceLock("hc_lock_test").close()
+
+
+def test_a_pair_is_up_on_both_ends_and_quiet(pair):
+    for name in pair:
+        with open(f"/sys/class/net/{name}/operstate", encoding="ascii") as state:
+            assert state.read() == "up\n"
+        switch = f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6"
+        if os.path.exists(switch):
+            with open(switch, encoding="ascii") as disabled:
+                assert disabled.read() == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("a234567890123456", "b"), ("", "b"), ("a b", "b"), ("a/b", "b"), ("same", "same")],
+)
+def test_names_that_no_interface_can_have_are_refused(first, second):
+    with pytest.raises(VethError, match="name"):
+        create_veth(first, second)
+
+
+def test_a_pair_that_exists_is_not_made_again(pair):
+    with pytest.raises(VethError, match="can't make the pair"):
+        create_veth(pair[0], "hc_other")
+    assert "hc_other" not in interfaces()
+
+
+def test_only_veth_interfaces_are_removed():
+    with pytest.raises(VethError, match="can't remove 'hc_none'"):
+        remove_veth("hc_none")
+    with pytest.raises(VethError):
+        remove_veth("lo")
+    assert "lo" in interfaces()
+
+
+def test_nothing_is_left_of_a_ring_that_failed_in_the_middle():
+    found = None
+    try:
+        with ring(1) as found:
+            assert found.interface in interfaces()
+            raise KeyError("in the middle")
+    except VethError as error:
+        pytest.skip(str(error))
+    except KeyError:
+        pass
+    assert found.interface not in interfaces()
+    assert found.process.poll() is not None
