@@ -109,7 +109,7 @@ class RealRobot:
 def robot(client: Any, running_type: Any, command_line: Any, tmp_path: Path) -> Iterator[RealRobot]:
     """Nothing runs yet but the ring."""
     try:
-        virtual = ring(10, mailbox_delay_ms=MAILBOX_DELAY_MS)
+        virtual = ring(10, mailbox_delay_ms=MAILBOX_DELAY_MS, realtime=True)
         with virtual as answering:
             instance = RealRobot(answering, client, (running_type, command_line), tmp_path)
             yield instance

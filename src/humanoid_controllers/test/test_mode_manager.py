@@ -396,6 +396,14 @@ def test_the_way_down_carries_no_number() -> None:
     assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
 
 
+def test_a_way_down_that_is_not_answered_yet_is_not_asked_for_again() -> None:
+    loop = ShownLoop([_snapshot(Mode.STANDBY, 7)])
+    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    for _ in range(3):
+        modes.handle(Intent.DAMP, 0.0)
+    assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
+
+
 def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
     """Whoever put it there: the rule is about what is in force, not about who asked."""
     shown = ShownLoop([_snapshot(Mode.DAMPING, 3, fall=Fall(1, "fell"))])

@@ -1,4 +1,4 @@
-"""The EtherCAT master: pysoem behind typed calls and errors. Nothing else imports pysoem.
+"""The EtherCAT master: pysoem behind typed calls and errors. `stale_frames` looks after its socket.
 
 pysoem tolerates one thread at a time, and so does this: whoever holds the master does all of its
 I/O. Slaves are numbered by their place on the ring, from 0.
@@ -21,6 +21,7 @@ from humanoid_devices_erob.interface import check_interface, check_rights, claim
 from humanoid_devices_erob.mailbox_engine import MailboxLayout
 from humanoid_devices_erob.ring_errors import BringUpError, InterfaceError
 from humanoid_devices_erob.settings import Identity
+from humanoid_devices_erob.stale_frames import StaleFrames
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 
 # Of SOEM, in µs: how long an answer is waited for. While the ring is set up, long enough that what
@@ -42,6 +43,7 @@ class EthercatMaster:
     def __init__(self) -> None:
         self._master: pysoem.Master | None = None
         self._claim: socket.socket | None = None
+        self._stale: StaleFrames | None = None
         self._slaves: list[pysoem.CdefSlave] = []
         self._answering = False  # whether the latest exchange came back
 
@@ -59,12 +61,16 @@ class EthercatMaster:
             self.close()
             raise InterfaceError(f"network interface '{interface}': {error}") from error
         self._master = master
+        self._stale = StaleFrames(interface)
 
     def close(self) -> None:
         """Give the interface back; nothing happens if it isn't open."""
         master, self._master = self._master, None
         claim, self._claim = self._claim, None
+        stale, self._stale = self._stale, None
         self._slaves = []
+        if stale is not None:
+            stale.close()
         if master is not None:
             master.close()
         if claim is not None:
@@ -175,6 +181,7 @@ class EthercatMaster:
             slave.output = outputs[position * RX_BYTES : (position + 1) * RX_BYTES]
         master.send_processdata()
         counter = master.receive_processdata(_PROMPT_US, release_gil=not self._answering)
+        counter = self._line().judged(counter)
         self._answering = counter >= 0
         return counter, b"".join([slave.input for slave in self._slaves])
 
@@ -182,18 +189,13 @@ class EthercatMaster:
 
     def read(self, slave: int, address: int, length: int) -> bytes | None:
         """See MailboxPort."""
-        try:
-            return bytes(self._slaves[slave]._fprd(address, length))  # noqa: SLF001
-        except pysoem.WkcError:
-            return None
+        ask = self._slaves[slave]._fprd  # noqa: SLF001
+        return self._line().asked(lambda: bytes(ask(address, length, _PROMPT_US)), _PROMPT_US)
 
     def write(self, slave: int, address: int, data: bytes) -> bool:
         """See MailboxPort."""
-        try:
-            self._slaves[slave]._fpwr(address, data)  # noqa: SLF001
-        except pysoem.WkcError:
-            return False
-        return True
+        ask = self._slaves[slave]._fpwr  # noqa: SLF001
+        return bool(self._line().asked(lambda: ask(address, data, _PROMPT_US) is None, _PROMPT_US))
 
     def clock_difference(self, slave: int) -> int | None:
         """How far the slave's clock is from the reference [ns]; None if it doesn't answer."""
@@ -201,9 +203,15 @@ class EthercatMaster:
         return None if data is None else int.from_bytes(data, "little") & 0x7FFFFFFF
 
     def _opened(self) -> pysoem.Master:
-        if self._master is None:
-            raise InterfaceError("the EtherCAT master is not open")
+        """The master, about to ask something: answers to older questions are thrown away."""
+        self._line().drop()
+        assert self._master is not None  # like the line
         return self._master
+
+    def _line(self) -> StaleFrames:
+        if self._stale is None:
+            raise InterfaceError("the EtherCAT master is not open")
+        return self._stale
 
     def _mailbox_layout(self, slave: int) -> MailboxLayout:
         length = 2 * _SYNC_MANAGER_BYTES

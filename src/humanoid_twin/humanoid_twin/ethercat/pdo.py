@@ -39,9 +39,9 @@ class Image:
         self._setters = [entry.set for _, entry in entries if entry]
         self._getters = [entry.get for _, entry in entries if entry]
 
-    def set_entries(self, data: bytes | bytearray | memoryview) -> None:
-        """Hand outputs (`bytes` of them) to the entries' setters."""
-        for setter, value in zip(self._setters, self._unpack(data), strict=False):
+    def set_entries(self, data: bytes | bytearray, start: int = 0) -> None:
+        """Hand the outputs at `start` of `data` to the entries' setters."""
+        for setter, value in zip(self._setters, self._unpack(data, start), strict=False):
             setter(value)
 
     def get_entries(self) -> bytes:
@@ -50,7 +50,7 @@ class Image:
 
 
 class _Codec(Protocol):
-    def unpack(self, data: bytes | bytearray | memoryview) -> Sequence[Any]: ...
+    def unpack(self, data: bytes | bytearray, start: int, /) -> Sequence[Any]: ...
 
     def pack(self, values: Sequence[Any]) -> bytes: ...
 
@@ -68,7 +68,7 @@ class _ByteCodec:
         self._signed = Struct("<" + "".join(letters))
         self._unsigned = Struct("<" + "".join(letters).upper().replace("X", "x"))
         self._masks = [(1 << bits) - 1 for bits, entry in entries if entry]
-        self.unpack = self._signed.unpack
+        self.unpack = self._signed.unpack_from
 
     def pack(self, values: Sequence[Any]) -> bytes:
         try:
@@ -90,8 +90,8 @@ class _BitCodec:
                 self._fields.append((shift, (1 << bits) - 1, entry.signed << bits - 1))
             shift += bits
 
-    def unpack(self, data: bytes | bytearray | memoryview) -> Sequence[int]:
-        number = int.from_bytes(data, "little")
+    def unpack(self, data: bytes | bytearray, start: int, /) -> Sequence[int]:
+        number = int.from_bytes(data[start : start + self._bytes], "little")
         return [((number >> shift & mask) ^ sign) - sign for shift, mask, sign in self._fields]
 
     def pack(self, values: Sequence[Any]) -> bytes:

@@ -67,8 +67,7 @@ class ProcessData:
 
     def latch(self) -> None:
         """Hand the outputs in the buffer to the firmware."""
-        start = self._output_start
-        self._outputs.set_entries(self._esc.memory[start : start + self._outputs.bytes])
+        self._outputs.set_entries(self._esc.memory, self._output_start)
 
     def sample(self) -> None:
         """Put the firmware's inputs into the buffer."""

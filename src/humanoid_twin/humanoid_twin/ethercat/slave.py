@@ -141,8 +141,9 @@ class Slave:
         self._settle()
         wanted = requested(self._al, self.esc.get(reg.AL_CONTROL, 2), self._readiness())
         if wanted.state > self._al.state:
-            delay = round(self._parameters.transition_seconds * 1e9)
-            self._pending = self._moment.now + delay, wanted
+            if not self._pending or self._pending[1] != wanted:  # else it is on its way
+                delay = round(self._parameters.transition_seconds * 1e9)
+                self._pending = self._moment.now + delay, wanted
             self._settle()
         else:
             self._pending = None

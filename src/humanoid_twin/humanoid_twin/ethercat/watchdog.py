@@ -24,13 +24,19 @@ class Watchdog:
         self._esc.put(reg.WATCHDOG_DIVIDER, 2, _DIVIDER)
         self._esc.put(reg.WATCHDOG_PDI, 2, _PERIODS)
         self._esc.put(reg.WATCHDOG_PROCESS_DATA, 2, _PERIODS)
+        self._show(fed=False)
         self._load()
 
     def expired(self, since: int) -> bool:
         """Whether it expires if the last process data came `since` [ns] ago."""
         expired = 0 < self._time < since
-        self._esc.put(reg.WATCHDOG_STATUS, 2, 0 if expired else 1)
+        if expired == self._fed:
+            self._show(fed=not expired)
         return expired
+
+    def _show(self, *, fed: bool) -> None:
+        self._fed = fed
+        self._esc.put(reg.WATCHDOG_STATUS, 2, fed)
 
     def _load(self) -> None:
         divider = self._esc.get(reg.WATCHDOG_DIVIDER, 2)

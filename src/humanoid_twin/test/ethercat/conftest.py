@@ -130,8 +130,7 @@ class Master:
 
     def al(self, slave: int) -> tuple[int, int]:
         """AL status and status code."""
-        status, _, code = struct.unpack("<HHH", self.read(slave, 0x0130, 6).data)
-        return status, code
+        return struct.unpack("<H2xH", self.read(slave, 0x0130, 6).data)
 
     def request(self, state: int, slave: int | None = None) -> None:
         for one in range(self.count) if slave is None else [slave]:
@@ -236,7 +235,7 @@ MakeMaster = Callable[..., Master]
 
 @pytest.fixture(scope="session")
 def new_master() -> MakeMaster:
-    """A ring of stub drives and a master in front of it: for tests with many of them."""
+    """A ring of stub drives and a master in front of it."""
 
     def make(slaves: int = 3, parameters: SlaveParameters | None = None) -> Master:
         drives = [StubDrive() for _ in range(slaves)]
@@ -246,12 +245,6 @@ def new_master() -> MakeMaster:
 
 
 @pytest.fixture
-def make_master(new_master: MakeMaster) -> MakeMaster:
-    """A ring of stub drives and a master in front of it."""
-    return new_master
-
-
-@pytest.fixture
-def master(make_master: MakeMaster) -> Master:
+def master(new_master: MakeMaster) -> Master:
     """In front of three slaves."""
-    return make_master(3)
+    return new_master(3)

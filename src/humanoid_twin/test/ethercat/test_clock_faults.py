@@ -122,8 +122,8 @@ def test_one_lost_frame_in_a_hundred_never_faults(master):
 
 
 @pytest.mark.parametrize("limit", [3, 30])
-def test_the_error_counter_adds_three_for_a_miss_and_takes_one_for_a_hit(make_master, limit):
-    master = make_master(1, SlaveParameters(clocks=Clocks(error_limit=limit)))
+def test_the_error_counter_adds_three_for_a_miss_and_takes_one_for_a_hit(new_master, limit):
+    master = new_master(1, SlaveParameters(clocks=Clocks(error_limit=limit)))
     master.operational()
     supervision = master.ring.slaves[0].supervision
     master.cycle(3)

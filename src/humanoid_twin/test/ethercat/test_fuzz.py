@@ -6,7 +6,9 @@ from random import Random
 
 import pytest
 
+from humanoid_twin.drive.robot import build_robot, prime_arms
 from humanoid_twin.ethercat.frame import Command, Datagram, encode_frame, physical
+from humanoid_twin.ethercat.ring import VirtualRing
 
 MUTATIONS = 1_000_000 if os.environ.get("HC_SOAK") == "1" else 5_000
 REGISTERS = [0x0010, 0x0120, 0x0500, 0x0502, 0x0600, 0x0800, 0x0808, 0x0810, 0x0818, 0x0900,
@@ -50,10 +52,19 @@ def mutated(random: Random, frame: bytes) -> bytearray:
     return changed
 
 
-@pytest.mark.timeout(3600)
-def test_a_ring_survives_mutated_frames(new_master):
-    random = Random(20250101)
+def erob_master(new_master):
+    """In front of three real drives on Prime's joints."""
     master = new_master(3)
+    robot = build_robot(prime_arms(3))
+    master.ring = VirtualRing(robot.drives, robot.plant)
+    return master
+
+
+@pytest.mark.timeout(3 * 3600)
+@pytest.mark.parametrize("drives", ["stub", "erob"])
+def test_a_ring_survives_mutated_frames(new_master, drives):
+    random = Random(20250101)
+    master = new_master(3) if drives == "stub" else erob_master(new_master)
     master.operational()
     for number in range(MUTATIONS):
         frame = mutated(random, plausible(random))

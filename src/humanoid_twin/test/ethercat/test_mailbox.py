@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_devices_erob.wire.mailbox import decode_mailbox
@@ -151,23 +151,13 @@ def test_an_emergency_waits_its_turn_in_the_mailbox(mailbox):
     assert mailbox.get_message(0) == DEVICE_TYPE
 
 
-@settings(max_examples=50, deadline=None)
 @given(messages=st.lists(st.binary(min_size=1, max_size=128), max_size=8))
-def test_any_message_is_taken_or_refused_and_the_next_request_is_served(make_master_at, messages):
-    mailbox = make_master_at()
+def test_any_message_is_taken_or_refused_and_the_next_request_is_served(new_master, messages):
+    mailbox = new_master(1)
+    mailbox.preop()
     for message in messages:
         mailbox.write(0, 0x1000, message.ljust(128, b"\0"))
         while mailbox.get_message(0) is not None:
             pass
     mailbox.put_message(0, READ_DEVICE_TYPE, 0)
     assert mailbox.get_message(0) == DEVICE_TYPE
-
-
-@pytest.fixture(scope="module")
-def make_master_at(new_master):
-    def make():
-        master = new_master(1)
-        master.preop()
-        return master
-
-    return make

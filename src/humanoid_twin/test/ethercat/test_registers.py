@@ -9,9 +9,9 @@ from humanoid_twin.ethercat.frame import Command, Datagram, decode_frame, encode
 STATION = 0x1001
 
 
-def test_a_broadcast_read_counts_the_slaves_and_their_position(make_master):
+def test_a_broadcast_read_counts_the_slaves_and_their_position(new_master):
     for slaves in (1, 3, 40):
-        answer = make_master(slaves).send(Datagram(Command.BRD, physical(0, 0), bytes(2)))[0]
+        answer = new_master(slaves).send(Datagram(Command.BRD, physical(0, 0), bytes(2)))[0]
         assert answer.counter == slaves
         assert answer.address == physical(slaves, 0)
 

@@ -69,14 +69,24 @@ def test_a_sync0_whose_start_was_over_never_fires_and_op_is_refused(master):
     assert master.al(0) == (0x14, 0x002D)
 
 
-def test_a_transition_takes_its_time(make_master):
-    master = make_master(1, SlaveParameters(transition_seconds=0.05))
+def test_a_transition_takes_its_time(new_master):
+    master = new_master(1, SlaveParameters(transition_seconds=0.05))
     master.number_slaves()
     master.set_mailboxes(0)
     master.write(0, 0x0120, b"\2\0")
     master.wait(0.049)
     assert master.al(0) == (1, 0)
     master.wait(0.002)
+    assert master.al(0) == (2, 0)
+
+
+def test_asking_again_does_not_make_a_transition_longer(new_master):
+    master = new_master(1, SlaveParameters(transition_seconds=0.05))
+    master.number_slaves()
+    master.set_mailboxes(0)
+    for _ in range(51):
+        master.write(0, 0x0120, b"\2\0")
+        master.wait(0.001)
     assert master.al(0) == (2, 0)
 
 
@@ -183,8 +193,8 @@ def test_a_frozen_firmware_leaves_the_esc_alive(master):
     assert master.exchange()[1][0][1] == 55
 
 
-def test_drives_step_a_thousand_times_a_second_whatever_the_frames_do(make_master):
-    still, busy = make_master(1), make_master(1)
+def test_drives_step_a_thousand_times_a_second_whatever_the_frames_do(new_master):
+    still, busy = new_master(1), new_master(1)
     still.wait(0.5)
     for _ in range(333):
         busy.wait(0.0015)

@@ -25,8 +25,8 @@ def test_ten_drives_come_to_operation_enabled_and_follow(make_soem):
     master.enable()
     assert [inputs[0] for inputs in master.inputs()] == [5687] * 10
     master.ring.control.set_joint(3, 0.5, 0.0)
-    master.cycle(2, 0x0F)
-    assert master.inputs()[3][1] == pytest.approx(0.5 * 524288 / 6.283185307, abs=200)
+    master.cycle(3, 0x0F)
+    assert master.inputs()[3][1] == pytest.approx(0.5 * 524288 / 6.283185307, abs=400)
 
 
 def test_statuswords_walk_from_disabled_to_enabled(make_soem):

@@ -1,0 +1,102 @@
+"""Frames that came back after nobody waited for them any more.
+
+SOEM tells answers from each other by an index of which there are 16, and looks at one frame per
+question. Answers that come late stay in its socket's buffer: every later question is then answered
+with an old frame, of another slave maybe, for good. So what is left over goes before the next one;
+and after a silence so long that the indices have come round, the first answer is not believed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+import pysoem
+
+from humanoid_devices_erob.ring_errors import InterfaceError
+
+Answer = TypeVar("Answer")
+
+_FRAME_BYTES: Final = 1518
+# Questions without any answer in a row, each sent up to four times, after which SOEM's 16 indices
+# may have come round.
+SILENCE: Final = 4
+_QUIET: Final = 0.002  # [s] without a frame after which the late answers are taken to be over
+_MOST_FRAMES: Final = 10_000  # that are waited for: no ring is that late
+
+
+class StaleFrames:
+    """The buffer of the socket that SOEM has opened on a network interface."""
+
+    def __init__(self, interface: str) -> None:
+        """Raises InterfaceError if there is no such socket in this process."""
+        self._socket = _packet_socket(interface)
+        self._silence = 0
+
+    def drop(self) -> int:
+        """Throw away what is in the buffer; how many frames that were."""
+        count = 0
+        receive = self._socket.recv
+        with suppress(BlockingIOError):
+            while True:
+                receive(_FRAME_BYTES, socket.MSG_DONTWAIT)
+                count += 1
+        return count
+
+    def asked(self, question: Callable[[], Answer], patience_us: int) -> Answer | None:
+        """The answer; None without a working counter, or if it may be that to an older question.
+
+        SOEM doesn't tell a lost frame from a working counter of 0; a lost one it gives up only
+        after its patience.
+        """
+        self.drop()
+        begun = time.perf_counter()
+        try:
+            answer = question()
+        except pysoem.WkcError:
+            lost = time.perf_counter() - begun >= patience_us * 1e-6
+            self.judged(-1 if lost else 0)
+            return None
+        return answer if self._believable() else None
+
+    def judged(self, working_counter: int) -> int:
+        """The working counter of the latest exchange; -1 if its answer can't be believed."""
+        if working_counter < 0:
+            self._silence += 1
+            return -1
+        return working_counter if self._believable() else -1
+
+    def _believable(self) -> bool:
+        """Whether the answer that has just come can be that to the latest question.
+
+        If not, returns when late answers have stopped coming.
+        """
+        silence, self._silence = self._silence, 0
+        if silence < SILENCE:
+            return True
+        for _ in range(_MOST_FRAMES):
+            if not select.select([self._socket], [], [], _QUIET)[0]:
+                break
+            self.drop()
+        return False
+
+    def close(self) -> None:
+        """SOEM closes its socket itself; this is only another name of it."""
+        self._socket.close()
+
+
+def _packet_socket(interface: str) -> socket.socket:
+    """A duplicate of the process's packet socket on `interface`: pysoem doesn't hand it out."""
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # no socket, or closed meanwhile
+            found = socket.socket(fileno=os.dup(int(entry.name)))
+            if found.family == socket.AF_PACKET and found.getsockname()[0] == interface:
+                return found
+            found.close()
+    raise InterfaceError(f"network interface '{interface}': pysoem has opened no socket on it")
