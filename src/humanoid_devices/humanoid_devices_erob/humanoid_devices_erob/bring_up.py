@@ -19,7 +19,6 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_devices_erob.al_state import AlState, AlStatus, differing
 from humanoid_devices_erob.cycle import Cycle
 from humanoid_devices_erob.drive_setup import set_up_drives
-from humanoid_devices_erob.drive_walk import operation_enabled
 from humanoid_devices_erob.error_codes import describe_statusword
 from humanoid_devices_erob.identity import check_identities
 from humanoid_devices_erob.mailbox_engine import MailboxLayout
@@ -213,7 +212,7 @@ class BringUp:
 
     @staticmethod
     def _everyone_enabled(ring: Ring) -> bool:
-        return not ring.lost and bool(operation_enabled(ring.image.statusword).all())
+        return not ring.lost and bool(ring.enabled.all())
 
     def _retreat(self) -> None:
         try:
@@ -229,5 +228,5 @@ def not_enabled(ring: Ring, joint_at: Sequence[str]) -> str:
     words = ring.image.statusword
     return "; ".join(
         f"{joint_at[i]} is not in operation: {describe_statusword(int(words[i]))}"
-        for i in np.flatnonzero(~operation_enabled(words)).tolist()
+        for i in np.flatnonzero(~ring.enabled).tolist()
     )

@@ -58,16 +58,18 @@ class DriveWalk:
         self.wanted &= ~drives
         self._resetting &= ~drives
 
-    def step(self, statusword: NDArray[np.uint16], controlword: NDArray[np.uint16]) -> Mask:
-        """Replace the last `controlword` by the next; which drives are in operation (n,)."""
+    def step(
+        self, statusword: NDArray[np.uint16], enabled: Mask, controlword: NDArray[np.uint16]
+    ) -> None:
+        """Replace the last `controlword` by the next; `enabled` is what `statusword` says."""
         self._steps += 1
-        enabled = operation_enabled(statusword)
         settled = enabled & self.wanted
         controlword[settled] = ENABLE
         self._resetting &= ~settled
+        if settled.all():
+            return
         for i in np.flatnonzero(~settled).tolist():
             controlword[i] = self._next(i, int(statusword[i]))
-        return enabled
 
     def _next(self, drive: int, statusword: int) -> int:
         state = decode_state(statusword)

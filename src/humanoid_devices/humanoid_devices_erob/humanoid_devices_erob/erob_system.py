@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
+from typing import Final
 
 import numpy as np
 
@@ -33,6 +34,12 @@ from humanoid_devices_erob.sdo_batch import refused
 from humanoid_devices_erob.settings import parse_settings
 from humanoid_devices_erob.timebase import Timebase
 
+# An exchange's answer is waited for during this share of the period, but so long [s] at least and at
+# most: a late frame is better than a lost one, but a dead ring must not stop the loop.
+PATIENCE: Final = 0.4
+LEAST_PATIENCE: Final = 0.002
+MOST_PATIENCE: Final = 0.008
+
 
 class ErobSystem:
     """The joints of one <ros2_control> block, each an eRob drive in cyclic synchronous position.
@@ -44,7 +51,6 @@ class ErobSystem:
     def __init__(self, timebase: Timebase | None = None, *, realtime: bool = True) -> None:
         self._timebase = timebase or Timebase()
         self._realtime = realtime
-        self._master = EthercatMaster()
         self._keeper: Keeper | None = None
         self._ring: Ring | None = None
         self._operation: Operation | None = None
@@ -52,6 +58,8 @@ class ErobSystem:
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError."""
         self._settings = settings = parse_settings(info)
+        patience = min(max(PATIENCE * settings.period, LEAST_PATIENCE), MOST_PATIENCE)
+        self._master = EthercatMaster(patience)
         self._watch = ImpedanceWatch(settings, self.clock)
         self._report = SafetyReport(settings.name)
         self._capabilities = np.full(

@@ -2,10 +2,6 @@
 
 pysoem tolerates one thread at a time, and so does this: whoever holds the master does all of its
 I/O. Slaves are numbered by their place on the ring, from 0.
-
-SOEM waits for a frame in `recv` with a timeout of one scheduler tick (4 ms at 250 Hz): a lost frame
-costs that long whatever is asked for. The interpreter is held meanwhile, except where frames are
-missing already: a dead ring must not stop the other threads.
 """
 
 from __future__ import annotations
@@ -28,6 +24,7 @@ from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 # SOEM does three times is done more than once; in operation nobody can wait for a lost frame.
 _PATIENT_US: Final = 20_000
 _PROMPT_US: Final = 2_000
+_MOMENT_US: Final = 300
 _MAILBOX_US: Final = 200_000  # for room in a mailbox: SOEM's 20 ms allow for no lost frame
 _SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
 _SYNC_MANAGER_BYTES: Final = 8
@@ -40,12 +37,13 @@ _TIME_DIFFERENCE: Final = 0x092C  # ETG.1000.4: sign and magnitude, [ns]
 class EthercatMaster:
     """One ring. Implements MailboxPort for the mailbox engine."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = _PROMPT_US * 1e-6) -> None:
+        """`patience`: [s] an exchange's answer is waited for."""
+        self._patience = patience
         self._master: pysoem.Master | None = None
         self._claim: socket.socket | None = None
         self._stale: StaleFrames | None = None
         self._slaves: list[pysoem.CdefSlave] = []
-        self._answering = False  # whether the latest exchange came back
 
     def open(self, interface: str) -> None:
         """Take the network interface. Raises InterfaceError that says what to do."""
@@ -180,9 +178,11 @@ class EthercatMaster:
         for position, slave in enumerate(self._slaves):
             slave.output = outputs[position * RX_BYTES : (position + 1) * RX_BYTES]
         master.send_processdata()
-        counter = master.receive_processdata(_PROMPT_US, release_gil=not self._answering)
-        counter = self._line().judged(counter)
-        self._answering = counter >= 0
+        line = self._line()
+        came = line.wait(self._patience)
+        with line.not_waiting():
+            # If it was a late answer to something else, the right one may need a moment more.
+            counter = line.judged(master.receive_processdata(_MOMENT_US if came else 0))
         return counter, b"".join([slave.input for slave in self._slaves])
 
     # Datagrams to one slave: MailboxPort, and the clocks.

@@ -13,7 +13,6 @@ import numpy as np
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_devices_erob.al_state import AlState, AlStatus
 from humanoid_devices_erob.bring_up import Master
-from humanoid_devices_erob.drive_walk import operation_enabled
 from humanoid_devices_erob.follow import TargetRule
 from humanoid_devices_erob.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.joint_frame import JointFrame, as_wire_counts
@@ -74,7 +73,7 @@ class Operation:
         """One exchange with this tick's targets."""
         ring, image = self._ring, self._ring.image
         self._note_answers()
-        before = operation_enabled(image.statusword)
+        before = ring.enabled
         follow = ~before
         if self._watch.confirmed:
             follow |= self.frame.to_ring(command.stiffness == 0.0)
@@ -83,7 +82,7 @@ class Operation:
         counts = self.frame.to_counts(command.position)
         target = self._targets.update(counts, image.position.astype(np.float64), follow, period)
         ring.exchange(as_wire_counts(target))
-        dropped = before & ~operation_enabled(image.statusword)
+        dropped = before & ~ring.enabled
         if dropped.any():
             ring.walk.disable(dropped)  # nothing is enabled again before the fault is reset
         self.supervisor.look(ring)
@@ -158,7 +157,7 @@ class Operation:
         codes = tuple(
             int.from_bytes(result.object.data, "little") & 0xFFFF
             for result in future.result()
-            if result.status is SdoStatus.DONE
+            if result.status is SdoStatus.DONE and any(result.object.data)
         )
         if codes:
             self.supervisor.take_errors(slave, codes)

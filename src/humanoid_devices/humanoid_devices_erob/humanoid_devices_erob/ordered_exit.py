@@ -16,7 +16,7 @@ import numpy as np
 from humanoid_devices_erob.al_state import AlState, differing
 from humanoid_devices_erob.bring_up import Master
 from humanoid_devices_erob.cycle import Cycle
-from humanoid_devices_erob.drive_walk import Mask, operation_enabled
+from humanoid_devices_erob.drive_walk import Mask
 from humanoid_devices_erob.ring import Ring
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire import objects
@@ -66,7 +66,7 @@ class OrderedExit:
 
     def _still_enabled(self) -> Mask:
         """What a dead slave said last means nothing."""
-        return operation_enabled(self._ring.image.statusword) & self._in_op
+        return self._ring.enabled & self._in_op
 
     def _close_gates(self) -> None:
         """Of all drives that answer and have no torque."""

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from humanoid_devices_erob.al_state import AlState, AlStatus
-from humanoid_devices_erob.drive_walk import Mask, operation_enabled
+from humanoid_devices_erob.drive_walk import Mask
 from humanoid_devices_erob.ring import Ring
 
 STATE_PATIENCE: Final = 0.1  # [s] for a slave to do what it was asked before it is asked again
@@ -51,7 +51,7 @@ class Recovery:
                 self._asked[slave] = now + STATE_PATIENCE
                 self._lead_to_op(slave, statuses[slave])
         self._ring.walk.enable(in_op & ~self._ring.walk.wanted, reset_faults=True)
-        enabled = operation_enabled(self._ring.image.statusword) & in_op
+        enabled = self._ring.enabled & in_op
         lost = np.array([it.state not in (AlState.SAFEOP, AlState.OP) for it in statuses])
         if bool((enabled | lost).all()) or now > self._end:
             self._finish(enabled, lost)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_devices_erob.dc_lock import DcLock
-from humanoid_devices_erob.drive_walk import DriveWalk
+from humanoid_devices_erob.drive_walk import DriveWalk, Mask, operation_enabled
 from humanoid_devices_erob.exchange import ProcessImage
 from humanoid_devices_erob.mailbox_engine import MailboxEngine, MailboxLayout, MailboxPort
 from humanoid_devices_erob.sdo import SdoBatch, SdoResult
@@ -53,6 +53,7 @@ class Ring:
         self.lock = DcLock(1_000_000)
         self.timebase = timebase
         self.wake = threading.Event()  # there is new mailbox work
+        self.enabled: Mask = np.zeros(count, dtype=bool)  # in operation; a new array each time
         self.lost = 0  # exchanges since the last that reached every slave
         self.lost_in_all = 0  # exchanges that didn't reach every slave, since the start
         self.answered = False  # whether the latest exchange came back at all
@@ -79,8 +80,8 @@ class Ring:
 
         Without `target` [counts] (n,) all of them do.
         """
-        image = self.image
-        enabled = self.walk.step(image.statusword, image.controlword)
+        image, enabled = self.image, self.enabled
+        self.walk.step(image.statusword, enabled, image.controlword)
         image.target[:] = image.position
         if target is not None:
             np.copyto(image.target, target, where=enabled)
@@ -89,6 +90,7 @@ class Ring:
         if self.answered:
             self.last_answer = self.timebase.clock()
             image.unpack(inputs)
+            self.enabled = operation_enabled(image.statusword)
         if counter != self._expected:
             self.lost += 1
             self.lost_in_all += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_erob.al_state import AlState, AlStatus, differing
-from humanoid_devices_erob.drive_walk import Mask, operation_enabled
+from humanoid_devices_erob.drive_walk import Mask
 from humanoid_devices_erob.error_codes import ERROR_CODES, describe_statusword
 from humanoid_devices_erob.ring import Ring
 
@@ -44,7 +44,7 @@ class Supervisor:
 
     def look(self, ring: Ring) -> None:
         """Judge the latest exchange."""
-        enabled = operation_enabled(ring.image.statusword)
+        enabled = ring.enabled
         np.logical_not(enabled, out=self.faulty)
         silent = ring.timebase.clock() - ring.last_complete > SILENCE
         if enabled.all() and ring.lost < LOST_EXCHANGES and not self._states:

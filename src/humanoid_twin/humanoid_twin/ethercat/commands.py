@@ -9,7 +9,8 @@ from humanoid_twin.ethercat.clock import Clock, SteppedClock
 from humanoid_twin.ethercat.errors import RingError
 from humanoid_twin.ethercat.log import LogLine
 from humanoid_twin.ethercat.losses import Losses
-from humanoid_twin.ethercat.report import DriveReport, Statistics, report_drive, report_statistics
+from humanoid_twin.ethercat.report import DriveReport, Statistics
+from humanoid_twin.ethercat.reporting import report_drive, report_statistics
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.ethercat.slave import Slave
 

@@ -151,6 +151,16 @@ def test_clock_switched_off_faults_the_drive_and_is_told(bench) -> None:
     assert "error 0xA000" in message
 
 
+def test_loop_slower_than_sync0_faults_the_drives_and_is_told(bench) -> None:
+    bench.period = 3 * 0.02  # what a control_frequency above the frame rate would be
+    message = tick_until_fault(bench, 20)
+    bench.period = 0.02
+    assert "statusword 4616" in message
+    bench.tick(3)
+    assert "error 0xA000 EtherCAT communication error" in bench.system.safety().message
+    mended(bench)
+
+
 def test_single_lost_frame_is_no_fault(bench) -> None:
     for _ in range(5):
         bench.control.drop_next(1)

@@ -49,7 +49,7 @@ def test_command_arrives_in_the_raw_frame_of_its_drive(make_bench) -> None:
     bench.command.stiffness[:] = 20.0
     bench.command.position[:] = bench.state.position
     bench.tick(2)
-    wanted = bench.state.position + [0.02, 0.01]
+    wanted = bench.state.position + np.array([0.02, 0.01])
     bench.command.position[:] = wanted
     bench.tick(3)
     raw = [wanted[1] - 0.25, -wanted[0] + 0.5]

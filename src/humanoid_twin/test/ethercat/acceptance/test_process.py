@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from random import Random
 
 import pytest
 
@@ -121,6 +122,18 @@ def test_only_veth_interfaces_are_removed():
     with pytest.raises(VethError):
         remove_veth("lo")
     assert "lo" in interfaces()
+
+
+def test_a_ring_process_survives_noise_on_the_cable(make_soem):
+    master = make_soem(2)
+    random = Random(7)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as cable:
+        cable.bind((master.ring.interface, 0))
+        for _ in range(500):
+            header = bytes(12) + b"\x88\xa4" + bytes([random.randrange(256), 0x10])
+            cable.send(header + random.randbytes(random.randrange(1400)))
+    assert master.find() == 2
+    assert master.ring.control.statistics()["frames"] > 500
 
 
 def test_nothing_is_left_of_a_ring_that_failed_in_the_middle():
