@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from humanoid_devices_erob.gains import JointRegisters, write_order
+from humanoid_devices_erob.gains import JointRegisters, RegisterWrite, write_order
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.wire.objects import (
     GATE_SWITCH,
@@ -124,13 +124,17 @@ class DriveRecord:
 
     def _writes(self, old: JointRegisters, wanted: JointRegisters) -> tuple[SdoObject, ...]:
         """From `old` to `wanted`, and the drive's own gate with it if need be."""
-        changes = write_order(old, wanted, only_changed=self.armed)
-        gains = tuple(SdoObject(self.slave, w.index, w.subindex, w.data) for w in changes)
+        changes = self._objects(write_order(old, wanted))
         if self.armed:
-            return gains
-        # Whether a drive keeps what is written while its own gate is closed is not documented.
-        data = BUS_WRITTEN.to_bytes(4, "little")
-        return (*gains, SdoObject(self.slave, *GATE_SWITCH, data), *gains)
+            return changes
+        # Whether a drive keeps what is written while its own gate is closed is not documented:
+        # it may find other gains in force when that opens, so all are written once more then.
+        opening = SdoObject(self.slave, *GATE_SWITCH, BUS_WRITTEN.to_bytes(4, "little"))
+        everything = self._objects(write_order(old, wanted, only_changed=False))
+        return (*changes, opening, *everything)
+
+    def _objects(self, writes: Iterable[RegisterWrite]) -> tuple[SdoObject, ...]:
+        return tuple(SdoObject(self.slave, w.index, w.subindex, w.data) for w in writes)
 
     def _gains(self) -> JointRegisters | None:
         """The gains on the drive; None if they, or its gate, are not known."""

@@ -77,7 +77,7 @@ def test_a_batch_under_way_ends_with_the_permission_it_was_sent_with(bench: Any)
 
 
 @pytest.mark.parametrize("stores", [True, False])
-def test_arming_writes_gains_opens_the_drives_gate_and_writes_the_gains_again(
+def test_arming_writes_what_differs_opens_the_drives_gate_and_writes_all_gains_again(
     bench: Any, registers: Any, stores: bool
 ) -> None:
     for drive in bench.drives:
@@ -86,28 +86,41 @@ def test_arming_writes_gains_opens_the_drives_gate_and_writes_the_gains_again(
     assert rows(bench) == {(*registers[Mode.DAMPING], 1)}
     assert [batch.write for batch in bench.sent] == [False, True]
     written = [(key, value) for slave, key, value in bench.writes() if slave == 4]
-    gains = {(POSITION, 0), (VELOCITY, 56), (INTEGRAL, 0)}
-    assert (set(written[:3]), written[3], set(written[4:])) == (gains, (GATE, 1), gains)
+    assert written[:2] == [(VELOCITY, 56), (GATE, 1)]
+    assert set(written[2:]) == {(POSITION, 0), (VELOCITY, 56), (INTEGRAL, 0)}
+
+
+def test_arming_from_factory_gains_writes_all_of_them_on_both_sides_of_the_gate(
+    bench: Any, registers: Any
+) -> None:
+    for drive in bench.drives:
+        drive.values = {POSITION: 1000, VELOCITY: 270, INTEGRAL: 20, GATE: 0}
+    bench.state(Mode.DAMPING).run(0.1)
+    assert rows(bench) == {(*registers[Mode.DAMPING], 1)}
+    written = [(key, value) for slave, key, value in bench.writes() if slave == 4]
+    gains = [(POSITION, 0), (INTEGRAL, 0), (VELOCITY, 56)]  # the softest first
+    assert written == [*gains, (GATE, 1), *gains]
 
 
 def test_arming_is_announced_before_it_is_done(
     bench: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.flowing = False
-    bench.state(Mode.ZERO_TORQUE).run(0.1)
+    bench.state(Mode.DAMPING).run(0.1)
     bench.flowing = True
     with caplog.at_level(logging.INFO):
-        bench.run(0.007)
-        assert bench.summary.message == "arming with the gains of ZERO_TORQUE"
+        while not caplog.messages:
+            assert {drive.values[GATE] for drive in bench.drives} == {0}
+            bench.run(0.001)
+        assert bench.summary.message == "arming with the gains of DAMPING"
         assert not bench.summary.armed
-        assert rows(bench) == {(0, 0, 0, 0)}
         assert caplog.messages == [
-            "arming: factory (stiff) gains give way to those of ZERO_TORQUE (switch 1)"
+            "arming: factory (stiff) gains give way to those of DAMPING (switch 1)"
         ]
         bench.run(0.1)
     assert bench.summary.armed
     assert len(caplog.messages) == 2
-    assert caplog.messages[1].startswith("gains of ZERO_TORQUE (switch 1) confirmed on 10 drives")
+    assert caplog.messages[1].startswith("gains of DAMPING (switch 1) confirmed on 10 drives")
 
 
 def test_drives_left_armed_and_stiff_are_softened_without_becoming_stiffer(

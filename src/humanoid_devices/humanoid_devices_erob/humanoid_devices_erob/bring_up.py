@@ -34,6 +34,7 @@ ATTEMPTS: Final = 3  # one lost frame in a hundred spoils few bring-ups, and no 
 CONVERGED: Final = 1000
 CONVERGENCE_TIMEOUT: Final = 5.0  # [s]; 297 frames are usual (actuator documents), 0.3 s at 1 kHz
 STATE_TIMEOUT: Final = 3.0  # [s] for all slaves to change their state
+SYNC0_TIMEOUT: Final = 0.5  # [s] to start SYNC0 everywhere, one slave per exchange
 REQUEST_INTERVAL: Final = 0.2  # [s] until a state is asked for again
 ENABLE_TIMEOUT: Final = 3.0  # [s] for all drives to be enabled, faults from before reset
 _NAP: Final = 0.001  # [s] between two looks at the states while no frames are exchanged
@@ -179,7 +180,7 @@ class BringUp:
             if waiting and self._master.start_sync0(waiting[0], period):
                 waiting.pop(0)
 
-        if not cycle.until(lambda: not waiting, STATE_TIMEOUT, start):
+        if not cycle.until(lambda: not waiting, SYNC0_TIMEOUT, start):
             names = ", ".join(self._joint_at[slave] for slave in waiting)
             raise BringUpError(f"SYNC0 can't be started in {names}")
 

@@ -71,7 +71,8 @@ def set_up_drives(
 
     Raises IdentityError for a serial number, BringUpError for what can't be read or written.
     """
-    keys = [key for pdo in _PDOS for key in pdo.wanted()] + [GATE]
+    gates = _read_gates(ring, joint_at)  # first, so that a dead mailbox is noticed soon
+    keys = [key for pdo in _PDOS for key in pdo.wanted()]
     if any(serial is not None for serial in serial_numbers):
         keys.append(SERIAL_NUMBER)
     found = _read(ring, joint_at, keys)
@@ -81,7 +82,7 @@ def set_up_drives(
     writes = [
         SdoObject(slave, *key, data)
         for slave, values in enumerate(found)
-        for key, data in _differing(values)
+        for key, data in _differing({**values, **gates[slave]})
     ]
     if writes:
         _checked(ring.complete(SdoBatch(tuple(writes), write=True)), joint_at)
@@ -96,10 +97,18 @@ def _hand_mailboxes_over(ring: Ring, joint_at: Sequence[str]) -> None:
     """
     for slave in range(len(joint_at)):
         ring.engine.reset(slave)
-    found = _read(ring, joint_at, [GATE])
+    found = _read_gates(ring, joint_at)
     armed = [joint for joint, values in zip(joint_at, found, strict=True) if any(values[GATE])]
     if armed:
         raise BringUpError(f"the gate 0x2383 is open again: {', '.join(armed)}")
+
+
+def _read_gates(ring: Ring, joint_at: Sequence[str]) -> list[dict[Key, bytes]]:
+    found = _read(ring, joint_at, [GATE])
+    gateless = [joint for joint, values in zip(joint_at, found, strict=True) if GATE not in values]
+    if gateless:
+        raise BringUpError(f"no gate 0x2383 in {', '.join(gateless)}: are these eRob drives?")
+    return found
 
 
 def _read(ring: Ring, joint_at: Sequence[str], keys: Sequence[Key]) -> list[dict[Key, bytes]]:
@@ -112,18 +121,15 @@ def _read(ring: Ring, joint_at: Sequence[str], keys: Sequence[Key]) -> list[dict
         if result.status is SdoStatus.DONE:
             target = result.object
             found[target.slave][target.index, target.subindex] = target.data
-    gateless = [joint for joint, values in zip(joint_at, found, strict=True) if GATE not in values]
-    if gateless:
-        raise BringUpError(f"no gate 0x2383 in {', '.join(gateless)}: are these eRob drives?")
     return found
 
 
 def _differing(values: Mapping[Key, bytes]) -> Iterator[tuple[Key, bytes]]:
+    if any(values[GATE]):
+        yield GATE, bytes(len(values[GATE]))
     for pdo in _PDOS:
         if any(values.get(key) != data for key, data in pdo.wanted().items()):
             yield from pdo.writes()
-    if any(values[GATE]):
-        yield GATE, bytes(len(values[GATE]))
 
 
 def _checked(results: Sequence[SdoResult], joint_at: Sequence[str]) -> None:

@@ -34,8 +34,8 @@ from humanoid_devices_erob.sdo_batch import refused
 from humanoid_devices_erob.settings import parse_settings
 from humanoid_devices_erob.timebase import Timebase
 
-# An exchange's answer is waited for during this share of the period, but so long [s] at least and at
-# most: a late frame is better than a lost one, but a dead ring must not stop the loop.
+# An exchange's answer is waited for during this share of the period, within these bounds [s]: late
+# is better than lost, but a dead ring must not stop the loop.
 PATIENCE: Final = 0.4
 LEAST_PATIENCE: Final = 0.002
 MOST_PATIENCE: Final = 0.008

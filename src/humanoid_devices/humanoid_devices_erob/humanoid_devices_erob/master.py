@@ -13,6 +13,13 @@ from typing import Final
 import pysoem
 
 from humanoid_devices_erob.al_state import AlState, AlStatus
+from humanoid_devices_erob.clocks import (
+    SYNC_UNIT,
+    TIME_DIFFERENCE,
+    clocks_astray,
+    sync0_is_on,
+    time_difference,
+)
 from humanoid_devices_erob.interface import check_interface, check_rights, claim_interface
 from humanoid_devices_erob.mailbox_engine import MailboxLayout
 from humanoid_devices_erob.ring_errors import BringUpError, InterfaceError
@@ -28,10 +35,6 @@ _MOMENT_US: Final = 300
 _MAILBOX_US: Final = 200_000  # for room in a mailbox: SOEM's 20 ms allow for no lost frame
 _SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
 _SYNC_MANAGER_BYTES: Final = 8
-_SYNC_UNIT: Final = 0x0981  # ETG.1000.4: activation, start time at 0x0990, period at 0x09A0
-_SYNC_UNIT_LAYOUT: Final = struct.Struct("<B14xQ8xI")
-_SYNC0_ACTIVE: Final = 0x03  # cyclic operation, SYNC0
-_TIME_DIFFERENCE: Final = 0x092C  # ETG.1000.4: sign and magnitude, [ns]
 
 
 class EthercatMaster:
@@ -115,10 +118,18 @@ class EthercatMaster:
                 )
 
     def measure_delays(self) -> None:
-        """Find the propagation delays and set the clocks' offsets. Raises BringUpError."""
-        if not self._opened().config_dc():
-            raise BringUpError("no slave with a distributed clock; the drives work only with one")
-        self._set_patience(_PROMPT_US)
+        """Find the propagation delays and set the clocks' offsets. Raises BringUpError.
+
+        SOEM doesn't notice a frame that gets lost meanwhile, so what it has set is looked at.
+        """
+        for _ in range(_CLOCK_ATTEMPTS):
+            if not self._opened().config_dc():
+                raise BringUpError("no slave with a distributed clock; drives work only with one")
+            astray = clocks_astray(len(self._slaves), self._read_patiently)
+            if not astray:
+                self._set_patience(_PROMPT_US)
+                return
+        raise BringUpError(f"clocks of slaves {astray} can't be set: the time they show is wrong")
 
     def start_sync0(self, slave: int, period_ns: int) -> bool:
         """Have the slave fire SYNC0 at multiples of `period_ns`, from about 0.1 s later on.
@@ -126,11 +137,8 @@ class EthercatMaster:
         Whether it will: the datagrams that order it may be lost.
         """
         self._slaves[slave].dc_sync(True, period_ns)
-        data = self.read(slave, _SYNC_UNIT, _SYNC_UNIT_LAYOUT.size)
-        if data is None:
-            return False
-        activation, start, period = _SYNC_UNIT_LAYOUT.unpack(data)
-        return bool(activation == _SYNC0_ACTIVE and period == period_ns and start > self.dc_time)
+        data = self.read(slave, *SYNC_UNIT)
+        return data is not None and sync0_is_on(data, period_ns, self.dc_time)
 
     def stop_sync0(self, slave: int) -> None:
         """No more SYNC0."""
@@ -199,8 +207,8 @@ class EthercatMaster:
 
     def clock_difference(self, slave: int) -> int | None:
         """How far the slave's clock is from the reference [ns]; None if it doesn't answer."""
-        data = self.read(slave, _TIME_DIFFERENCE, 4)
-        return None if data is None else int.from_bytes(data, "little") & 0x7FFFFFFF
+        data = self.read(slave, *TIME_DIFFERENCE)
+        return None if data is None else time_difference(data)
 
     def _opened(self) -> pysoem.Master:
         """The master, about to ask something: answers to older questions are thrown away."""
@@ -213,14 +221,17 @@ class EthercatMaster:
             raise InterfaceError("the EtherCAT master is not open")
         return self._stale
 
-    def _mailbox_layout(self, slave: int) -> MailboxLayout:
-        length = 2 * _SYNC_MANAGER_BYTES
+    def _read_patiently(self, slave: int, address: int, length: int) -> bytes:
+        self._line().drop()
         try:
-            data = self._slaves[slave]._fprd(  # noqa: SLF001
-                _SYNC_MANAGERS, length, 3 * _PATIENT_US
+            return bytes(
+                self._slaves[slave]._fprd(address, length, 3 * _PATIENT_US)  # noqa: SLF001
             )
         except pysoem.WkcError as error:
             raise BringUpError(f"slave {slave} does not answer") from error
+
+    def _mailbox_layout(self, slave: int) -> MailboxLayout:
+        data = self._read_patiently(slave, _SYNC_MANAGERS, 2 * _SYNC_MANAGER_BYTES)
         to_slave, to_slave_size = struct.unpack_from("<HH", data)
         from_slave, from_slave_size = struct.unpack_from("<HH", data, _SYNC_MANAGER_BYTES)
         if not to_slave_size or not from_slave_size:

@@ -1,5 +1,6 @@
 """Sync managers and FMMUs as a master has set them (ETG.1000.4; ESC data sheet)."""
 
+import struct
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,49 +10,52 @@ from humanoid_twin.ethercat.parameters import Buffer
 
 MAILBOX_OUT, MAILBOX_IN, OUTPUTS, INPUTS = range(4)  # use of the sync managers, as in 0x1C00
 FULL: Final = 0x08  # mailbox status bit
-_STATUS, _ACTIVATE, _CONTROL = 5, 6, 4  # offsets
+_STATUS, _ACTIVATE = 5, 6  # offsets
+_PLACE: Final = struct.Struct("<HH2xB")  # start, length, and whether it is active (bit 0)
 _SHORTEST_MAILBOX: Final = 32  # [bytes]
 _FMMUS: Final = 8  # assumed, confirm on hardware
 _READ, _WRITE = 1, 2  # FMMU type
 
 
-@dataclass(frozen=True, slots=True)
 class SyncManager:
     """One sync manager's registers, read when they are needed."""
 
-    esc: Esc
-    number: int
+    def __init__(self, esc: Esc, number: int) -> None:
+        """`number`: one of the uses above."""
+        self._memory = esc.memory
+        self._base = reg.SYNC_MANAGER + number * reg.SYNC_MANAGER_BYTES
 
     @property
     def start(self) -> int:
         """First byte of the buffer."""
-        return self.esc.get(self._base, 2)
+        return int(_PLACE.unpack_from(self._memory, self._base)[0])
 
     @property
     def length(self) -> int:
         """Size of the buffer [bytes]."""
-        return self.esc.get(self._base + 2, 2)
+        return int(_PLACE.unpack_from(self._memory, self._base)[1])
 
     @property
     def stop(self) -> int:
         """First byte after the buffer."""
-        return self.start + self.length
+        start, length, _ = _PLACE.unpack_from(self._memory, self._base)
+        return int(start + length)
 
     @property
     def active(self) -> bool:
         """Whether the master has switched it on."""
-        return bool(self.esc.memory[self._base + _ACTIVATE] & 1)
+        return bool(self._memory[self._base + _ACTIVATE] & 1)
 
     @property
     def full(self) -> bool:
         """Whether a mailbox holds a message."""
-        return bool(self.esc.memory[self._base + _STATUS] & FULL)
+        return bool(self._memory[self._base + _STATUS] & FULL)
 
     def mark(self, *, full: bool) -> None:
         """Say whether the mailbox holds a message."""
         place = self._base + _STATUS
-        status = self.esc.memory[place] & ~FULL
-        self.esc.memory[place] = status | (FULL if full else 0)
+        status = self._memory[place] & ~FULL
+        self._memory[place] = status | (FULL if full else 0)
 
     @property
     def holds_messages(self) -> bool:
@@ -69,11 +73,8 @@ class SyncManager:
 
     def touches(self, address: int, length: int) -> bool:
         """Whether it is active and an access has bytes in its buffer."""
-        return self.active and address < self.stop and self.start < address + length
-
-    @property
-    def _base(self) -> int:
-        return reg.SYNC_MANAGER + self.number * reg.SYNC_MANAGER_BYTES
+        start, size, active = _PLACE.unpack_from(self._memory, self._base)
+        return bool(active & 1) and address < start + size and start < address + length
 
 
 @dataclass(frozen=True, slots=True)
