@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,7 @@ def robot(client: Any, running_type: Any, command_line: Any, tmp_path: Path) -> 
             yield instance
             for running in reversed(instance.started):
                 running.end()
+                sys.stdout.write(running.text())  # shown by pytest if the test has failed
     except VethError as error:
         pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
 

@@ -32,6 +32,7 @@ from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 _PATIENT_US: Final = 20_000
 _PROMPT_US: Final = 2_000
 _MOMENT_US: Final = 300
+_CLOCK_ATTEMPTS: Final = 6  # to set all clocks without losing a frame
 _MAILBOX_US: Final = 200_000  # for room in a mailbox: SOEM's 20 ms allow for no lost frame
 _SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
 _SYNC_MANAGER_BYTES: Final = 8
@@ -53,7 +54,7 @@ class EthercatMaster:
         check_rights()
         check_interface(interface)
         self._claim = claim_interface(interface)
-        self._set_patience(_PATIENT_US)
+        pysoem.settings.timeouts.ret = _PATIENT_US  # one for the whole process
         pysoem.settings.timeouts.tx_mailbox = _MAILBOX_US
         master = pysoem.Master()
         try:
@@ -127,7 +128,7 @@ class EthercatMaster:
                 raise BringUpError("no slave with a distributed clock; drives work only with one")
             astray = clocks_astray(len(self._slaves), self._read_patiently)
             if not astray:
-                self._set_patience(_PROMPT_US)
+                pysoem.settings.timeouts.ret = _PROMPT_US
                 return
         raise BringUpError(f"clocks of slaves {astray} can't be set: the time they show is wrong")
 
@@ -237,10 +238,6 @@ class EthercatMaster:
         if not to_slave_size or not from_slave_size:
             raise BringUpError(f"slave {slave} has no mailbox")
         return MailboxLayout(to_slave, to_slave_size, from_slave, from_slave_size)
-
-    @staticmethod
-    def _set_patience(microseconds: int) -> None:
-        pysoem.settings.timeouts.ret = microseconds  # one for all masters of the process
 
 
 def _al_status(state: int, code: int) -> AlStatus:
