@@ -29,7 +29,6 @@ MARGIN: Final = 0.00025
 # For so long after an exchange SDO may be sent: so many periods, but so many [s] at least.
 FRESH_PERIODS: Final = 3.0
 FRESH: Final = 0.02
-POLL_OF_A_DEAD_RING: Final = 0.1  # [s]; every look at it costs the loop a lost frame
 HISTORY: Final = 2  # entries of 0x1003 that are read with an error
 
 _ERROR_OBJECTS: Final = (
@@ -58,7 +57,6 @@ class Operation:
         self._targets = TargetRule(self.frame.velocity_limit)
         self._recovery = Recovery(master, ring, joint_at)
         self._states: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
-        self._next_look = 0.0  # [s] at the AL states
         self._asked_errors: set[int] = set()  # slaves whose error has been asked for
         self._answers: deque[tuple[SdoResult, ...]] = deque()  # to batches, from any thread
         ring.refusal = self._refusal
@@ -118,12 +116,16 @@ class Operation:
             self._watch.read(self._answers.popleft())
 
     def _look_at_states(self) -> None:
-        """A full working counter doesn't prove OP, nor does a statusword that is old."""
-        now = self._clock()
-        if not self._ring.answered and now < self._next_look:
+        """A full working counter doesn't prove OP, nor does a statusword that is old.
+
+        Where nothing comes back nothing is learned: that is for the exchanges to count.
+        """
+        if not self._ring.answered:
             return
-        self._next_look = now + POLL_OF_A_DEAD_RING
-        self._states = self._master.states()
+        states = self._master.states()
+        if all(status.state is AlState.NONE for status in states):
+            return
+        self._states = states
         self.supervisor.take_states(self._states)
         for slave, status in enumerate(self._states):
             if status.state not in (AlState.SAFEOP, AlState.OP):

@@ -45,15 +45,18 @@ class Recovery:
         """Go on, knowing the present AL states of all slaves."""
         now = self._ring.timebase.clock()
         in_op = np.array([it.state is AlState.OP and not it.error for it in statuses])
+        lost = np.array([it.state not in (AlState.SAFEOP, AlState.OP) for it in statuses])
         self._left_op |= ~in_op
+        if now > self._end:  # perhaps long ago: nothing may move for a request that old
+            self._finish(self._ring.enabled & in_op, lost)
+            return
         for slave in np.flatnonzero(~in_op).tolist():
             if now >= self._asked[slave]:
                 self._asked[slave] = now + STATE_PATIENCE
                 self._lead_to_op(slave, statuses[slave])
         self._ring.walk.enable(in_op & ~self._ring.walk.wanted, reset_faults=True)
         enabled = self._ring.enabled & in_op
-        lost = np.array([it.state not in (AlState.SAFEOP, AlState.OP) for it in statuses])
-        if bool((enabled | lost).all()) or now > self._end:
+        if bool((enabled | lost).all()):
             self._finish(enabled, lost)
 
     def _lead_to_op(self, slave: int, status: AlStatus) -> None:

@@ -170,6 +170,27 @@ def test_single_lost_frame_is_no_fault(bench) -> None:
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
+def test_silence_between_two_exchanges_is_no_fault(bench) -> None:
+    bench.system.write(bench.command, bench.time.clock(), bench.period)
+    bench.control.cut(-1)
+    bench.system.idle_until(bench.time.clock() + 0.01)
+    bench.control.mend()
+    bench.tick(3)
+    assert bench.system.safety().level is SafetyLevel.OK
+
+
+def test_reset_that_nothing_came_of_is_forgotten(bench) -> None:
+    bench.control.cut(-1)
+    bench.tick(10)
+    bench.system.reset_faults()
+    bench.tick(200)
+    bench.control.mend()
+    bench.tick(20)
+    assert bench.system.safety().level is SafetyLevel.FAULT
+    assert HEALTHY not in bench.of_drives("statusword")
+    mended(bench)
+
+
 def test_slave_that_leaves_op_is_seen_although_the_working_counter_is_full(bench) -> None:
     bench.system._master.request_slave_state(2, 4)
     message = tick_until_fault(bench, 2)
