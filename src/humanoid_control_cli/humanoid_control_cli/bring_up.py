@@ -26,7 +26,6 @@ from humanoid_controller_manager.domain_lock import take_domain_lock
 READY: Final = Command(
     "ready", (sys.executable, "-m", "humanoid_control_cli.ready"), required=False
 )
-DISCOVERY: Final = Path(__file__).with_name("fastdds.xml")
 
 
 def bring_up(options: Options) -> int:
@@ -82,7 +81,5 @@ def _environment() -> dict[str, str]:
     defaults = {
         "RCUTILS_COLORIZED_OUTPUT": "1" if wants_colour(sys.stdout) else "0",  # as ours
         "PYTHONUNBUFFERED": "1",
-        "FASTRTPS_DEFAULT_PROFILES_FILE": str(DISCOVERY),  # Fast DDS 2, of Jazzy
-        "FASTDDS_DEFAULT_PROFILES_FILE": str(DISCOVERY),  # Fast DDS 3
     }
     return defaults | os.environ

@@ -12,6 +12,8 @@ from humanoid_control_msgs.msg import ControlMode, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
+from humanoid_controller_manager.middleware import tune_middleware
+
 MODE, NUMBER = ControlMode.DAMPING, 7
 OBJECTS = {
     (0x603F, 0): b"\x00\xa0",
@@ -57,6 +59,7 @@ class Ring:
 
 
 def main() -> None:
+    tune_middleware()
     rclpy.init()
     node = rclpy.create_node("mode_manager")
     ring = Ring()

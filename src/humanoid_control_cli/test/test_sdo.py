@@ -5,15 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_control_cli.bring_up import DISCOVERY
-
 FAKE = Path(__file__).with_name("fake_ring.py")
-QUICKLY_FOUND = {"FASTRTPS_DEFAULT_PROFILES_FILE": str(DISCOVERY)}  # as `hc up` does it
 
 
 @pytest.fixture(scope="module")
 def ring(start_once):
-    fake = start_once(sys.executable, str(FAKE), **QUICKLY_FOUND)
+    fake = start_once(sys.executable, str(FAKE))
     fake.wait_for("serving")
     return start_once
 
@@ -80,7 +77,7 @@ def test_an_object_that_the_drive_lacks_is_told_so(ring) -> None:
 
 
 def test_a_robot_without_a_ring_is_told_from_no_robot(start) -> None:
-    fake = start(sys.executable, str(FAKE), "without_ring", **QUICKLY_FOUND)
+    fake = start(sys.executable, str(FAKE), "without_ring")
     fake.wait_for("serving")
     code, (line,) = ask(start, "read", "0", "0x603F", timeout=3.0)
     assert code == 1

@@ -30,6 +30,7 @@ from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Trans
 from humanoid_bringup_prime.impedance.wiring import NODE
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.middleware import tune_middleware
 from humanoid_controller_manager.node import configured_node, parameters_of
 from humanoid_controller_manager.parameters import node_document, parameter_files, parse
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
@@ -156,6 +157,7 @@ def run(arguments: Sequence[str], stop: Event) -> int:
         # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
         # Before the middleware starts its threads, which inherit it.
         make_thread_realtime(COMPANION_PRIORITY)
+        tune_middleware()
         rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
         try:
             _spin(ImpedanceNode(files), stop)

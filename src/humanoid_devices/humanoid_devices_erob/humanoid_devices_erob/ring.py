@@ -74,6 +74,7 @@ class Ring:
         """From here on an exchange comes every `period`; SYNC0 fires every `sync0` [s]."""
         self.lock = DcLock(round(period * 1e9))
         self.walk.hold = ceil(2.0 * sync0 / period)
+        self.lost = 0  # what was missing at another pace says nothing about this one
 
     def exchange(self, target: NDArray[np.int32] | None = None) -> None:
         """Exchange process data once; drives that aren't in operation follow what they measure.

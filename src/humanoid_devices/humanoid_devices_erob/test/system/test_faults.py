@@ -175,8 +175,9 @@ def test_silence_between_two_exchanges_is_no_fault(bench) -> None:
     bench.control.cut(-1)
     bench.system.idle_until(bench.time.clock() + 0.01)
     bench.control.mend()
-    bench.tick(3)
-    assert bench.system.safety().level is SafetyLevel.OK
+    for _ in range(3):
+        bench.tick()
+        assert bench.system.safety().level is SafetyLevel.OK
 
 
 def test_reset_that_nothing_came_of_is_forgotten(bench) -> None:
