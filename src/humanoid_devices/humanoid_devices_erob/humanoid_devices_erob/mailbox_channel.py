@@ -1,4 +1,4 @@
-"""The mailbox of one slave: one SDO transfer at a time, one datagram per step.
+"""The mailbox of one slave: one SDO transfer at a time, one datagram after the other.
 
 An answer is fetched by reading the whole SM1 at once: an empty one gives no working counter, so
 that a poll and a fetch are the same datagram. A datagram without working counter tells nothing
@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import inf
 from typing import Final
 
-from humanoid_devices_erob.mailbox_port import MailboxLayout, MailboxPort, SdoJob
+from humanoid_devices_erob.mailbox_port import Access, MailboxLayout, SdoJob
 from humanoid_devices_erob.sdo import SdoOutcome, SdoStatus
 from humanoid_devices_erob.sdo_transfer import Download, Transfer, Upload
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.frame import DATAGRAM_BYTES
 from humanoid_devices_erob.wire.mailbox import MailboxType, decode_mailbox, encode_mailbox
 
 SM1_ACTIVATE: Final = 0x080E  # register of the ESC: bit 0 active, bit 1 repeat request
@@ -49,7 +49,7 @@ class _Exchange:
 
 
 class MailboxChannel:
-    """Jobs of one slave, in their order.
+    """Jobs of one slave, in their order. Each datagram that `ask` gives is answered by `take`.
 
     An answer that comes after its job was given up is passed over unless the next job reads the
     very same object: then it is an old value of it.
@@ -58,19 +58,24 @@ class MailboxChannel:
     def __init__(
         self,
         slave: int,
-        port: MailboxPort,
         layout: MailboxLayout,
         clock: Callable[[], float],
         on_emergency: Callable[[int, coe.Emergency], None],
     ) -> None:
-        self.due = inf  # [s] when the next step is worth a datagram
-        self._slave, self._port, self._layout, self._clock = slave, port, layout, clock
+        self.due = inf  # [s] when the next datagram is worth it
+        self.most_bytes = DATAGRAM_BYTES + max(layout.write_size, layout.read_size)  # of a datagram
+        self._layout, self._clock = layout, clock
         self._on_emergency = on_emergency
         self._waiting: deque[SdoJob] = deque()
         self._job: SdoJob | None = None
         self._transfer: Transfer  # of the job
         self._exchange: _Exchange  # of the transfer
-        self._action = self._send  # the next datagram of the exchange
+        self._access: Access  # the next datagram of the exchange
+        self._then: Callable[[bytes | None], None]  # what takes its answer
+        self._asked = 0.0  # [s] when it was asked for
+        self._read_register = Access(slave, SM1_ACTIVATE, 1)
+        self._poll = Access(slave, layout.read_address, layout.read_size)
+        self._slave = slave
         self._delay = 0.0  # [s] this slave is expected to take for an answer
         self.reset()
 
@@ -93,17 +98,19 @@ class MailboxChannel:
             self._waiting.popleft().done(SdoOutcome(SdoStatus.REFUSED, message=reason))
         self.due = inf
 
-    def step(self) -> bool:
-        """Go on; True if that took a datagram."""
-        now = self._clock()
-        if self._job is not None and now >= self._exchange.deadline:
-            self._look_for_the_last_time()
-            return True
+    def ask(self) -> Access | None:
+        """The datagram that is due; None if there is none after all."""
+        self._asked = now = self._clock()
         if self._job is None and not self._begin(now):
             self.due = inf
-            return False
-        self._action(now)
-        return True
+            return None
+        if now >= self._exchange.deadline:
+            self._access, self._then = self._poll, self._looked_for_the_last_time
+        return self._access
+
+    def take(self, answer: bytes | None) -> None:
+        """What came back for the datagram asked for; None if that can't be known."""
+        self._then(answer)
 
     def _begin(self, now: float) -> bool:
         while self._waiting:
@@ -126,8 +133,7 @@ class MailboxChannel:
         self._counter = self._counter % 7 + 1
         frame = message.ljust(self._layout.write_size, b"\0")  # the last byte hands it over
         self._exchange = _Exchange(frame, now, now + timeout, now, now, now)
-        self._action = self._send
-        self.due = now
+        self._plan_request(now)
 
     def _finish(self, outcome: SdoOutcome) -> None:
         job, self._job = self._job, None
@@ -135,84 +141,83 @@ class MailboxChannel:
         if job is not None:
             job.done(outcome)  # may submit more
 
-    def _look_for_the_last_time(self) -> None:
+    # What is done with answers.
+
+    def _sent(self, answer: bytes | None) -> None:
+        exchange = self._exchange
+        exchange.sent = exchange.asked = exchange.missed = self._clock()
+        if answer is not None:
+            self._plan(self._poll, self._fetched, exchange.sent + self._delay)
+        else:  # lost, or the mailbox is full, maybe because something nobody fetched blocks it
+            self._plan(self._poll, self._looked, exchange.sent)
+
+    def _looked(self, answer: bytes | None) -> None:
+        now = self._asked
+        waited = 0.0 if answer is not None else now - self._exchange.begun
+        self._plan_request(now + waited / _POLLS_PER_DELAY)
+        self._use(answer)
+
+    def _fetched(self, answer: bytes | None) -> None:
+        exchange, now = self._exchange, self._asked
+        if answer is not None:
+            self._plan(self._poll, self._fetched, now)  # another message may be behind this one
+            self._use(answer)
+            return
+        exchange.missed = now
+        if now - exchange.asked > max(PATIENCE, 4 * self._delay):
+            self._plan(self._read_register, self._got_register, now)
+        else:
+            self._plan(self._poll, self._fetched, now + (now - exchange.sent) / _POLLS_PER_DELAY)
+
+    def _got_register(self, answer: bytes | None) -> None:
+        if answer is None:
+            later = self._asked + PATIENCE / _POLLS_PER_DELAY
+            self._plan(self._read_register, self._got_register, later)
+            return
+        toggled = bytes([answer[0] ^ _REPEAT_REQUEST])
+        write = Access(self._slave, SM1_ACTIVATE, data=toggled)
+        self._plan(write, self._asked_for_repeat, self._asked)
+
+    def _asked_for_repeat(self, _: bytes | None) -> None:
+        # If this frame is lost, asking starts again: a second toggle would take the request back.
+        self._exchange.asked = self._clock()
+        self._exchange.repeated = True
+        self._plan(self._poll, self._fetched, self._asked)
+
+    def _looked_for_the_last_time(self, answer: bytes | None) -> None:
         # The master may have been held up longer than the slave: the answer can be there.
         job, exchange = self._job, self._exchange
         exchange.last_looks += 1
-        if self._poll() and exchange.last_looks < _LAST_LOOKS:
+        self._use(answer)
+        if answer is not None and exchange.last_looks < _LAST_LOOKS:
             return
         if self._job is job and self._exchange is exchange:  # none of what came was the answer
             waited = (exchange.deadline - exchange.begun) * 1e3
             message = f"no answer within {waited:.0f} ms{exchange.remark}"
             self._finish(SdoOutcome(SdoStatus.TIMED_OUT, message=message))
 
-    # The actions: each is one datagram.
+    def _plan(self, access: Access, then: Callable[[bytes | None], None], due: float) -> None:
+        self._access, self._then = access, then
+        self.due = min(due, self._exchange.deadline)
 
-    def _send(self, now: float) -> None:
-        exchange = self._exchange
-        written = self._port.write(self._slave, self._layout.write_address, exchange.frame)
-        exchange.sent = exchange.asked = exchange.missed = self._clock()
-        if written:
-            self._action = self._fetch
-            self._wait_until(exchange.sent + self._delay)
-        else:  # lost, or the mailbox is full, maybe because something nobody fetched blocks it
-            self._action = self._look
-            self._wait_until(now)
+    def _plan_request(self, due: float) -> None:
+        write = Access(self._slave, self._layout.write_address, data=self._exchange.frame)
+        self._plan(write, self._sent, due)
 
-    def _look(self, now: float) -> None:
-        self._action = self._send
-        if not self._poll():
-            self._wait_until(now + (now - self._exchange.begun) / _POLLS_PER_DELAY)
+    # What was in the mailbox.
 
-    def _fetch(self, now: float) -> None:
-        if self._poll():
+    def _use(self, message: bytes | None) -> None:
+        if message is None:
             return
-        exchange = self._exchange
-        exchange.missed = now
-        if now - exchange.asked > max(PATIENCE, 4 * self._delay):
-            self._action = self._ask_for_repeat
-            self._wait_until(now)
-        else:
-            self._wait_until(now + (now - exchange.sent) / _POLLS_PER_DELAY)
-
-    def _ask_for_repeat(self, now: float) -> None:
-        register = self._port.read(self._slave, SM1_ACTIVATE, 1)
-        if register is None:
-            self._wait_until(now + PATIENCE / _POLLS_PER_DELAY)
-        else:
-            toggled = bytes([register[0] ^ _REPEAT_REQUEST])
-            self._action = partial(self._repeat, toggled)
-            self._wait_until(now)
-
-    def _repeat(self, toggled: bytes, now: float) -> None:
-        # If this frame is lost, asking starts again: a second toggle would take the request back.
-        self._port.write(self._slave, SM1_ACTIVATE, toggled)
-        self._exchange.asked = self._clock()
-        self._exchange.repeated = True
-        self._action = self._fetch
-        self._wait_until(now)
-
-    def _wait_until(self, time: float) -> None:
-        self.due = min(time, self._exchange.deadline)
-
-    # What is in the mailbox.
-
-    def _poll(self) -> bool:
-        """Fetch a message and use it; False if there is none."""
-        data = self._port.read(self._slave, self._layout.read_address, self._layout.read_size)
-        if data is None:
-            return False
-        self._wait_until(self._clock())  # whatever this is, another message may be behind it
         try:
-            header, payload = decode_mailbox(data)
+            header, payload = decode_mailbox(message)
             if header.type != MailboxType.COE:
                 raise WireError(f"mailbox message of type {header.type}: {payload.hex(' ')}")
-            self._use(header.counter, coe.decode_response(payload))
+            self._use_response(header.counter, coe.decode_response(payload))
         except WireError as error:
             self._exchange.remark = f"; malformed: {error}"
-        return True
 
-    def _use(self, counter: int, response: coe.Response) -> None:
+    def _use_response(self, counter: int, response: coe.Response) -> None:
         if isinstance(response, coe.Emergency):
             self._on_emergency(self._slave, response)
             return

@@ -1,4 +1,4 @@
-"""SDO transfers of all slaves at once, a datagram at a time, between two process data exchanges.
+"""SDO transfers of all slaves at once, a frame at a time, between two process data exchanges.
 
 Nothing here waits or blocks: whoever owns the bus calls `step` while there is time.
 """
@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from humanoid_devices_erob.mailbox_channel import MailboxChannel
-from humanoid_devices_erob.mailbox_port import MailboxLayout, MailboxPort, SdoJob
+from humanoid_devices_erob.mailbox_port import Access, MailboxLayout, MailboxPort, SdoJob
 from humanoid_devices_erob.wire.coe import Emergency
+from humanoid_devices_erob.wire.frame import FRAME_ROOM
 
 __all__ = ["MailboxEngine", "MailboxLayout", "MailboxPort", "SdoJob"]
 
@@ -26,9 +27,9 @@ class MailboxEngine:
         on_emergency: Callable[[int, Emergency], None],
     ) -> None:
         """`layouts`: one per slave, in ring order. `clock`: monotonic [s]."""
-        self._clock = clock
+        self._port, self._clock = port, clock
         self._channels = [
-            MailboxChannel(slave, port, layout, clock, on_emergency)
+            MailboxChannel(slave, layout, clock, on_emergency)
             for slave, layout in enumerate(layouts)
         ]
 
@@ -39,7 +40,7 @@ class MailboxEngine:
 
     @property
     def next_due(self) -> float:
-        """When [s] the next `step` is worth a datagram; infinite while there is nothing to do."""
+        """When [s] the next `step` is worth a frame; infinite while there is nothing to do."""
         return min((channel.due for channel in self._channels), default=inf)
 
     def submit(self, slave: int, job: SdoJob) -> None:
@@ -57,14 +58,29 @@ class MailboxEngine:
                 channel.abandon(reason)
 
     def step(self) -> bool:
-        """Send and receive one datagram for the slave that waits longest; False if none does."""
-        while True:
-            channel = min(self._channels, key=_due, default=None)
-            if channel is None or channel.due > self._clock():
-                return False
-            if channel.step():
+        """Exchange one frame, for those that wait longest; False if nobody waits."""
+        while due := self._due():
+            if asking := self._ask(due):
+                answers = self._port.access([access for _, access in asking])
+                for (channel, _), answer in zip(asking, answers, strict=True):
+                    channel.take(answer)
                 return True
+        return False
 
+    def _due(self) -> list[MailboxChannel]:
+        now = self._clock()
+        return sorted((it for it in self._channels if it.due <= now), key=lambda it: it.due)
 
-def _due(channel: MailboxChannel) -> float:
-    return channel.due
+    @staticmethod
+    def _ask(due: list[MailboxChannel]) -> list[tuple[MailboxChannel, Access]]:
+        """What those that are due have to ask, as far as it fits into a frame."""
+        asking: list[tuple[MailboxChannel, Access]] = []
+        room = FRAME_ROOM
+        for channel in due:
+            if asking and channel.most_bytes > room:
+                break
+            access = channel.ask()
+            if access is not None:
+                asking.append((channel, access))
+                room -= channel.most_bytes
+        return asking

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from humanoid_devices_erob.sdo import SdoOutcome
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A datagram to the registers or memory of one slave: FPWR if there is `data`, else FPRD."""
+
+    slave: int
+    address: int
+    length: int = 0  # [bytes] to read
+    data: bytes = b""
+
+
 class MailboxPort(Protocol):
-    """Datagrams to the registers and memory of single slaves. May take as long as a frame."""
+    """Frames to the registers and memory of slaves."""
 
-    def write(self, slave: int, address: int, data: bytes) -> bool:
-        """FPWR; False without working counter, which includes a lost frame."""
+    def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
+        """All in one frame. What each has read or written; takes as long as a frame may take.
 
-    def read(self, slave: int, address: int, length: int) -> bytes | None:
-        """FPRD; None without working counter, which includes a lost frame."""
+        None for one without working counter, and for all if the frame was lost.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Sequence
 from typing import Final
 
 import pysoem
@@ -21,7 +22,8 @@ from humanoid_devices_erob.clocks import (
     time_difference,
 )
 from humanoid_devices_erob.interface import check_interface, check_rights, claim_interface
-from humanoid_devices_erob.mailbox_engine import MailboxLayout
+from humanoid_devices_erob.mail_frames import MailFrames
+from humanoid_devices_erob.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.ring_errors import BringUpError, InterfaceError
 from humanoid_devices_erob.settings import Identity
 from humanoid_devices_erob.stale_frames import StaleFrames
@@ -36,6 +38,7 @@ _CLOCK_ATTEMPTS: Final = 6  # to set all clocks without losing a frame
 _MAILBOX_US: Final = 200_000  # for room in a mailbox: SOEM's 20 ms allow for no lost frame
 _SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
 _SYNC_MANAGER_BYTES: Final = 8
+_NOT_OPEN: Final = "the EtherCAT master is not open"
 
 
 class EthercatMaster:
@@ -47,6 +50,7 @@ class EthercatMaster:
         self._master: pysoem.Master | None = None
         self._claim: socket.socket | None = None
         self._stale: StaleFrames | None = None
+        self._mail: MailFrames | None = None
         self._slaves: list[pysoem.CdefSlave] = []
 
     def open(self, interface: str) -> None:
@@ -64,12 +68,13 @@ class EthercatMaster:
             raise InterfaceError(f"network interface '{interface}': {error}") from error
         self._master = master
         self._stale = StaleFrames(interface)
+        self._mail = MailFrames(self._stale, _PROMPT_US * 1e-6)
 
     def close(self) -> None:
         """Give the interface back; nothing happens if it isn't open."""
         master, self._master = self._master, None
         claim, self._claim = self._claim, None
-        stale, self._stale = self._stale, None
+        stale, self._stale, self._mail = self._stale, None, None
         self._slaves = []
         if stale is not None:
             stale.close()
@@ -194,17 +199,17 @@ class EthercatMaster:
             counter = line.judged(master.receive_processdata(_MOMENT_US if came else 0))
         return counter, b"".join([slave.input for slave in self._slaves])
 
-    # Datagrams to one slave: MailboxPort, and the clocks.
+    # Datagrams to single slaves: MailboxPort, and the clocks.
+
+    def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
+        """See MailboxPort."""
+        if self._mail is None:
+            raise InterfaceError(_NOT_OPEN)
+        return self._mail.access(accesses)
 
     def read(self, slave: int, address: int, length: int) -> bytes | None:
-        """See MailboxPort."""
-        ask = self._slaves[slave]._fprd  # noqa: SLF001
-        return self._line().asked(lambda: bytes(ask(address, length, _PROMPT_US)), _PROMPT_US)
-
-    def write(self, slave: int, address: int, data: bytes) -> bool:
-        """See MailboxPort."""
-        ask = self._slaves[slave]._fpwr  # noqa: SLF001
-        return bool(self._line().asked(lambda: ask(address, data, _PROMPT_US) is None, _PROMPT_US))
+        """What is there; None without an answer."""
+        return self.access([Access(slave, address, length)])[0]
 
     def clock_difference(self, slave: int) -> int | None:
         """How far the slave's clock is from the reference [ns]; None if it doesn't answer."""
@@ -219,7 +224,7 @@ class EthercatMaster:
 
     def _line(self) -> StaleFrames:
         if self._stale is None:
-            raise InterfaceError("the EtherCAT master is not open")
+            raise InterfaceError(_NOT_OPEN)
         return self._stale
 
     def _read_patiently(self, slave: int, address: int, length: int) -> bytes:

@@ -14,17 +14,12 @@ from __future__ import annotations
 import os
 import select
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeVar
-
-import pysoem
+from typing import Final
 
 from humanoid_devices_erob.ring_errors import InterfaceError
-
-Answer = TypeVar("Answer")
 
 _FRAME_BYTES: Final = 1518
 # Questions without any answer in a row, each sent up to four times, after which SOEM's 16 indices
@@ -57,31 +52,21 @@ class StaleFrames:
         finally:
             os.set_blocking(self._socket.fileno(), True)
 
-    def drop(self) -> int:
-        """Throw away what is in the buffer; how many frames that were."""
-        count = 0
-        receive = self._socket.recv
-        with suppress(BlockingIOError):
-            while True:
-                receive(_FRAME_BYTES, socket.MSG_DONTWAIT)
-                count += 1
-        return count
+    def drop(self) -> None:
+        """Throw away what is in the buffer."""
+        while self.receive():
+            pass
 
-    def asked(self, question: Callable[[], Answer], patience_us: int) -> Answer | None:
-        """The answer; None without a working counter, or if it may be that to an older question.
+    def send(self, frame: bytes) -> None:
+        """Put a frame on the line that is none of SOEM's."""
+        self._socket.send(frame)
 
-        SOEM doesn't tell a lost frame from a working counter of 0; a lost one it gives up only
-        after its patience.
-        """
-        self.drop()
-        begun = time.perf_counter()
+    def receive(self) -> bytes:
+        """The oldest frame in the buffer; empty if there is none."""
         try:
-            answer = question()
-        except pysoem.WkcError:
-            lost = time.perf_counter() - begun >= patience_us * 1e-6
-            self.judged(-1 if lost else 0)
-            return None
-        return answer if self._believable() else None
+            return self._socket.recv(_FRAME_BYTES, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return b""
 
     def judged(self, working_counter: int) -> int:
         """The working counter of the latest exchange; -1 if its answer can't be believed."""

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from humanoid_twin.ethercat import registers as reg
-from humanoid_twin.ethercat.frame import (
+from humanoid_devices_erob.wire.frame import (
     CIRCULATING,
     DATAGRAM_BYTES,
     DATAGRAM_HEADER,
@@ -17,6 +16,7 @@ from humanoid_twin.ethercat.frame import (
     WORKING_COUNTER,
     Command,
 )
+from humanoid_twin.ethercat import registers as reg
 from humanoid_twin.ethercat.line import Line
 from humanoid_twin.ethercat.logical import LogicalMemory
 from humanoid_twin.ethercat.slave import Slave

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from humanoid_twin.ethercat.frame import Command
+from humanoid_devices_erob.wire.frame import Command
 from humanoid_twin.ethercat.line import Line
 from humanoid_twin.ethercat.process_data import ProcessData
 from humanoid_twin.ethercat.slave import Slave

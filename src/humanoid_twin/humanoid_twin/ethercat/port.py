@@ -6,8 +6,8 @@ import time
 from struct import Struct
 from typing import Final
 
+from humanoid_devices_erob.wire.frame import ETHERTYPE
 from humanoid_twin.ethercat.errors import RingError
-from humanoid_twin.ethercat.frame import ETHERTYPE
 
 # Linux numbers that Python has no names for (linux/sockios.h, linux/if_packet.h, socket.h).
 _TIME_OF_LAST_FRAME: Final = 0x8907  # SIOCGSTAMPNS on 64-bit machines

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from humanoid_devices_erob.wire import coe, objects
+from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
 from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 from humanoid_twin.ethercat.dictionary import Access, Entry, ObjectDictionary, TypeCode
 from humanoid_twin.ethercat.firmware import AlState
-from humanoid_twin.ethercat.frame import Command, Datagram, decode_frame, encode_frame, physical
 from humanoid_twin.ethercat.parameters import SlaveParameters
 from humanoid_twin.ethercat.ring import VirtualRing
 

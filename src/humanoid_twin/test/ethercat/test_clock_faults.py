@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
+from humanoid_devices_erob.wire.frame import Command, Datagram, physical
 from humanoid_twin.ethercat.firmware import AlState
-from humanoid_twin.ethercat.frame import Command, Datagram, physical
 from humanoid_twin.ethercat.parameters import Clocks, SlaveParameters
 
 DC_FRAME = Datagram(Command.FRMW, physical(0x1001, 0x0910), bytes(8))

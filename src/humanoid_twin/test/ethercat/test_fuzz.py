@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
 from humanoid_twin.drive.robot import build_robot, prime_arms
-from humanoid_twin.ethercat.frame import Command, Datagram, encode_frame, physical
 from humanoid_twin.ethercat.ring import VirtualRing
 
 MUTATIONS = [5_000, pytest.param(1_000_000, marks=pytest.mark.soak)]

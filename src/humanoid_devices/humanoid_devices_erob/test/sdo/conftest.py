@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import inf
@@ -11,13 +11,14 @@ from math import inf
 import pytest
 
 from humanoid_devices_erob.mailbox_engine import MailboxEngine, MailboxLayout
+from humanoid_devices_erob.mailbox_port import Access
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult
 from humanoid_devices_erob.sdo_batch import SdoBatches
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
 
 LAYOUT = MailboxLayout(write_address=0x1000, write_size=128, read_address=0x1080, read_size=128)
-DATAGRAM = 50e-6  # [s]
+FRAME, DATAGRAM = 40e-6, 10e-6  # [s] each takes
 MILLISECOND = 1e-3
 
 
@@ -117,25 +118,29 @@ class Drive:
 
 
 class Bus:
-    """The port of the engine: each datagram takes its time, and may be lost either way."""
+    """The port of the engine: each frame takes its time, and may be lost either way."""
 
     def __init__(self, clock: Clock, drives: list[Drive]) -> None:
         self.clock, self.drives = clock, drives
+        self.frames = 0
         self.datagrams = [0] * len(drives)
         self.loses_request: Callable[[], bool] = lambda: False
         self.loses_reply: Callable[[], bool] = lambda: False
 
-    def write(self, slave: int, address: int, data: bytes) -> bool:
-        self.datagrams[slave] += 1
-        self.clock.now += DATAGRAM
-        arrived = not self.loses_request() and self.drives[slave].write(address, data)
-        return arrived and not self.loses_reply()
+    def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
+        self.frames += 1
+        self.clock.now += FRAME
+        lost = self.loses_request()
+        answers = [None if lost else self._serve(access) for access in accesses]
+        return [None] * len(answers) if self.loses_reply() else answers
 
-    def read(self, slave: int, address: int, length: int) -> bytes | None:
-        self.datagrams[slave] += 1
+    def _serve(self, access: Access) -> bytes | None:
+        self.datagrams[access.slave] += 1
         self.clock.now += DATAGRAM
-        data = None if self.loses_request() else self.drives[slave].read(address, length)
-        return None if self.loses_reply() else data
+        drive = self.drives[access.slave]
+        if access.data:
+            return access.data if drive.write(access.address, access.data) else None
+        return drive.read(access.address, access.length)
 
 
 class World:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_erob.al_state import AlState, AlStatus
-from humanoid_devices_erob.mailbox_engine import MailboxLayout
+from humanoid_devices_erob.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.ring import Ring
 from humanoid_devices_erob.supervisor import Supervisor
 from humanoid_devices_erob.timebase import Timebase
@@ -29,11 +31,8 @@ class Slaves:
     def exchange(self, outputs: bytes) -> tuple[int, bytes]:
         return self.counter, b"".join(TX_STRUCT.pack(word, 0, 0, 0) for word in self.words)
 
-    def write(self, slave: int, address: int, data: bytes) -> bool:
-        return False
-
-    def read(self, slave: int, address: int, length: int) -> bytes | None:
-        return None
+    def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
+        return [None] * len(accesses)
 
 
 class Bench:

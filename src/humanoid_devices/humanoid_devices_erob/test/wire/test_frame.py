@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_devices_erob.wire.errors import WireError
-from humanoid_twin.ethercat.frame import (
+from humanoid_devices_erob.wire.frame import (
     Command,
     Datagram,
     decode_frame,
