@@ -8,60 +8,83 @@ one core; the ring runs in another.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 
 import numpy as np
-from erob_rig import RunningRing, running_ring
-from figures import Figure, arguments, figure, report, single
+from erob_rig import InterruptedSessionError, RunningRing, in_sessions
+from figures import Figure, arguments, figure, note, report, single
 from impedance_batches import DAMPING, STANDBY, switching
 
-from humanoid_twin.testing import ring
+from humanoid_twin.ethercat.control import RingControl
 
 RATES = (50.0, 200.0, 500.0, 1000.0)  # [Hz]
 SLAVES = 10
 SECONDS = 20.0
 DELAY_MS = 2.0
+PIECE = 0.5  # [s] that are watched at a time
 
 
-def observe(rig: RunningRing, seconds: float) -> tuple[list[float], float]:
-    """Times between ticks [s], and CPU [% of a core], during `seconds`."""
-    first = len(rig.starts)
-    used, begun = time.process_time(), time.perf_counter()
-    time.sleep(seconds)
-    cpu = 100.0 * (time.process_time() - used) / (time.perf_counter() - begun)
-    assert not rig.problem(), rig.problem()
-    return np.diff(rig.starts[first:]).tolist(), cpu
+@dataclass
+class Observed:
+    """What was seen at one rate, in all sessions together."""
+
+    periods: list[float] = field(default_factory=list)  # [s]
+    periods_beside: list[float] = field(default_factory=list)  # [s] while batches are written
+    lost: int = 0  # exchanges
+    processor: float = 0.0  # [s]
+    seconds: float = 0.0
+    seconds_beside: float = 0.0
 
 
-def observe_with_batches(rig: RunningRing, seconds: float) -> list[float]:
-    """Times between ticks [s] while one batch after the other is written."""
-    first = len(rig.starts)
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
+def observe(rig: RunningRing, observed: Observed, seconds: float) -> None:
+    """Watch the loop alone, until `seconds` have been seen."""
+    while observed.seconds < seconds:
+        first, lost = len(rig.starts), rig.system.lost_exchanges
+        used, begun = time.process_time(), time.perf_counter()
+        time.sleep(PIECE)
+        observed.processor += time.process_time() - used
+        observed.seconds += time.perf_counter() - begun
+        observed.periods += np.diff(rig.starts[first:]).tolist()
+        observed.lost += rig.system.lost_exchanges - lost
+        if rig.problem():
+            raise InterruptedSessionError(rig.problem())
+
+
+def observe_with_batches(rig: RunningRing, observed: Observed, seconds: float) -> None:
+    """Watch the loop while one batch after the other is written."""
+    while observed.seconds_beside < seconds:
+        first, begun = len(rig.starts), time.perf_counter()
         for gains in (STANDBY, DAMPING):
             switching(rig, gains, SLAVES)
-    assert not rig.problem(), rig.problem()
-    return np.diff(rig.starts[first:]).tolist()
+        observed.seconds_beside += time.perf_counter() - begun
+        observed.periods_beside += np.diff(rig.starts[first:]).tolist()
 
 
 def measure(rate: float, seconds: float) -> dict[str, Figure]:
     """The figures of one rate."""
     where = f"{rate:g} Hz"
-    with (
-        ring(SLAVES, mailbox_delay_ms=DELAY_MS, realtime=True) as virtual,
-        running_ring(virtual.interface, SLAVES, rate) as rig,
-    ):
-        periods, cpu = observe(rig, seconds)
-        lost = rig.system.lost_exchanges
-        beside = observe_with_batches(rig, seconds)
-    period = 1.0 / rate
-    late = np.abs(np.asarray(periods) - period)
-    late_beside = np.abs(np.asarray(beside) - period)
+    observed = Observed()
+
+    def work(rig: RunningRing, _: RingControl) -> bool:
+        observe(rig, observed, seconds)
+        observe_with_batches(rig, observed, seconds)
+        return True
+
+    interruptions = in_sessions(SLAVES, DELAY_MS, rate, work)
+    count = len(observed.periods)
+    note(
+        f"{where}: {observed.lost} of {count} exchanges lost; the host interrupted "
+        f"{interruptions} sessions"
+    )
+    late = np.abs(np.asarray(observed.periods) - 1.0 / rate)
+    late_beside = np.abs(np.asarray(observed.periods_beside) - 1.0 / rate)
     return {
         f"{where}: period off by": figure(late, "us", 1e6, tail=True),
         f"{where}: period off by, SDO batches beside": figure(late_beside, "us", 1e6, tail=True),
-        f"{where}: exchanges": single(len(periods), ""),
-        f"{where}: lost exchanges": single(lost, ""),
-        f"{where}: CPU": single(cpu, "%"),
+        f"{where}: exchanges that reached every drive": single(
+            100.0 * (1.0 - observed.lost / count), "%"
+        ),
+        f"{where}: CPU": single(100.0 * observed.processor / observed.seconds, "%"),
     }
 
 

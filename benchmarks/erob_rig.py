@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.active_controller import ControllerSlot
@@ -25,10 +26,17 @@ from humanoid_controller_manager.runner import LoopRunner
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controllers.soft import DampingController, DampingParameters
 from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_twin.ethercat.control import RingControl
+from humanoid_twin.testing import ring
 
 TORQUE_CONSTANT = 0.132e-3  # [Nm/mA] eRob70
 GEAR = 50.0
 PATIENCE = 30.0  # [s] until a benchmark gives up
+SESSIONS = 200  # bring-ups until a benchmark gives up
+
+
+class InterruptedSessionError(Exception):
+    """The host stopped for so long that drives faulted or objects were not written."""
 
 
 def hardware_info(interface: str, slaves: int, rate: float, folder: Path) -> HardwareInfo:
@@ -116,3 +124,26 @@ def running_ring(interface: str, slaves: int, rate: float) -> Iterator[RunningRi
             yield rig
         finally:
             rig.runner.stop()
+
+
+def in_sessions(
+    slaves: int, delay_ms: float, rate: float, work: Callable[[RunningRing, RingControl], bool]
+) -> int:
+    """Call `work` with a ring in operation until it returns True, with a new ring each time.
+
+    How often it had to be called again, mostly for an InterruptedSessionError.
+
+    A virtual machine whose host stops it for some milliseconds loses frames that a robot's computer
+    doesn't: at 1 kHz drives fault for it. What was measured until then stays.
+    """
+    for interruptions in range(SESSIONS):
+        try:
+            with (
+                ring(slaves, mailbox_delay_ms=delay_ms, realtime=True) as virtual,
+                running_ring(virtual.interface, slaves, rate) as rig,
+            ):
+                if work(rig, virtual.control):
+                    return interruptions
+        except (InterruptedSessionError, HardwareError, ExceptionGroup):
+            continue
+    raise RuntimeError(f"{SESSIONS} sessions were interrupted: this machine is too busy")

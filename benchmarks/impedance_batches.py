@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Sequence
 
-from erob_rig import GEAR, PATIENCE, TORQUE_CONSTANT, RunningRing
+from erob_rig import GEAR, TORQUE_CONSTANT, InterruptedSessionError, RunningRing
 
 from humanoid_devices_erob.gains import JointRegisters, gains_to_registers, write_order
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+
+BATCH_PATIENCE = 5.0  # [s] until a batch is given up
 
 
 def _registers(stiffness: float, damping: float) -> JointRegisters:
@@ -71,12 +73,14 @@ def run(rig: RunningRing, batch: SdoBatch) -> float:
     begun = time.perf_counter()
     future = rig.system.submit(batch)
     future.add_done_callback(note_end)
-    assert ended.wait(PATIENCE), "the batch did not end"
+    if not ended.wait(BATCH_PATIENCE):
+        raise InterruptedSessionError("the batch did not end")
     check(future.result())
     return moment - begun
 
 
 def check(results: Sequence[object]) -> None:
-    """Fail if any object was not written: the figure would be wrong."""
+    """Raise InterruptedSessionError if any object was not written."""
     for result in results:
-        assert getattr(result, "status", None) is SdoStatus.DONE, result
+        if getattr(result, "status", None) is not SdoStatus.DONE:
+            raise InterruptedSessionError(str(result))

@@ -8,14 +8,16 @@ transfer by one step per cycle (on the ring's stepped clock; it does not even re
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
+from itertools import cycle
 
-from erob_rig import RunningRing, running_ring
-from figures import Figure, arguments, figure, ratio, report, single
+from erob_rig import RunningRing, in_sessions
+from figures import Figure, arguments, figure, note, ratio, report, single
 from igh_master import StagedMaster
 from impedance_batches import DAMPING, STANDBY, objects, switching
 from locked_sdo import LockedMaster
 
+from humanoid_devices_erob.gains import JointRegisters
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.testing import ring
 
@@ -37,15 +39,27 @@ def spread(control: RingControl) -> float:
 def ours(rate: float, repetitions: int, slow: int) -> dict[str, Figure]:
     """Our engine: only what changes, all objects, one slave after the other."""
     where = f"{rate:g} Hz"
-    with (
-        ring(SLAVES, mailbox_delay_ms=DELAY_MS, realtime=True) as virtual,
-        running_ring(virtual.interface, SLAVES, rate) as rig,
-    ):
+    changed: list[float] = []
+    apart: list[float] = []
+    everything: list[float] = []
+    sequential: list[float] = []
+
+    def work(rig: RunningRing, control: RingControl) -> bool:
         switching(rig, DAMPING, SLAVES, only_changed=False)
-        changed, apart = _changed(rig, virtual.control, repetitions)
-        everything = _times(partial(switching, rig, only_changed=False), repetitions)
-        sequential = _times(partial(switching, rig, only_changed=False, parallel=False), slow)
-        assert not rig.problem(), rig.problem()
+        for gains in _alternating(changed, repetitions):
+            control.log()
+            seconds = switching(rig, gains, SLAVES)
+            apart.append(spread(control))
+            changed.append(seconds)
+        # From here on it doesn't matter which of the two was there before.
+        for gains in _alternating(everything, repetitions):
+            everything.append(switching(rig, gains, SLAVES, only_changed=False))
+        for gains in _alternating(sequential, slow):
+            sequential.append(switching(rig, gains, SLAVES, only_changed=False, parallel=False))
+        return True
+
+    interruptions = in_sessions(SLAVES, DELAY_MS, rate, work)
+    note(f"{where}: the host interrupted {interruptions} sessions")
     return {
         f"{where}: only what changes": figure(changed, "ms", 1e3),
         f"{where}: slaves apart": figure(apart, "ms", 1e3),
@@ -54,19 +68,12 @@ def ours(rate: float, repetitions: int, slow: int) -> dict[str, Figure]:
     }
 
 
-def _changed(
-    rig: RunningRing, control: RingControl, repetitions: int
-) -> tuple[list[float], list[float]]:
-    times, apart = [], []
-    for i in range(repetitions):
-        control.log()
-        times.append(switching(rig, (STANDBY, DAMPING)[i % 2], SLAVES))
-        apart.append(spread(control))
-    return times, apart
-
-
-def _times(switch: partial[float], repetitions: int) -> list[float]:
-    return [switch((STANDBY, DAMPING)[i % 2], SLAVES) for i in range(repetitions)]
+def _alternating(samples: list[float], wanted: int) -> Iterator[JointRegisters]:
+    """STANDBY and DAMPING in turns, beginning anew, until there are enough samples."""
+    for gains in cycle((STANDBY, DAMPING)):
+        if len(samples) >= wanted:
+            return
+        yield gains
 
 
 def locked(rate: float, repetitions: int) -> Figure:
@@ -104,7 +111,7 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     repetitions, slow = (4, 2) if options.quick else (REPETITIONS, SLOW_REPETITIONS)
     figures: dict[str, Figure] = {}
-    for rate in RATES:
+    for rate in RATES[:1] if options.quick else RATES:
         figures |= ours(rate, repetitions, slow)
         name = f"{rate:g} Hz: all 30, a thread per slave, lock"
         figures[name] = locked(rate, slow)

@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +18,15 @@ SCRIPTS = sorted(
 )
 EXPECTED = {
     "control_cycle.py": "cycle, 14 joints, 1 component",
+    "cyclic_exchange.py": "200 Hz: CPU",
+    "impedance_switch.py": "50 Hz: all 30 objects",
     "jitter.py": "control process, ordinary",
     "mode_switch.py": "request to statement, 50 Hz",
+    "ring_bringup.py": "ours, 10 slaves, 2 ms",
     "simulation.py": "control process, unpaced",
     "topics.py": "publish to callback, 200 Hz, ratio",
 }
+ON_A_RING = ("cyclic_exchange.py", "impedance_switch.py", "ring_bringup.py")
 
 
 def run(script: str, *options: str) -> str:
@@ -41,13 +46,15 @@ def test_every_benchmark_is_tested() -> None:
 
 @pytest.mark.parametrize("script", EXPECTED)
 def test_benchmark_prints_figures_with_median_p99_and_unit(script: str) -> None:
+    if script in ON_A_RING and os.geteuid() != 0:
+        pytest.skip("only root can make a virtual ring")
     figures = json.loads(run(script, "--quick", "--json"))
-    assert EXPECTED[script] in figures
+    assert figures[EXPECTED[script]]["median"] > 0.0
     for name, figure in figures.items():
         assert {"median", "p99", "unit"} <= figure.keys(), name
         numbers = {key: value for key, value in figure.items() if key != "unit"}
         assert all(math.isfinite(number) for number in numbers.values()), name
-        assert figure["median"] > 0.0, name
+        assert figure["median"] >= 0.0, name
 
 
 @pytest.mark.parametrize("script", EXPECTED)

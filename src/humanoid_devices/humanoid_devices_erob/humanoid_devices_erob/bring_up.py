@@ -41,7 +41,9 @@ _NAP: Final = 0.001  # [s] between two looks at the states while no frames are e
 
 
 class Master(ProcessDataMaster, Protocol):
-    """What a bring-up needs of the master; see EthercatMaster."""
+    """What a bring-up and the operation after it need of the master; see EthercatMaster."""
+
+    all_in_op: bool  # what all slaves said along with the latest exchange
 
     def open(self, interface: str) -> None:
         """Take the network interface."""

@@ -37,16 +37,45 @@ class MailFrames:
 
     def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
         """See MailboxPort."""
-        self._index = self._index + 1 if self._index < _LAST_INDEX else _FIRST_INDEX
-        asked = [_datagram(access, self._index) for access in accesses]
+        index = self._next_index()
+        asked = [_datagram(access, index) for access in accesses]
         self._line.drop()
-        self._line.send(encode_frame(asked).ljust(SHORTEST_FRAME, b"\0"))
-        end = time.perf_counter() + self._patience
+        self._line.send(_frame(asked))
+        answers = self._answers(asked, self._patience)
+        return [it.data if it.counter else None for it in answers] or [None] * len(asked)
+
+    def ask_everyone(self, address: int, length: int) -> Datagram:
+        """Send a BRD, to be answered by `everyone`; other frames may be under way."""
+        asked = Datagram(Command.BRD, physical(0, address), bytes(length), self._next_index())
+        self._line.send(_frame([asked]))
+        return asked
+
+    def everyone(self, asked: Datagram, patience: float) -> tuple[bytes, int]:
+        """What all slaves have answered, or-ed, and how many they were; 0 if the frame is lost."""
+        for answer in self._answers([asked], patience):
+            return answer.data, answer.counter
+        return asked.data, 0
+
+    def _answers(self, asked: Sequence[Datagram], patience: float) -> Sequence[Datagram]:
+        """Empty if they don't come within `patience` [s]; other frames are thrown away."""
+        questions = _questions(asked)
+        end = time.perf_counter() + patience
         while (left := end - time.perf_counter()) > 0.0 and self._line.wait(left):
-            answers = _answers(self._line.receive(), asked)
-            if answers is not None:
-                return answers
-        return [None] * len(asked)
+            try:
+                found = decode_frame(self._line.receive())
+            except WireError:
+                continue
+            if _questions(found) == questions:
+                return found
+        return ()
+
+    def _next_index(self) -> int:
+        self._index = self._index + 1 if self._index < _LAST_INDEX else _FIRST_INDEX
+        return self._index
+
+
+def _frame(datagrams: Sequence[Datagram]) -> bytes:
+    return encode_frame(datagrams).ljust(SHORTEST_FRAME, b"\0")
 
 
 def _datagram(access: Access, index: int) -> Datagram:
@@ -56,16 +85,6 @@ def _datagram(access: Access, index: int) -> Datagram:
     return Datagram(Command.FPRD, address, bytes(access.length), index)
 
 
-def _answers(frame: bytes, asked: Sequence[Datagram]) -> list[bytes | None] | None:
-    """What came back, None for a datagram that no slave has served; None for another frame."""
-    try:
-        found = decode_frame(frame)
-    except WireError:
-        return None
-    if [_question(it) for it in found] != [_question(it) for it in asked]:
-        return None
-    return [it.data if it.counter else None for it in found]
-
-
-def _question(datagram: Datagram) -> tuple[int, int, int, int]:
-    return datagram.command, datagram.index, datagram.address, len(datagram.data)
+def _questions(datagrams: Sequence[Datagram]) -> list[tuple[int, int, int]]:
+    """What tells an answer from that to anything else."""
+    return [(it.command, it.index, len(it.data)) for it in datagrams]

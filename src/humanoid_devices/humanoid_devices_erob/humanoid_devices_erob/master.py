@@ -38,6 +38,7 @@ _CLOCK_ATTEMPTS: Final = 6  # to set all clocks without losing a frame
 _MAILBOX_US: Final = 200_000  # for room in a mailbox: SOEM's 20 ms allow for no lost frame
 _SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
 _SYNC_MANAGER_BYTES: Final = 8
+_AL_STATUS: Final = 0x0130, 2  # register and length (ETG.1000.6)
 _NOT_OPEN: Final = "the EtherCAT master is not open"
 
 
@@ -52,6 +53,7 @@ class EthercatMaster:
         self._stale: StaleFrames | None = None
         self._mail: MailFrames | None = None
         self._slaves: list[pysoem.CdefSlave] = []
+        self.all_in_op = False  # what all slaves said along with the latest exchange
 
     def open(self, interface: str) -> None:
         """Take the network interface. Raises InterfaceError that says what to do."""
@@ -192,11 +194,15 @@ class EthercatMaster:
         for position, slave in enumerate(self._slaves):
             slave.output = outputs[position * RX_BYTES : (position + 1) * RX_BYTES]
         master.send_processdata()
-        line = self._line()
+        line, mail = self._line(), self._mail
+        assert mail is not None  # like the line
+        asked = mail.ask_everyone(*_AL_STATUS)  # right behind: no second wait for it
         came = line.wait(self._patience)
         with line.not_waiting():
             # If it was a late answer to something else, the right one may need a moment more.
             counter = line.judged(master.receive_processdata(_MOMENT_US if came else 0))
+        states, count = mail.everyone(asked, _MOMENT_US * 1e-6) if came else (b"", 0)
+        self.all_in_op = count == len(self._slaves) and states[0] == AlState.OP
         return counter, b"".join([slave.input for slave in self._slaves])
 
     # Datagrams to single slaves: MailboxPort, and the clocks.

@@ -56,7 +56,8 @@ class Operation:
         self._clock = ring.timebase.clock
         self._targets = TargetRule(self.frame.velocity_limit)
         self._recovery = Recovery(master, ring, joint_at)
-        self._states: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
+        self._all_in_op: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
+        self._states: Sequence[AlStatus] = self._all_in_op
         self._asked_errors: set[int] = set()  # slaves whose error has been asked for
         self._answers: deque[tuple[SdoResult, ...]] = deque()  # to batches, from any thread
         ring.refusal = self._refusal
@@ -122,7 +123,7 @@ class Operation:
         """
         if not self._ring.answered:
             return
-        states = self._master.states()
+        states = self._all_in_op if self._master.all_in_op else self._master.states()
         if all(status.state is AlState.NONE for status in states):
             return
         self._states = states

@@ -55,7 +55,7 @@ class Ring:
         self.wake = threading.Event()  # there is new mailbox work
         self.enabled: Mask = np.zeros(count, dtype=bool)  # in operation; a new array each time
         self.lost = 0  # exchanges since the last that reached every slave
-        self.lost_in_all = 0  # exchanges that didn't reach every slave, since the start
+        self.lost_in_all = 0  # exchanges that didn't reach every slave, at the present pace
         self.answered = False  # whether the latest exchange came back at all
         self.last_answer = timebase.clock()  # [s]
         self.last_complete = timebase.clock()  # [s] that every slave took part
@@ -74,7 +74,7 @@ class Ring:
         """From here on an exchange comes every `period`; SYNC0 fires every `sync0` [s]."""
         self.lock = DcLock(round(period * 1e9))
         self.walk.hold = ceil(2.0 * sync0 / period)
-        self.lost = 0  # what was missing at another pace says nothing about this one
+        self.lost = self.lost_in_all = 0  # at another pace says nothing about this one
 
     def exchange(self, target: NDArray[np.int32] | None = None) -> None:
         """Exchange process data once; drives that aren't in operation follow what they measure.

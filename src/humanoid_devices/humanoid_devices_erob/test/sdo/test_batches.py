@@ -66,6 +66,14 @@ def test_ten_slaves_are_written_and_read_back_in_the_time_of_about_one(
     assert min(took) >= 2 * registers * 0.002
 
 
+def test_ten_slaves_share_frames(make_world) -> None:
+    world = make_world(10, delay=0.002)
+    world.write([register(slave, VELOCITY, 1) for slave in range(10)])
+    before = world.bus.frames
+    world.write([register(slave, VELOCITY, 2) for slave in range(10)])
+    assert world.bus.frames - before < 10  # two requests and two answers; a poll that was early
+
+
 def test_slaves_are_finished_close_to_each_other(make_world) -> None:
     world = make_world(10, delay=0.002)
     world.write([register(slave, VELOCITY, 1) for slave in range(10)])
