@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ LIMP, SOFT, STIFF = (0, 0, 0, 1), (0, 56, 0, 1), (515, 19, 0, 1)
 OPERATIONAL = 8  # AL state
 SAFEOP = 4
 MAILBOX_DELAY_MS = 2.0
+START_UPS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 200))]
 
 
 class RealRobot:
@@ -154,24 +156,31 @@ def test_a_change_writes_two_registers_a_drive_in_the_order_that_is_never_stiffe
         assert [w[1:] for w in down if w[0] == slave] == [(POSITION, 0), (VELOCITY, 56)]
 
 
+@pytest.mark.parametrize("seed", START_UPS)
 def test_no_mail_reaches_a_drive_between_preop_and_the_operation_of_all(
-    robot: RealRobot,
+    robot: RealRobot, seed: int
 ) -> None:
     """On the ring's own clock. /prime/joint_states flow only then, and mail only after them."""
-    robot.start("impedance")  # first, and eager
-    robot.client.until(lambda: robot.states, "the manager")
-    robot.start("control")
+    random = Random(seed)
+    robot.control.mailbox_delay(random.uniform(0.0, 0.005))
+    order = ["impedance", "control"]
+    if seed:
+        random.shuffle(order)
+    robot.start(order[0])
+    if order[0] == "impedance" and (seed == 0 or random.random() < 0.5):  # first, and eager
+        robot.client.until(lambda: robot.states, "the manager")
+    robot.start(order[1])
     robot.client.connect()
     robot.confirmed()
     lines = robot.control.log()
 
     def reached(state: int) -> dict[int, float]:
-        """When each slave came to an AL state first."""
-        found: dict[int, float] = {}
-        for time, slave, kind, detail in lines:
-            if kind == "state" and detail["state"] == state:
-                found.setdefault(slave, time)
-        return found
+        """When each slave came to an AL state; last, if the bring-up was tried again."""
+        return {
+            slave: time
+            for time, slave, kind, detail in lines
+            if kind == "state" and detail["state"] == state
+        }
 
     left_preop, operational = reached(SAFEOP), reached(OPERATIONAL)
     assert len(left_preop) == len(operational) == 10

@@ -14,6 +14,7 @@ from typing import Final
 import pysoem
 
 from humanoid_devices_erob.al_state import AlState, AlStatus
+from humanoid_devices_erob.al_told import al_status
 from humanoid_devices_erob.clocks import (
     SYNC_UNIT,
     TIME_DIFFERENCE,
@@ -169,7 +170,7 @@ class EthercatMaster:
     def states(self) -> list[AlStatus]:
         """Of every slave, now: one datagram if all agree, else one more."""
         self._opened().read_state()
-        return [_al_status(slave.state, slave.al_status) for slave in self._slaves]
+        return [al_status(slave.state, slave.al_status) for slave in self._slaves]
 
     # Process data.
 
@@ -249,13 +250,3 @@ class EthercatMaster:
         if not to_slave_size or not from_slave_size:
             raise BringUpError(f"slave {slave} has no mailbox")
         return MailboxLayout(to_slave, to_slave_size, from_slave, from_slave_size)
-
-
-def _al_status(state: int, code: int) -> AlStatus:
-    try:
-        known = AlState(state & 0xF)
-    except ValueError:  # several bits: in between
-        return AlStatus(AlState.NONE)
-    if not state & pysoem.STATE_ERROR:
-        return AlStatus(known)
-    return AlStatus(known, True, code, pysoem.al_status_code_to_string(code))
