@@ -86,11 +86,6 @@ class EthercatMaster:
         if claim is not None:
             claim.close()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a ring to talk to."""
-        return self._master is not None
-
     # Set-up, in this order.
 
     def scan(self) -> list[Identity]:
