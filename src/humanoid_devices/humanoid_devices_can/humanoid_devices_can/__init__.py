@@ -1,0 +1,1 @@
+"""MIT motors on a CAN bus: what all families share."""

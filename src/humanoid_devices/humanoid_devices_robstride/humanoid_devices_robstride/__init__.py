@@ -1,0 +1,1 @@
+"""Robstride motors on CAN."""

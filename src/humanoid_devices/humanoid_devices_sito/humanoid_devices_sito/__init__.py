@@ -1,0 +1,1 @@
+"""Sito motors on CAN."""
