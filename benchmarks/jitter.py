@@ -26,7 +26,7 @@ from figures import Figure, arguments, figure, note, report
 from numpy.typing import NDArray
 from processes import PATIENCE, BenchmarkError, control, isolated, peer, running
 
-from humanoid_bringup_prime.bringup import Backend
+from humanoid_bringup_prime.options import Backend
 from humanoid_controller_manager.realtime import LOOP_PRIORITY
 
 RATE = 1000  # [Hz]

@@ -19,7 +19,7 @@ from humanoid_control_msgs.msg import ControlMode
 from processes import Client, Running, client, control, isolated, peer, running
 from std_srvs.srv import Trigger
 
-from humanoid_bringup_prime.bringup import Backend
+from humanoid_bringup_prime.options import Backend
 
 RATES = (50, 200, 1000)  # [Hz]
 SWITCHES = 250  # at every rate

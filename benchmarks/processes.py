@@ -23,7 +23,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from humanoid_bringup_prime.bringup import Backend, Options, plan
+from humanoid_bringup_prime.bringup import plan
+from humanoid_bringup_prime.options import Backend, Options
 from humanoid_control_common.modes import Mode
 
 BENCHMARKS = Path(__file__).resolve().parent

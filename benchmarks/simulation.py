@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from processes import BenchmarkError, client, control, isolated, running
 from rosgraph_msgs.msg import Clock
 
-from humanoid_bringup_prime.bringup import SIMULATION_UPDATE_RATE, Backend
+from humanoid_bringup_prime.bringup import SIMULATION_UPDATE_RATE
+from humanoid_bringup_prime.options import Backend
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.hardware import HardwareInfo
 from humanoid_controller_manager.urdf import parse_robot_description

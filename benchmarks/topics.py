@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from processes import Client, client, control, isolated, peer, running
 from sensor_msgs.msg import JointState
 
-from humanoid_bringup_prime.bringup import Backend
+from humanoid_bringup_prime.options import Backend
 
 TOPICS = {"control": "/prime/joint_states", "bare": "/bare/joint_states"}
 RATES = (50, 200, 1000)  # [Hz]

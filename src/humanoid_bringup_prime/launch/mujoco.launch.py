@@ -5,8 +5,8 @@ from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from humanoid_bringup_prime.bringup import Backend, Options
 from humanoid_bringup_prime.launching import actions
+from humanoid_bringup_prime.options import Backend, Options
 from launch import LaunchContext, LaunchDescription
 
 ARGUMENTS = [

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from humanoid_bringup_prime.bringup import Backend, Backends, Options
 from humanoid_bringup_prime.launching import actions
+from humanoid_bringup_prime.options import Backend, Backends, Options
 from humanoid_control_common.modes import Mode
 from launch import LaunchContext, LaunchDescription
 
@@ -15,7 +15,7 @@ ARGUMENTS = [
         "backends",
         default_value="all",
         choices=["all", "ec", "can"],
-        description="Real buses; the joints of the other one are mocked. This version has ec only.",
+        description="Real buses; the joints of the other one are mocked.",
     ),
     DeclareLaunchArgument(
         "hardware_config",
@@ -33,10 +33,26 @@ ARGUMENTS = [
         description="Network interface of the ring; empty: that of the hardware file.",
     ),
     DeclareLaunchArgument(
+        "can_interface",
+        default_value="",
+        description="Kind of CAN adapter (socketcan, slcan ...); empty: that of the hardware file.",
+    ),
+    DeclareLaunchArgument(
+        "can_channel",
+        default_value="",
+        description="Where the CAN adapter is (can2 ...); empty: that of the hardware file.",
+    ),
+    DeclareLaunchArgument(
         "enable_mode_manager",
         default_value="true",
         choices=["true", "false"],
         description="false: for a mode manager of one's own.",
+    ),
+    DeclareLaunchArgument(
+        "enable_gamepad",
+        default_value="false",
+        choices=["true", "false"],
+        description="Take modes from an Xbox gamepad, too (needs the package joy).",
     ),
     DeclareLaunchArgument(
         "initial_mode",
@@ -63,7 +79,10 @@ def bring_up(context: LaunchContext) -> list:
         backend=Backend.REAL,
         backends=Backends(chosen["backends"]),
         ethercat_interface=chosen["ethercat_interface"],
+        can_interface=chosen["can_interface"],
+        can_channel=chosen["can_channel"],
         enable_mode_manager=chosen["enable_mode_manager"] == "true",
+        enable_gamepad=chosen["enable_gamepad"] == "true",
         initial_mode=Mode[chosen["initial_mode"].upper()],
         viewer=chosen["viewer"] == "true",
         **files,

@@ -23,7 +23,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from humanoid_bringup_prime.bringup import Backend, Options, Process, plan
+from humanoid_bringup_prime.bringup import plan
+from humanoid_bringup_prime.options import Backend, Options, Process
 
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -9,7 +9,8 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime.bringup import Backend, Backends, Options, plan
+from humanoid_bringup_prime.bringup import plan
+from humanoid_bringup_prime.options import Backend, Backends, Options
 from humanoid_control_common.errors import ConfigError
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"

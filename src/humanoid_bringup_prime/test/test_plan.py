@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime.bringup import Backend, Backends, Options, Process, notes, plan
+from humanoid_bringup_prime.bringup import notes, plan
+from humanoid_bringup_prime.options import Backend, Backends, Options, Process
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 
@@ -113,17 +115,76 @@ def test_with_ethercat_alone_the_wrists_are_mocked_and_the_operator_is_told(
     assert "PrimeCANMock" in urdf
     assert "PrimeSitoCAN" not in urdf
     assert notes(real()) == [
-        "backends:=ec: the four wrists on the CAN bus are mocked, only the ten eRobs are real"
+        "backends:=ec: the four wrists on the CAN bus are mocked, only the eRobs are real"
     ]
     assert notes(Options(backend=Backend.MUJOCO)) == []
 
 
-@pytest.mark.parametrize("backends", [Backends.ALL, Backends.CAN])
-def test_what_needs_the_can_side_is_refused_with_what_to_do(
-    tmp_path: Path, backends: Backends
-) -> None:
-    with pytest.raises(ConfigError, match=rf"backends:={backends.value} needs the CAN side.*:=ec"):
-        plan(Options(backend=Backend.REAL, backends=backends), tmp_path)
+def test_without_the_ring_there_is_no_impedance_to_manage(tmp_path: Path) -> None:
+    options = Options(backend=Backend.REAL, backends=Backends.CAN, viewer=False)
+    processes = plan(options, tmp_path)
+    assert [process.label for process in processes] == ["control"]
+    assert "impedance_manager" not in parameters(processes[0], "mode_manager")
+
+
+def test_a_gamepad_has_a_driver_and_the_mode_manager_listens(tmp_path: Path) -> None:
+    processes = plan(real(viewer=False, enable_gamepad=True), tmp_path)
+    driver = labelled(processes, "gamepad")
+    assert (driver.package, driver.executable, driver.required) == ("joy", "joy_node", False)
+    assert parameters(processes[0], "mode_manager")["gamepad"] is True
+
+
+def blocks(process: Process) -> dict[str, dict[str, str]]:
+    """What the description says of each block's hardware."""
+    urdf = fromstring(parameters(process, "controller_manager")["robot_description"])
+    return {
+        str(block.get("name")): {
+            str(p.get("name")): str(p.text) for p in block.findall("hardware/param")
+        }
+        | {"plugin": str(block.findtext("hardware/plugin"))}
+        for block in urdf.findall("ros2_control")
+    }
+
+
+def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_path: Path) -> None:
+    """Same list, same plugins, same parameters: but for what the buses are called."""
+    real_folder, twin_folder = tmp_path / "real", tmp_path / "twin"
+    real_folder.mkdir()
+    twin_folder.mkdir()
+    expected = plan(Options(backend=Backend.REAL), real_folder)
+    virtual, truth, *processes = plan(Options(backend=Backend.TWIN), twin_folder)
+    assert (virtual.package, virtual.executable, virtual.required) == (
+        "humanoid_twin",
+        "robot",
+        True,
+    )
+    assert (truth.executable, truth.required) == ("truth", False)
+    assert [(p.label, p.package, p.executable, p.required) for p in processes] == [
+        (p.label, p.package, p.executable, p.required) for p in expected
+    ]
+    names = {"interface", "channel"}
+    for mine, its in zip(blocks(processes[0]).items(), blocks(expected[0]).items(), strict=True):
+        assert mine[0] == its[0]
+        assert {k: v for k, v in mine[1].items() if k not in names} == {
+            k: v for k, v in its[1].items() if k not in names
+        }
+    found = blocks(processes[0])
+    words = virtual.arguments
+    told = dict(zip(words[::2], words[1::2], strict=True))
+    assert found["PrimeEtherCATSide"]["interface"] == told["--cable"]
+    assert found["PrimeSitoCAN"]["interface"] == "slcan"
+    assert found["PrimeSitoCAN"]["channel"] == told["--can"]
+    assert parameters(truth, "truth")["control"] == told["--control"]
+    same = [node for node in ("mode_manager", "standby_controller", "damping_controller")]
+    assert [parameters(processes[0], node) for node in same] == [
+        parameters(expected[0], node) for node in same
+    ]
+
+
+def test_the_others_wait_for_the_virtual_robot(tmp_path: Path) -> None:
+    first, *others = plan(Options(backend=Backend.TWIN), tmp_path)
+    assert first.ready
+    assert not any(process.ready for process in others)
 
 
 def test_the_interface_of_the_ring_can_be_chosen(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState
 
-from humanoid_bringup_prime.bringup import Backend, Backends, Options, plan
+from humanoid_bringup_prime.bringup import plan
+from humanoid_bringup_prime.options import Backend, Backends, Options
 from humanoid_control_common.modes import Mode
 from humanoid_twin.ethercat.errors import VethError
 from humanoid_twin.testing import ring

@@ -7,7 +7,7 @@ import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rosgraph_msgs.msg import Clock
 
-from humanoid_bringup_prime.bringup import Backend
+from humanoid_bringup_prime.options import Backend
 
 READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
 STIFFNESS = 20.0  # [Nm/rad] of STANDBY

@@ -13,11 +13,12 @@ from ament_index_python.packages import (
     get_package_share_directory,
 )
 
-from humanoid_bringup_prime.bringup import Backend, Backends, Options, Process, notes, plan
+from humanoid_bringup_prime.bringup import notes, plan
+from humanoid_bringup_prime.options import Options, Process
+from humanoid_control_cli.bus_check import require_buses
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.output import Output, wants_colour
 from humanoid_control_cli.processes import Command, Guard
-from humanoid_control_cli.ring_check import interface_of, require_ring
 from humanoid_control_cli.signals import StopSignals
 from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
 from humanoid_control_common.errors import ConfigError
@@ -38,8 +39,7 @@ def bring_up(options: Options) -> int:
         # Refused here, before the robot of the other one is mistaken for ours.
         take_domain_lock().close()
         commands = [*map(_command, plan(options, guard.folder)), READY]
-        if options.backend is Backend.REAL and options.backends is not Backends.CAN:
-            require_ring(options.ethercat_interface or interface_of(_hardware_file(options)))
+        require_buses(options, _hardware_file(options))
         output = Output(
             sys.stdout.fileno(),
             OWN_LABEL,
@@ -53,10 +53,10 @@ def bring_up(options: Options) -> int:
 
 
 def _command(process: Process) -> Command:
+    program = str(find_executable(process.package, process.executable))
     files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
-    program = find_executable(process.package, process.executable)
-    arguments = (str(program), "--ros-args", *files)
-    return Command(process.label, arguments, required=process.required)
+    arguments = process.arguments or ("--ros-args", *files)
+    return Command(process.label, (program, *arguments), process.required, process.ready)
 
 
 def _hardware_file(options: Options) -> Path:

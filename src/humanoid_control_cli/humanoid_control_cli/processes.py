@@ -34,6 +34,7 @@ class Command:
     label: str
     arguments: tuple[str, ...]
     required: bool = True
+    ready: str = ""  # the later ones wait until it prints a line that begins so
 
 
 class Guard:
@@ -90,6 +91,7 @@ class Child:
 
     def __init__(self, command: Command, guard: Guard, environment: Mapping[str, str]) -> None:
         self.command = command
+        self.ready = not command.ready
         self.sent: list[signal.Signals] = []
         self.status: int | None = None  # exit code, or -signal; None while it runs
         self._popen = subprocess.Popen(
@@ -134,10 +136,13 @@ class Child:
         data = _read(descriptor) if cutter else None
         if cutter is None or data is None:
             return []
-        if data:
-            return cutter.feed(data)
-        del self.streams[descriptor]
-        return cutter.finish()
+        if not data:
+            del self.streams[descriptor]
+            return cutter.finish()
+        lines = cutter.feed(data)
+        sign = self.command.ready.encode()
+        self.ready = self.ready or any(line.startswith(sign) for line in lines)
+        return lines
 
     def catches(self, number: signal.Signals) -> bool:
         """Whether the program has said what it does with a signal."""

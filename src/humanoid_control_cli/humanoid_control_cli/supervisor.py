@@ -6,6 +6,7 @@ import math
 import select
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -42,29 +43,31 @@ class Supervisor:
         self._exit_code = 0
 
     def run(self, commands: Sequence[Command], environment: Mapping[str, str]) -> int:
-        """Run `commands`, started in this order.
+        """Run `commands`, started in this order, each as soon as the ones before are ready.
 
         Returns 0 if they ended in order because they were asked to, otherwise the exit code of the
         first one that didn't, 128 + signal if it was killed.
         """
-        for command in commands:
-            if self._signals.count or not self._start(command, environment):
-                break
+        waiting = deque(commands)
         self._react()
+        self._start_some(waiting, environment)
         while any(child.running for child in self._children):
             self._wait()
             self._react()
+            self._start_some(waiting, environment)
         self._flush()
         return self._exit_code
 
-    def _start(self, command: Command, environment: Mapping[str, str]) -> bool:
-        try:
-            self._children.append(Child(command, self._guard, environment))
-        except (OSError, subprocess.SubprocessError) as error:
-            self._exit_code = 1
-            self._stop(f"{command.label} cannot be started: {error}")
-            return False
-        return True
+    def _start_some(self, waiting: deque[Command], environment: Mapping[str, str]) -> None:
+        """Start those whose turn has come; none any more once all are to end."""
+        while waiting and not self._stopping and all(child.ready for child in self._children):
+            command = waiting.popleft()
+            try:
+                self._children.append(Child(command, self._guard, environment))
+            except (OSError, subprocess.SubprocessError) as error:
+                self._exit_code = 1
+                self._stop(f"{command.label} cannot be started: {error}")
+            self._react()
 
     def _wait(self) -> None:
         """Wait for whatever comes first, and do what it asks for."""

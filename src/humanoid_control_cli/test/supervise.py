@@ -14,7 +14,12 @@ from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
 def main() -> int:
     asked = json.loads(sys.argv[1])
     commands = [
-        Command(label, tuple(arguments), required=label not in asked.get("optional", []))
+        Command(
+            label,
+            tuple(arguments),
+            required=label not in asked.get("optional", []),
+            ready=asked.get("ready", {}).get(label, ""),
+        )
         for label, arguments in asked["commands"].items()
     ]
     with StopSignals() as signals, Guard(asked.get("guard_patience", 5.0)) as guard:

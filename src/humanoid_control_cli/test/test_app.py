@@ -61,7 +61,7 @@ def test_version_names_what_a_bug_report_needs(hc) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("up fake", "'fake' is not one of 'mujoco', 'mock', 'real'"),
+        ("up fake", "'fake' is not one of 'mujoco', 'mock', 'twin', 'real'"),
         ("up real --rtf 1", "is for `hc up mujoco`, not real"),
         ("up mujoco --interface ecm0", "is for `hc up real`, not mujoco"),
         ("up mock --backends ec", "is for `hc up real`, not mock"),

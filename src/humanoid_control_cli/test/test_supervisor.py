@@ -187,6 +187,35 @@ def test_what_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:
     assert not run.descendants()
 
 
+def test_the_others_wait_until_a_process_is_ready(supervise, tmp_path: Path) -> None:
+    """The first one gets ready only when asked to, so the second can't be early by chance."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    first = f"print('starting', flush=True); open({str(fifo)!r}).read(); print('first: ready')"
+    run = supervise(
+        {"first": python(first + "; import signal; signal.pause()"), "second": python("")},
+        ready={"first": "first: ready"},
+    )
+    run.wait_for("starting")
+    assert "second ended" not in "".join(run.lines)
+    fifo.write_text("go")
+    assert run.finish() == 0
+    ready = run.lines.index("first  | first: ready")
+    assert any("second ended" in line for line in run.lines[ready:])
+
+
+def test_a_process_that_ends_before_it_is_ready_lets_nothing_else_start(
+    supervise, tmp_path: Path
+) -> None:
+    mark = tmp_path / "started"
+    run = supervise(
+        {"first": python("raise SystemExit(3)"), "second": ["touch", str(mark)]},
+        ready={"first": "ready"},
+    )
+    assert run.finish() == 3
+    assert not mark.exists()
+
+
 def test_what_a_process_leaves_in_its_group_goes_with_it(supervise) -> None:
     run = supervise({"a": python(LEAVES_CHILD)})
     assert run.finish() == 0

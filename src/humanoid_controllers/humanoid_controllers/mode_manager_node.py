@@ -11,6 +11,7 @@ from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
 from pydantic import Field
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import StrictModel
@@ -18,6 +19,7 @@ from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_controller_manager.node import ControllerManagerNode, configured_node, parameters_of
 from humanoid_controller_manager.parameters import node_document, parse
+from humanoid_controllers.gamepad import Gamepad
 from humanoid_controllers.impedance_watch import ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager import Answer, ModeManager, Statement
 
@@ -39,6 +41,8 @@ class ModeManagerParameters(StrictModel):
     safety_deadlines: dict[str, float] = Field(default_factory=dict)
     # Topic on which an impedance manager says what gains the drives have; empty: there is none.
     impedance_manager: str = ""
+    # Whether a gamepad on /joy may ask for modes.
+    gamepad: bool = False
 
 
 class ModeManagerNode:
@@ -65,6 +69,9 @@ class ModeManagerNode:
         # Sources of this process come with the snapshots, newer than any topic could tell.
         self._own_sources = {info.name for info in manager.description.blocks}
         self._create_interfaces(parameters.impedance_manager)
+        if parameters.gamepad:
+            self._gamepad = Gamepad()
+            self.node.create_subscription(Joy, "/joy", self._on_joy, 10)
 
     def changed(self) -> None:
         """See Companion: react, and state it at once if what is in force is new."""
@@ -115,6 +122,11 @@ class ModeManagerNode:
             self.changed()
             return
         self._ask(INTENT_OF_MODE[Mode(message.mode)])
+
+    def _on_joy(self, message: Joy) -> None:
+        intent = self._gamepad.pressed(message.buttons)
+        if intent is not None:
+            self._ask(intent)
 
     def _ask(self, intent: Intent) -> Answer:
         answer = self._modes.handle(intent, self._now())

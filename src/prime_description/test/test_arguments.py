@@ -146,6 +146,10 @@ EDITS: dict[str, tuple[Edit, str]] = {
     ),
     "no joints": (lambda h: h.pop("joints"), "joints is None, expected a mapping"),
     "no buses": (lambda h: h.pop("buses"), "buses is None, expected a mapping"),
+    "no channel": (
+        lambda h: h["buses"].update(can={"interface": "can2"}),
+        r"buses.can: missing \['bitrate', 'channel'\]",
+    ),
     "empty slaves": (
         lambda h: h["joints"].update(erob_slaves=None),
         "joints.erob_slaves is None, expected a mapping",

@@ -137,7 +137,9 @@ def test_real_blocks_name_their_bus_and_the_calibration(urdf: Urdf, config_folde
         "calibration_file": calibration,
     }
     assert hardware_params(urdf("real"), "PrimeSitoCAN") == {
-        "interface": "can2",
+        "interface": "socketcan",
+        "channel": "can2",
+        "bitrate": "1000000",
         "calibration_file": calibration,
     }
 
@@ -160,14 +162,16 @@ def test_arguments_override_interface_names_and_add_the_control_frequency(
     robot = fromstring(
         expand_with(
             ethercat_interface="veth0",
-            can_interface="vcan1",
+            can_interface="slcan",
+            can_channel="/dev/ttyACM0",
             control_frequency="50",
             calibration_file="/c.yaml",
         )
     )
     ring = hardware_params(robot, "PrimeEtherCATSide")
     wrists = hardware_params(robot, "PrimeSitoCAN")
-    assert (ring["interface"], wrists["interface"]) == ("veth0", "vcan1")
+    assert ring["interface"] == "veth0"
+    assert (wrists["interface"], wrists["channel"]) == ("slcan", "/dev/ttyACM0")
     assert ring["control_frequency"] == "50"
     assert (ring["calibration_file"], wrists["calibration_file"]) == ("/c.yaml", "/c.yaml")
 
@@ -194,13 +198,13 @@ def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
     hardware = yaml.safe_load((config_folder / "prime_hardware.yaml").read_text())
     hardware["buses"] = {
         "ethercat": {"master": 3, "interface": "eno9", "vendor_id": 7, "product_code": 8},
-        "can": {"interface": "can7"},
+        "can": {"interface": "pcan", "channel": "can7", "bitrate": 500000},
     }
     joints = hardware["joints"]
     for row in joints["erob_slaves"].values():
         row.update(position=row["position"] + 20, model="eRob80_V5_MC2")
     for row in joints["mit_joints"].values():
-        row.update(id=row["id"] + 40, model="TA40-100")
+        row.update(id=row["id"] + 40, model="TA40-100", stiffness_divisor=700, damping_divisor=2)
     joints["erob_kt"] = {"left_elbow_pitch": 0.2e-3}
     joints["erob_gear"] = {"left_elbow_pitch": 100}
     copy = tmp_path / "hardware.yaml"
@@ -211,7 +215,8 @@ def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
     ring = hardware_params(robot, "PrimeEtherCATSide")
     assert (ring["master_id"], ring["interface"]) == ("3", "eno9")
     assert (ring["vendor_id"], ring["product_code"]) == ("7", "8")
-    assert hardware_params(robot, "PrimeSitoCAN")["interface"] == "can7"
+    wrists = hardware_params(robot, "PrimeSitoCAN")
+    assert (wrists["interface"], wrists["channel"], wrists["bitrate"]) == ("pcan", "can7", "500000")
     shift = {"ring_position": (20, "eRob80_V5_MC2"), "can_id": (40, "TA40-100")}
     for joint, family, address in ROWS:
         name, key, _ = FAMILIES[family]
@@ -219,6 +224,8 @@ def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
         assert element is not None
         found = params(element)
         assert (int(found[key]), found["model"]) == (address + shift[key][0], shift[key][1])
+        if family == "Sito":
+            assert (found["stiffness_divisor"], found["damping_divisor"]) == ("700", "2")
         if family == "eRob":
             elbow = joint == "left_elbow_pitch"
             assert float(found["kt"]) == (0.2e-3 if elbow else 0.134e-3)

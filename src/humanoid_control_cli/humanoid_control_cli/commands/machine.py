@@ -30,6 +30,13 @@ def doctor(
         str | None,
         typer.Option(help="Network interface of the EtherCAT ring, to be checked too."),
     ] = None,
+    can: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND:CHANNEL",
+            help="CAN adapter, to be checked too: socketcan:can2, slcan:/dev/ttyACM0 …",
+        ),
+    ] = None,
 ) -> None:
     """Check this machine and say how to mend it. Exit code 1: something needed is missing."""
     from rich.console import Console
@@ -38,10 +45,19 @@ def doctor(
     from humanoid_control_cli.doctor.findings import Level
     from humanoid_control_cli.doctor.view import show
 
-    findings = check(interface)
+    findings = check(interface, _adapter(can) if can else None)
     show(findings, Console(markup=False, highlight=False))
     if any(finding.level is Level.MISSING for finding in findings):
         raise typer.Exit(1)
+
+
+def _adapter(text: str) -> tuple[str, str]:
+    kind, separator, channel = text.partition(":")
+    if not (kind and separator and channel):
+        raise typer.BadParameter(
+            f"'{text}' is no KIND:CHANNEL, as socketcan:can2", param_hint="'--can'"
+        )
+    return kind, channel
 
 
 def version() -> None:

@@ -34,8 +34,8 @@ def ring(
 
     The cable is a virtual one (`hc twin veth`) or leads to another machine. Needs CAP_NET_RAW.
     """
+    from humanoid_control_cli.bus_check import require_far_end
     from humanoid_control_cli.doctor.system import fifo_is_permitted
-    from humanoid_control_cli.ring_check import require_far_end
     from humanoid_twin.ethercat.main import main
 
     require_far_end(ifname)

@@ -12,10 +12,11 @@ from humanoid_control_common.modes import Mode
 
 
 class Backend(StrEnum):
-    """What `hc up` can bring up in this version."""
+    """What `hc up` can bring up."""
 
     MUJOCO = "mujoco"
     MOCK = "mock"
+    TWIN = "twin"
     REAL = "real"
 
 
@@ -45,7 +46,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     backends: Annotated[
         Backends | None,
         typer.Option(
-            help="real: which buses there are; joints of the other one are mocked.",
+            help="real, twin: which buses there are; joints of the other one are mocked.",
             show_default="all",
         ),
     ] = None,
@@ -54,6 +55,22 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         typer.Option(
             metavar="IF",
             help="real: network interface of the EtherCAT ring.",
+            show_default="that of the hardware file",
+        ),
+    ] = None,
+    can_interface: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="real: kind of CAN adapter, as python-can calls it: socketcan, slcan …",
+            show_default="that of the hardware file",
+        ),
+    ] = None,
+    can_channel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHANNEL",
+            help="real: where the CAN adapter is: can2, /dev/ttyACM0 …",
             show_default="that of the hardware file",
         ),
     ] = None,
@@ -69,6 +86,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     initial_mode: Annotated[
         InitialMode, typer.Option(help="The mode to start in.")
     ] = InitialMode.ZERO_TORQUE,
+    gamepad: Annotated[bool, typer.Option(help="Take modes from a gamepad, too.")] = False,
     controllers: Annotated[Path | None, _file("Controllers and their parameters.")] = None,
     hardware: Annotated[
         Path | None, _file("Which drive moves which joint.", "--hardware", "--hardware-config")
@@ -81,15 +99,21 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
 ) -> None:
     """Bring Prime up and keep it running until Ctrl-C."""
     _check_for(Backend.MUJOCO, backend, "'--rtf'", rtf)
-    _check_for(Backend.REAL, backend, "'--backends'", backends)
+    if backend is not Backend.TWIN:
+        _check_for(Backend.REAL, backend, "'--backends'", backends)
     _check_for(Backend.REAL, backend, "'--interface'", interface)
-    from humanoid_bringup_prime import bringup
+    _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
+    _check_for(Backend.REAL, backend, "'--can-channel'", can_channel)
+    from humanoid_bringup_prime import options as bringup
     from humanoid_control_cli.bring_up import bring_up
 
     options = bringup.Options(
         backend=bringup.Backend[backend.name],
         backends=bringup.Backends[(backends or Backends.ALL).name],
         ethercat_interface=interface or "",
+        can_interface=can_interface or "",
+        can_channel=can_channel or "",
+        enable_gamepad=gamepad,
         real_time_factor=1.0 if rtf is None else rtf,
         initial_mode=Mode[initial_mode.name],
         viewer=viewer,

@@ -1,0 +1,69 @@
+"""What can be chosen at a bring-up, and what one consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import SAFE_MODES, Mode
+
+
+class Backend(Enum):
+    """What moves the joints."""
+
+    REAL = "real"
+    TWIN = "twin"  # the virtual robot: it answers on the buses like the real one
+    MUJOCO = "mujoco"
+    MOCK = "mock"
+
+
+class Backends(Enum):
+    """Which of the real buses there are; the joints of the other one are mocked."""
+
+    ALL = "all"
+    EC = "ec"  # EtherCAT
+    CAN = "can"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What can be chosen at a bring-up. Paths default to the files this package installs."""
+
+    backend: Backend
+    backends: Backends = Backends.ALL  # of REAL and TWIN
+    ethercat_interface: str = ""  # of REAL; empty: that of the hardware file
+    can_interface: str = ""  # of REAL; kind of adapter by python-can's names; empty: the same
+    can_channel: str = ""  # of REAL; empty: the same
+    real_time_factor: float = 1.0  # simulated seconds per second; 0 = as fast as possible
+    initial_mode: Mode = Mode.ZERO_TORQUE
+    enable_mode_manager: bool = True
+    enable_gamepad: bool = False
+    viewer: bool = True
+    viewer_host: str = "127.0.0.1"
+    viewer_port: int = 8080
+    controllers_file: Path | None = None
+    hardware_config: Path | None = None
+    calibration_file: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.real_time_factor < float("inf"):
+            raise ConfigError(f"real-time factor is {self.real_time_factor:g}, expected 0 or more")
+        if self.initial_mode not in SAFE_MODES:
+            raise ConfigError(
+                f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE or DAMPING"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process of a bring-up. If a required one ends, the rest is stopped."""
+
+    label: str
+    package: str
+    executable: str
+    parameter_files: tuple[Path, ...] = ()
+    arguments: tuple[str, ...] = ()  # of a program that is no ROS node
+    required: bool = True
+    ready: str = ""  # the later ones wait until it prints a line that begins so

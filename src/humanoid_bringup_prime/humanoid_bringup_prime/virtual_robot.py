@@ -1,0 +1,49 @@
+"""The virtual robot before a real bring-up: what it consists of, and where it is found."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from humanoid_bringup_prime.options import Backend, Options, Process
+from humanoid_bringup_prime.parameters_file import write_parameters
+from prime_description.description import expand
+
+PACKAGE: Final = "humanoid_twin"
+READY: Final = "robot: "  # what the virtual robot begins to say when it answers on both buses
+
+
+def as_real(options: Options, folder: Path) -> Options:
+    """The real bring-up that meets the virtual robot: all the same but for the buses' names."""
+    return replace(
+        options,
+        backend=Backend.REAL,
+        ethercat_interface=_cable()[0],
+        can_interface="slcan",
+        can_channel=str(folder / "can"),
+    )
+
+
+def processes(options: Options, folder: Path) -> list[Process]:
+    """The virtual robot, and what tells the truth about it beside the stack."""
+    urdf = folder / "virtual_prime.urdf"
+    urdf.write_text(expand({"use_sim": "true"}), encoding="utf-8")
+    master, drives = _cable()
+    control = folder / "virtual_prime"
+    robot = [
+        *("--urdf", urdf, "--cable", master, "--ring", drives),
+        *("--can", folder / "can", "--control", control),
+    ]
+    truth = write_parameters(folder, "truth", {"control": str(control)})
+    return [
+        Process("robot", PACKAGE, "robot", arguments=tuple(map(str, robot)), ready=READY),
+        Process("truth", PACKAGE, "truth", (truth,), required=False),
+    ]
+
+
+def _cable() -> tuple[str, str]:
+    """Both ends of the virtual cable: the master's, and the drives'. No two bring-ups share one."""
+    number = os.getpid()
+    return f"hcm{number}", f"hcs{number}"

@@ -1,0 +1,74 @@
+"""What the buttons of a gamepad ask for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_control_common.modes import Intent
+from humanoid_controllers.gamepad import CHORDS, Button, Gamepad
+
+NONE = [0] * 11
+
+
+def held(*buttons: Button) -> list[int]:
+    return [int(number in buttons) for number in range(11)]
+
+
+@pytest.fixture
+def gamepad() -> Gamepad:
+    """One that nobody touches."""
+    pad = Gamepad()
+    assert pad.pressed(NONE) is None
+    return pad
+
+
+@pytest.mark.parametrize(
+    ("buttons", "intent"),
+    [
+        ((Button.X,), Intent.DAMP),
+        ((Button.L1, Button.A), Intent.LOAD),
+        ((Button.L1, Button.B), Intent.LOAD),
+        ((Button.R1, Button.A), Intent.START_LOCOMOTION),
+        ((Button.R1, Button.B), Intent.START_REMOTE),
+        ((Button.BACK,), Intent.QUIT),
+    ],
+)
+def test_chords_are_those_of_the_documents(
+    gamepad: Gamepad, buttons: tuple[Button, ...], intent: Intent
+) -> None:
+    assert gamepad.pressed(held(*buttons)) is intent
+    assert gamepad.pressed(held(*buttons)) is None, "held, it asks once"
+    gamepad.pressed(NONE)
+    assert gamepad.pressed(held(*buttons)) is intent
+
+
+@pytest.mark.parametrize("button", [Button.A, Button.B, Button.L1, Button.R1])
+def test_one_button_of_a_chord_asks_for_nothing(gamepad: Gamepad, button: Button) -> None:
+    assert gamepad.pressed(held(button)) is None
+
+
+def test_what_is_held_when_the_gamepad_comes_asks_for_nothing() -> None:
+    pad = Gamepad()
+    assert pad.pressed(held(Button.L1, Button.A)) is None
+    assert pad.pressed(held(Button.L1, Button.A)) is None
+
+
+def test_damp_wins_over_whatever_else_is_pressed(gamepad: Gamepad) -> None:
+    assert gamepad.pressed([1] * 11) is Intent.DAMP
+
+
+@given(st.lists(st.lists(st.integers(0, 1), max_size=12), max_size=20))
+def test_an_intent_comes_only_with_a_chord_that_was_not_held_before(
+    states: list[list[int]],
+) -> None:
+    pad, before = Gamepad(), None
+    for state in states:
+        intent = pad.pressed(state)
+        now = {button for button in Button if button < len(state) and state[button]}
+        fresh = [
+            i for i, chord in CHORDS if before is not None and chord <= now and not chord <= before
+        ]
+        assert intent == (fresh[0] if fresh else None)
+        before = now
