@@ -175,10 +175,8 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
     assert found["PrimeSitoCAN"]["interface"] == "slcan"
     assert found["PrimeSitoCAN"]["channel"] == told["--can"]
     assert parameters(truth, "truth")["control"] == told["--control"]
-    same = [node for node in ("mode_manager", "standby_controller", "damping_controller")]
-    assert [parameters(processes[0], node) for node in same] == [
-        parameters(expected[0], node) for node in same
-    ]
+    for node in ("mode_manager", "standby_controller", "damping_controller"):
+        assert parameters(processes[0], node) == parameters(expected[0], node)
 
 
 def test_the_others_wait_for_the_virtual_robot(tmp_path: Path) -> None:

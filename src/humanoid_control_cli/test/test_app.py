@@ -38,7 +38,7 @@ except SystemExit:
     ("words", "expected"),
     [
         ("hc mode st", ["standby", "start_remote", "start_locomotion"]),
-        ("hc up ", ["mujoco", "mock", "real"]),
+        ("hc up ", ["mujoco", "mock", "twin", "real"]),
     ],
 )
 def test_words_are_completed(hc, words: str, expected: list[str]) -> None:
