@@ -32,6 +32,10 @@ build: base ## Build src/ with colcon, if needed
 sim: build ## Run Prime in MuJoCo with the browser viewer
 	@source ./env.sh; exec hc up mujoco --viewer $(ARGS)
 
+.PHONY: twin
+twin: build ## Run the real bring-up against the virtual robot, as root, with the browser viewer
+	@source ./env.sh; exec hc up twin --viewer $(ARGS)
+
 .PHONY: test
 test: setup build ## Run every test
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python -m pytest $(ARGS)
