@@ -21,6 +21,11 @@ setup(
     description="The virtual robot: answers on the wire like Prime's drives.",
     license="Apache-2.0",
     entry_points={
-        "console_scripts": ["ring = humanoid_twin.ethercat.main:main"],
+        "console_scripts": [
+            f"can = {package_name}.can.main:main",
+            f"ring = {package_name}.ethercat.main:main",
+            f"robot = {package_name}.robot.main:main",
+            f"truth = {package_name}.truth:main",
+        ],
     },
 )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from ament_index_python.packages import get_package_share_directory
 
 from humanoid_bringup_prime import virtual_robot
+from humanoid_bringup_prime.calibration.robot import read_robot
 from humanoid_bringup_prime.impedance.wiring import NODE, STATE_TOPIC, manager_parameters
 from humanoid_bringup_prime.options import Backend, Backends, Options, Process
 from humanoid_bringup_prime.parameters_file import write_parameters
@@ -41,13 +42,17 @@ def plan(options: Options, folder: Path) -> list[Process]:
     document = read_yaml(controllers)
     update_rate = _update_rate(options, document)
     urdf = expand(_description_arguments(options, update_rate))
-    processes = [_control(options, folder, controllers, (update_rate, urdf))]
-    if _has_erobs(options):
+    processes = []
+    if options.backend is Backend.REAL:
+        read_robot(urdf)  # the whole calibration file: a component looks at its own joints only
+    if _has_erobs(options) and not options.calibrate:
         own = manager_parameters(urdf, update_rate, _section(document, NODE))
         files = (controllers, write_parameters(folder, NODE, own))
         # Without it the robot goes to DAMPING, where it must not be left without control as well.
+        # First to start is last to end: the control process would take its end for a failure.
         manager = Process("impedance", "humanoid_bringup_prime", NODE, files, required=False)
         processes.append(manager)
+    processes.append(_control(options, folder, controllers, (update_rate, urdf)))
     if options.enable_gamepad:
         processes.append(Process("gamepad", "joy", "joy_node", required=False))
     if options.viewer:
@@ -57,12 +62,19 @@ def plan(options: Options, folder: Path) -> list[Process]:
 
 def notes(options: Options) -> list[str]:
     """What an operator should know of a bring-up before it starts."""
-    real = options.backend in (Backend.REAL, Backend.TWIN)
-    if not real or options.backends is Backends.ALL:
+    if options.backend not in (Backend.REAL, Backend.TWIN):
         return []
-    if options.backends is Backends.EC:
-        return ["backends:=ec: the four wrists on the CAN bus are mocked, only the eRobs are real"]
-    return ["backends:=can: the ten eRobs on EtherCAT are mocked, only the four wrists are real"]
+    said = []
+    if options.backends is not Backends.ALL:
+        name, mocked, real = (
+            ("ec", "the four wrists on the CAN bus", "eRobs")
+            if options.backends is Backends.EC
+            else ("can", "the ten eRobs on EtherCAT", "four wrists")
+        )
+        said.append(f"backends:={name}: {mocked} are mocked, only the {real} are real")
+    if options.calibrate:
+        said.append("without impedance manager and stiff modes; next is `hc calibrate`")
+    return said
 
 
 def _has_erobs(options: Options) -> bool:

@@ -40,6 +40,7 @@ class Options:
     initial_mode: Mode = Mode.ZERO_TORQUE
     enable_mode_manager: bool = True
     enable_gamepad: bool = False
+    calibrate: bool = False  # of REAL and TWIN: for `hc calibrate`, which sets the gains itself
     viewer: bool = True
     viewer_host: str = "127.0.0.1"
     viewer_port: int = 8080
@@ -53,6 +54,11 @@ class Options:
         if self.initial_mode not in SAFE_MODES:
             raise ConfigError(
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE or DAMPING"
+            )
+        if self.calibrate and self.initial_mode is not Mode.ZERO_TORQUE:
+            raise ConfigError(
+                f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE for a "
+                "calibration: the wrists are limp in no other mode"
             )
 
 

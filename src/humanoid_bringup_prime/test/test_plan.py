@@ -38,6 +38,10 @@ def parameters(process: Process, node: str) -> dict[str, Any]:
     return found
 
 
+def control_of(options: Options, folder: Path) -> Process:
+    return labelled(plan(options, folder), "control")
+
+
 def labelled(processes: list[Process], label: str) -> Process:
     (found,) = (process for process in processes if process.label == label)
     return found
@@ -55,10 +59,11 @@ def test_the_ethercat_side_comes_with_an_impedance_manager_the_mode_manager_know
 ) -> None:
     processes = plan(real(viewer=False), tmp_path)
     assert [(p.label, p.executable, p.required) for p in processes] == [
-        ("control", "control", True),
         ("impedance", "erob_impedance_manager", False),
-    ]
-    assert parameters(processes[0], "mode_manager") == {"impedance_manager": STATE}
+        ("control", "control", True),
+    ], "last to start is first to end: the manager must outlive what relies on it"
+    control = labelled(processes, "control")
+    assert parameters(control, "mode_manager") == {"impedance_manager": STATE}
 
 
 def test_the_impedance_manager_is_wired_from_the_hardware_file(tmp_path: Path) -> None:
@@ -79,9 +84,12 @@ def test_another_hardware_file_rewires_drives_and_manager_alike(tmp_path: Path) 
     joints["erob_gear"] = {"right_wrist_yaw": 100}
     file = tmp_path / "hardware.yaml"
     file.write_text(yaml.safe_dump(hardware))
-    found = parameters(
-        labelled(plan(real(hardware_config=file), tmp_path), "impedance"), "erob_impedance_manager"
-    )
+    calibration = yaml.safe_load((CONFIG / "prime_calibration.yaml").read_text())
+    calibration["left_elbow_pitch"]["id"], calibration["left_shoulder_pitch"]["id"] = 0, 3
+    measured = tmp_path / "calibration.yaml"
+    measured.write_text(yaml.safe_dump(calibration))
+    processes = plan(real(hardware_config=file, calibration_file=measured), tmp_path)
+    found = parameters(labelled(processes, "impedance"), "erob_impedance_manager")
     row = {
         name: values
         for name, *values in zip(
@@ -110,7 +118,7 @@ def test_the_gains_of_a_mode_are_the_same_on_both_families(tmp_path: Path) -> No
 def test_with_ethercat_alone_the_wrists_are_mocked_and_the_operator_is_told(
     tmp_path: Path,
 ) -> None:
-    urdf = parameters(plan(real(), tmp_path)[0], "controller_manager")["robot_description"]
+    urdf = parameters(control_of(real(), tmp_path), "controller_manager")["robot_description"]
     assert "PrimeEtherCATSide" in urdf
     assert "PrimeCANMock" in urdf
     assert "PrimeSitoCAN" not in urdf
@@ -131,7 +139,7 @@ def test_a_gamepad_has_a_driver_and_the_mode_manager_listens(tmp_path: Path) -> 
     processes = plan(real(viewer=False, enable_gamepad=True), tmp_path)
     driver = labelled(processes, "gamepad")
     assert (driver.package, driver.executable, driver.required) == ("joy", "joy_node", False)
-    assert parameters(processes[0], "mode_manager")["gamepad"] is True
+    assert parameters(labelled(processes, "control"), "mode_manager")["gamepad"] is True
 
 
 def blocks(process: Process) -> dict[str, dict[str, str]]:
@@ -163,12 +171,13 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
         (p.label, p.package, p.executable, p.required) for p in expected
     ]
     names = {"interface", "channel"}
-    for mine, its in zip(blocks(processes[0]).items(), blocks(expected[0]).items(), strict=True):
+    control, original = labelled(processes, "control"), labelled(expected, "control")
+    for mine, its in zip(blocks(control).items(), blocks(original).items(), strict=True):
         assert mine[0] == its[0]
         assert {k: v for k, v in mine[1].items() if k not in names} == {
             k: v for k, v in its[1].items() if k not in names
         }
-    found = blocks(processes[0])
+    found = blocks(control)
     words = virtual.arguments
     told = dict(zip(words[::2], words[1::2], strict=True))
     assert found["PrimeEtherCATSide"]["interface"] == told["--cable"]
@@ -176,7 +185,7 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
     assert found["PrimeSitoCAN"]["channel"] == told["--can"]
     assert parameters(truth, "truth")["control"] == told["--control"]
     for node in ("mode_manager", "standby_controller", "damping_controller"):
-        assert parameters(processes[0], node) == parameters(expected[0], node)
+        assert parameters(control, node) == parameters(original, node)
 
 
 def test_the_others_wait_for_the_virtual_robot(tmp_path: Path) -> None:
@@ -186,16 +195,16 @@ def test_the_others_wait_for_the_virtual_robot(tmp_path: Path) -> None:
 
 
 def test_the_interface_of_the_ring_can_be_chosen(tmp_path: Path) -> None:
-    plain = parameters(plan(real(), tmp_path)[0], "controller_manager")
+    plain = parameters(control_of(real(), tmp_path), "controller_manager")
     assert '<param name="interface">eth0</param>' in plain["robot_description"]
-    chosen = plan(real(ethercat_interface="enp7s0"), tmp_path)[0]
+    chosen = control_of(real(ethercat_interface="enp7s0"), tmp_path)
     urdf = parameters(chosen, "controller_manager")["robot_description"]
     assert '<param name="interface">enp7s0</param>' in urdf
 
 
 def test_start_without_mode_manager_and_in_damping(tmp_path: Path) -> None:
     options = real(enable_mode_manager=False, initial_mode=Mode.DAMPING)
-    control = plan(options, tmp_path)[0]
+    control = control_of(options, tmp_path)
     assert control.executable == "control_without_mode_manager"
     found = parameters(control, "controller_manager")
     assert found["initial_controller"] == "damping_controller"

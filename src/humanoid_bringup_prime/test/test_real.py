@@ -230,6 +230,17 @@ def test_a_manager_killed_in_standby_means_damping_and_soft_drives_until_it_is_b
     assert robot.registers() == {STIFF}
 
 
+def test_a_second_manager_gives_way_and_nothing_changes(robot: RealRobot) -> None:
+    robot.up().enter(Mode.DAMPING)
+    robot.writes()
+    second = robot.start("impedance")
+    assert second.wait() == 1
+    assert "another erob_impedance_manager runs" in second.text()
+    assert robot.writes() == []
+    robot.enter(Mode.STANDBY)
+    assert robot.registers() == {STIFF}
+
+
 def test_after_a_control_process_was_killed_in_standby_the_next_one_starts_limp(
     robot: RealRobot,
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from humanoid_control_cli.commands import machine, robot, sdo, twin
+from humanoid_control_cli.commands.calibrate import calibrate
 from humanoid_control_cli.commands.up import up
 
 app = typer.Typer(
@@ -18,6 +19,7 @@ for command in (
     robot.mode,
     robot.clear_fault,
     robot.status,
+    calibrate,
     machine.decode,
     machine.doctor,
     machine.version,

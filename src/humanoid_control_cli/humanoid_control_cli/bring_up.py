@@ -39,7 +39,7 @@ def bring_up(options: Options) -> int:
         # Refused here, before the robot of the other one is mistaken for ours.
         take_domain_lock().close()
         commands = [*map(_command, plan(options, guard.folder)), READY]
-        require_buses(options, _hardware_file(options))
+        warnings = require_buses(options, _hardware_file(options))
         output = Output(
             sys.stdout.fileno(),
             OWN_LABEL,
@@ -47,7 +47,7 @@ def bring_up(options: Options) -> int:
             colour=wants_colour(sys.stdout),
         )
         output.say(f"bringing up Prime ({options.backend.value}) on ROS_DOMAIN_ID {domain}")
-        for note in notes(options):
+        for note in [*notes(options), *warnings]:
             output.say(note)
         return Supervisor(output, signals, guard).run(commands, _environment())
 

@@ -18,12 +18,15 @@ class NotReadyError(ConfigError):
     """The machine lacks something; the message says what, and how to get it."""
 
 
-def require_buses(options: Options, hardware_config: Path) -> None:
-    """Raises NotReadyError, with all that is missing, unless the buses of `options` are there."""
+def require_buses(options: Options, hardware_config: Path) -> list[str]:
+    """What isn't as it should be with the buses of `options`, though they will work.
+
+    Raises NotReadyError, with all that is missing, if they won't.
+    """
     if options.backend is Backend.TWIN:
         require("the virtual robot's cable", (*VETH, Capability.NET_RAW))
     if options.backend is not Backend.REAL:
-        return
+        return []
     hardware = read_yaml(hardware_config).content
     findings: list[Finding] = []
     checks = []
@@ -37,6 +40,7 @@ def require_buses(options: Options, hardware_config: Path) -> None:
         findings += can_adapter(kind, channel)
         checks.append(f"--can {kind}:{channel}")
     _refuse_for("the robot's buses are not ready", findings, " ".join(checks))
+    return [_sentence(finding) for finding in findings if finding.level is Level.WARNING]
 
 
 def require_far_end(name: str) -> None:

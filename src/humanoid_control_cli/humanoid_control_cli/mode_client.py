@@ -18,7 +18,6 @@ TOPIC: Final = "/control_mode"
 MODE_MANAGER: Final = "mode_manager"
 UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # in rmw_dds_common's graph
 QUIT: Final = "/humanoid_control/mode/quit"
-CLEAR_FAULT: Final = "/mode_manager/clear_fault"
 KNOWN_MODES: Final = frozenset(Mode)
 LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 

@@ -15,6 +15,7 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.sdo_values import Address
+from humanoid_control_cli.statements import Statement
 from humanoid_devices_erob.wire.abort import describe_abort
 
 READ: Final = "/erob/read_sdo_batch"
@@ -55,7 +56,7 @@ class SdoClient:
 
         Raises NoAnswerError if nobody can.
         """
-        statement = self._modes.statement()
+        statement = self._statement()
         seconds = math.floor(self._client.timeout)
         fraction = int((self._client.timeout - seconds) * 1e9)
         request = WriteSdoBatch.Request(
@@ -64,6 +65,13 @@ class SdoClient:
             valid_for=Duration(sec=seconds, nanosec=fraction),
         )
         return self._call(WriteSdoBatch, WRITE, request, positions, address, data)
+
+    def _statement(self) -> Statement:
+        try:
+            return self._modes.statement()
+        except NoAnswerError as error:
+            remedy = "only `hc up real` and `hc up twin` have drives"
+            raise NoAnswerError(f"{error}; {remedy}") from error
 
     def _call(
         self,
@@ -74,7 +82,7 @@ class SdoClient:
         address: Address,
         data: bytes,
     ) -> list[Outcome]:
-        statement = self._modes.statement()  # tells a robot without a ring from no robot at all
+        statement = self._statement()  # tells a robot without a ring from no robot at all
         request.objects = [
             SdoObject(
                 slave=position, index=address.index, subindex=address.subindex, data=list(data)
@@ -84,7 +92,7 @@ class SdoClient:
         absent = NoAnswerError(
             f"a control process is running ({statement.mode.name}), but {service} does not answer "
             f"within {self._client.timeout:g} s: only a robot with an EtherCAT ring has it, as "
-            "started by `hc up real --backends ec`"
+            "started by `hc up real` or `hc up twin`"
         )
         response = self._client.call(kind, service, request, absent)
         if len(response.results) != len(request.objects):

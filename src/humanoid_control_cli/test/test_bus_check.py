@@ -43,9 +43,9 @@ def found(monkeypatch: pytest.MonkeyPatch):
     return set_findings
 
 
-def test_what_could_be_better_does_not_matter(found, hardware: Path) -> None:
+def test_what_could_be_better_is_said_and_no_more(found, hardware: Path) -> None:
     found(ok("link", "up"), warning("addresses", "10.0.0.1", "remove it"))
-    require_buses(RING, hardware)
+    assert require_buses(RING, hardware) == ["addresses: 10.0.0.1: remove it"]
 
 
 def test_all_that_is_missing_is_told_at_once_with_its_remedy(found, hardware: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_hardware_file_without_buses_is_refused(hardware: Path) -> None:
 
 @pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK])
 def test_simulation_needs_no_bus(backend: Backend, hardware: Path) -> None:
-    require_buses(Options(backend=backend), hardware)
+    assert require_buses(Options(backend=backend), hardware) == []
 
 
 def test_bring_up_without_an_interface_starts_nothing(hc) -> None:

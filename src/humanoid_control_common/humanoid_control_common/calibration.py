@@ -7,14 +7,14 @@ Velocity and effort take the direction only. Applied once, at the bus boundary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field, RootModel, field_validator
 
-from humanoid_control_common.config import StrictModel, load_yaml
+from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 
@@ -58,16 +58,67 @@ class Calibration:
         return self.direction * raw
 
 
-def load_calibration(path: Path, joints: Sequence[str]) -> Calibration:
-    """Calibration of `joints` from a YAML file.
+def load_calibration(
+    path: Path, joints: Sequence[str], ids: Sequence[int] | None = None
+) -> Calibration:
+    """Calibration of `joints` from a YAML file, which may have others as well.
 
-    Raises ConfigError naming file and key if the file is malformed or a joint is missing.
+    `ids`: ring position or CAN id of each joint; not looked at if None.
+
+    Raises ConfigError naming file and key if the file is malformed, a joint is missing, or was
+    measured on another id.
     """
-    entries = load_yaml(path, CalibrationFile).root
-    missing = [name for name in joints if name not in entries]
-    if missing:
-        raise ConfigError(f"{path}: no calibration for {', '.join(missing)}")
+    document = read_yaml(path)
+    entries = validate(CalibrationFile, document).root
+    _require(joints, entries, path)
+    if ids is not None:
+        _agree(document, entries, dict(zip(joints, ids, strict=True)))
     return Calibration(
         direction=np.array([float(entries[name].direction) for name in joints]),
         homing_offset=np.array([entries[name].homing_offset for name in joints]),
     )
+
+
+def load_complete_calibration(
+    path: Path, ids: Mapping[str, int | None]
+) -> dict[str, JointCalibrationEntry]:
+    """The entries of a file that calibrates all joints of the robot and nothing else.
+
+    `ids`: every joint of the robot, and its ring position or CAN id; None: on no bus.
+
+    Raises ConfigError naming file and key, with what to do.
+    """
+    document = read_yaml(path)
+    entries = validate(CalibrationFile, document).root
+    for name in entries:
+        if name not in ids:
+            raise ConfigError(
+                f"{document.where((name,))}: unknown joint '{name}'; the robot has: "
+                f"{', '.join(ids)}. Correct the name, or remove the line"
+            )
+    _require(list(ids), entries, path)
+    _agree(document, entries, {name: number for name, number in ids.items() if number is not None})
+    return entries
+
+
+def _require(
+    joints: Sequence[str], entries: Mapping[str, JointCalibrationEntry], path: Path
+) -> None:
+    missing = [name for name in joints if name not in entries]
+    if missing:
+        raise ConfigError(
+            f"{path}: no calibration for {', '.join(missing)}: the file needs a line for every "
+            "joint; take the missing ones from a backup, and calibrate them (`hc calibrate`)"
+        )
+
+
+def _agree(
+    document: Document, entries: Mapping[str, JointCalibrationEntry], ids: Mapping[str, int]
+) -> None:
+    for name, number in ids.items():
+        if entries[name].id != number:
+            raise ConfigError(
+                f"{document.where((name, 'id'))}: {name} was calibrated on id {entries[name].id}, "
+                f"but the hardware file has it on id {number}: calibrate the joint again if its "
+                "drive has changed, else correct the id"
+            )

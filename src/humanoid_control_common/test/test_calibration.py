@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from humanoid_control_common.calibration import Calibration, load_calibration
+from humanoid_control_common.calibration import (
+    Calibration,
+    load_calibration,
+    load_complete_calibration,
+)
 from humanoid_control_common.errors import ConfigError
 
 JOINTS = tuple(f"joint_{i}" for i in range(14))
@@ -82,7 +86,8 @@ def test_a_missing_joint_is_named(tmp_path: Path) -> None:
     path = _file(tmp_path, "".join(_entry(i) for i in range(14) if i != 9))
     with pytest.raises(ConfigError) as caught:
         load_calibration(path, JOINTS)
-    assert str(caught.value) == f"{path}: no calibration for joint_9"
+    assert str(caught.value).startswith(f"{path}: no calibration for joint_9: ")
+    assert "`hc calibrate`" in str(caught.value)
 
 
 @pytest.mark.parametrize("direction", ["2", "0", "-2", "left", "1.5", "true"])
@@ -117,3 +122,40 @@ def test_a_negative_id_is_refused(tmp_path: Path) -> None:
     path = _file(tmp_path, "joint_0: {id: -1, direction: 1, homing_offset: 0.0}\n")
     with pytest.raises(ConfigError, match=r"'joint_0.id'"):
         load_calibration(path, JOINTS[:1])
+
+
+def test_an_id_that_is_not_the_hardware_s_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = _file(tmp_path, "".join(_entry(i) for i in range(14)))
+    assert len(load_calibration(path, JOINTS[:3], [0, 1, 2]).direction) == 3
+    with pytest.raises(ConfigError) as caught:
+        load_calibration(path, JOINTS[:3], [0, 5, 2])
+    assert str(caught.value).startswith(
+        f"{path}:2: joint_1 was calibrated on id 1, but the hardware file has it on id 5: "
+    )
+
+
+IDS: dict[str, int | None] = {name: i for i, name in enumerate(JOINTS)}
+
+
+def test_a_complete_file_has_all_joints_with_their_ids(tmp_path: Path) -> None:
+    path = _file(tmp_path, "".join(_entry(i) for i in range(14)))
+    assert list(load_complete_calibration(path, IDS)) == list(JOINTS)
+
+
+def test_a_joint_on_no_bus_may_have_any_id(tmp_path: Path) -> None:
+    path = _file(tmp_path, "".join(_entry(i) for i in range(14)))
+    assert load_complete_calibration(path, {**IDS, "joint_3": None})
+    with pytest.raises(ConfigError, match=":4: joint_3 was calibrated on id 3"):
+        load_complete_calibration(path, {**IDS, "joint_3": 33})
+
+
+def test_13_of_14_joints_are_no_complete_calibration(tmp_path: Path) -> None:
+    path = _file(tmp_path, "".join(_entry(i) for i in range(13)))
+    with pytest.raises(ConfigError, match="no calibration for joint_13: the file needs a line for"):
+        load_complete_calibration(path, IDS)
+
+
+def test_a_joint_that_the_robot_lacks_is_refused_with_its_line(tmp_path: Path) -> None:
+    text = "".join(_entry(i) for i in range(14)).replace("joint_5:", "joint_55:")
+    with pytest.raises(ConfigError, match=r":6: unknown joint 'joint_55'; the robot has: joint"):
+        load_complete_calibration(_file(tmp_path, text), IDS)

@@ -1,4 +1,4 @@
-"""One control process per ROS domain and machine: two would command the same topics."""
+"""One process of a role per ROS domain and machine: two would command the same topics."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from humanoid_control_common.errors import ConfigError
 FOLDER = Path("/tmp")
 
 
-def take_domain_lock() -> IO[str]:
+def take_domain_lock(role: str = "control") -> IO[str]:
     """Lock this machine's ROS domain until the returned file is closed or the process ends.
+
+    `role`: of the process; those of other roles may run beside it.
 
     Raises ConfigError naming the process that holds it.
     """
     domain = os.environ.get("ROS_DOMAIN_ID") or "0"
     if not domain.isdecimal():
         raise ConfigError(f"ROS_DOMAIN_ID is '{domain}', expected a whole number from 0 to 232")
-    path = FOLDER / f"humanoid_control_{os.getuid()}_domain_{domain}.lock"
+    suffix = "" if role == "control" else f"_{role}"
+    path = FOLDER / f"humanoid_control_{os.getuid()}_domain_{domain}{suffix}.lock"
     try:
         file = path.open("a+", encoding="ascii")
     except OSError as error:
@@ -33,7 +36,7 @@ def take_domain_lock() -> IO[str]:
         owner = file.read().strip() or "unknown"
         file.close()
         raise ConfigError(
-            f"a control process is already running on ROS domain {domain} (pid {owner}); "
+            f"a {role} process is already running on ROS domain {domain} (pid {owner}); "
             "stop it, or give this one another ROS_DOMAIN_ID"
         ) from None
     file.truncate(0)

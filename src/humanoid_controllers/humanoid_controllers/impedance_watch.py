@@ -11,6 +11,7 @@ FRESH: Final = 0.3  # [s] since arrival; the impedance manager publishes at 10 H
 # [s] a stiff mode may go on unconfirmed. More than the loop gives a controller that is preparing,
 # whose reason for falling says more.
 UNCONFIRMED_LIMIT: Final = 1.0
+GONE: Final = 2.0  # [s] of silence after which the operator is told in any mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class ImpedanceWatch:
         self._report: ImpedanceReport | None = None
         self._arrival = 0.0
         self._in_force: tuple[Mode, int] | None = None
+        self._gone = False  # it has spoken, but not for long
         self._good = 0.0  # [s] when the impedance in force was confirmed last, or came in force
 
     def reported(self, report: ImpedanceReport, now: float) -> None:
@@ -43,6 +45,8 @@ class ImpedanceWatch:
 
         Always the same words: a new text would look like the answer to somebody's request.
         """
+        if self._gone:
+            return "impedance manager silent: no stiff mode before a new bring-up"
         armed = self._report is not None and self._report.armed
         return "" if armed else "stiff until armed"
 
@@ -59,6 +63,7 @@ class ImpedanceWatch:
 
     def problem(self, mode: Mode, number: int, now: float) -> str:
         """Why a stiff `mode`, in force under `number`, must be left; empty if it needn't."""
+        self._gone = self._report is not None and now - self._arrival > GONE
         if mode in SAFE_MODES:
             return ""
         if (mode, number) != self._in_force:

@@ -164,8 +164,11 @@ def test_silence_in_a_stiff_mode_leads_to_damping_and_is_latched(
 def test_silence_in_a_soft_mode_is_no_fault(watched: WatchedRobot) -> None:
     watched.run(0.1).enter(Mode.DAMPING)
     watched.reporting = False
-    watched.run(5.0)
+    watched.run(1.9)
     assert watched.robot.message == ""
+    watched.run(3.0)
+    assert watched.robot.mode is Mode.DAMPING
+    assert watched.robot.message == "impedance manager silent: no stiff mode before a new bring-up"
     watched.reporting = True
     watched.run(0.1).enter(Mode.STANDBY)
 

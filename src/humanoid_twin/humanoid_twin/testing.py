@@ -1,22 +1,24 @@
-"""A virtual ring for tests and benchmarks: veth pair, ring process and control channel in one."""
+"""The virtual robot for tests and benchmarks: its process, cables and control channel in one."""
 
 import os
 import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
+from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.ethercat.errors import RingError
 from humanoid_twin.ethercat.veth import veth_pair
+from humanoid_twin.robot.control import RobotControl
 
-_PATIENCE: Final = 30.0  # [s] until the ring answers
+_PATIENCE: Final = 30.0  # [s] until a ring or robot answers
 _numbers = count()
 
 
@@ -26,6 +28,17 @@ class Ring:
 
     interface: str  # the master's end of the veth pair
     control: RingControl
+    process: subprocess.Popen[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """A robot that answers."""
+
+    interface: str  # the master's end of the ring's veth pair
+    can: Path  # pty of the CAN adapter, for python-can's interface `slcan`
+    control: RobotControl
+    socket: Path  # of the control channel
     process: subprocess.Popen[str]
 
 
@@ -40,6 +53,17 @@ class RingOptions(TypedDict, total=False):
     realtime: bool  # SCHED_FIFO where permitted, which is the default
 
 
+class RobotOptions(TypedDict, total=False):
+    """What a robot can be; all with its own defaults."""
+
+    mailbox_delay_ms: float  # from an SDO request to its answer
+    clock: str  # "wall", or "stepped": time advances by 10 us a frame and by control.advance only
+    capture: Path | None  # pcap file that gets every frame of the ring, request and answer
+    seed: int  # of random losses
+    mountings: Path | None  # YAML file: direction and offset of each drive on its joint
+    realtime: bool  # SCHED_FIFO where permitted, which is the default
+
+
 @contextmanager
 def ring(slaves: int = 10, **options: Unpack[RingOptions]) -> Iterator[Ring]:
     """A ring of `slaves` drives on a veth pair of its own; gone at the end, whatever happens.
@@ -47,21 +71,43 @@ def ring(slaves: int = 10, **options: Unpack[RingOptions]) -> Iterator[Ring]:
     Raises VethError where no veth pair can be made (needs CAP_NET_ADMIN), RingError if the ring
     does not start.
     """
-    stem = f"hc{os.getpid() % 10**7}n{next(_numbers) % 1000}"
-    master, far_end = f"{stem}m", f"{stem}r"
     with ExitStack() as cleanup:
-        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hc_ring_")))
-        cleanup.enter_context(veth_pair(master, far_end))
+        master, far_end, folder = _cable(cleanup)
         command = [far_end, "--slaves", str(slaves), "--control", str(folder / "control")]
         # A busy machine must not look like a lossy cable: the ring answers before all else.
-        process = _started(command + _flags({"realtime": True, **options}))
-        cleanup.callback(_stop, process)
-        _wait_for(process)
+        command += _flags({"realtime": True, **options})
+        process = _started("ring", "humanoid_twin.ethercat.main", command, cleanup)
         control = cleanup.enter_context(RingControl(folder / "control"))
         yield Ring(master, control, process)
 
 
-def _flags(options: RingOptions) -> list[str]:
+@contextmanager
+def robot(urdf: Path, **options: Unpack[RobotOptions]) -> Iterator[Robot]:
+    """Prime of a URDF file on a veth pair and a pty of its own; gone at the end.
+
+    Raises VethError where no veth pair can be made (needs CAP_NET_ADMIN), TwinError if the robot
+    does not start.
+    """
+    with ExitStack() as cleanup:
+        master, far_end, folder = _cable(cleanup)
+        can, socket = folder / "can", folder / "control"
+        command = ["--urdf", str(urdf), "--ring", far_end, "--can", str(can)]
+        command += ["--control", str(socket), *_flags({"realtime": True, **options})]
+        process = _started("robot", "humanoid_twin.robot.main", command, cleanup)
+        control = cleanup.enter_context(RobotControl(socket))
+        yield Robot(master, can, control, socket, process)
+
+
+def _cable(cleanup: ExitStack) -> tuple[str, str, Path]:
+    """Both ends of a new veth pair, and a new folder."""
+    stem = f"hc{os.getpid() % 10**7}n{next(_numbers) % 1000}"
+    ends = f"{stem}m", f"{stem}r"
+    folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hc_twin_")))
+    cleanup.enter_context(veth_pair(*ends))
+    return *ends, folder
+
+
+def _flags(options: Mapping[str, object]) -> list[str]:
     flags = []
     for name, value in options.items():
         if value is not None and value is not False:
@@ -69,17 +115,20 @@ def _flags(options: RingOptions) -> list[str]:
     return flags
 
 
-def _started(options: list[str]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "humanoid_twin.ethercat.main", *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def _wait_for(process: subprocess.Popen[str]) -> None:
+def _started(
+    who: str, module: str, options: list[str], cleanup: ExitStack
+) -> subprocess.Popen[str]:
+    """The process, as soon as it answers."""
+    command = [sys.executable, "-m", module, *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    cleanup.callback(_stop, process)
     assert process.stdout is not None  # a pipe
     readable, _, _ = select.select([process.stdout], [], [], _PATIENCE)
     said = process.stdout.readline() if readable else ""
-    if not said.startswith("ring: "):
-        raise RingError(f"the ring did not start: it said {said!r}, and stderr has the reason")
+    if not said.startswith(f"{who}: "):
+        error = RingError if who == "ring" else TwinError
+        raise error(f"the {who} did not start: it said {said!r}, and stderr has the reason")
+    return process
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -1,6 +1,16 @@
-"""Settings of property-based tests."""
+"""Settings of property-based tests, and the description of Prime."""
 
+from functools import cache
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from prime_description import expand
+
+SOURCES = Path(__file__).resolve().parents[2]
+CONFIG = SOURCES / "humanoid_bringup_prime" / "config"
+XACRO = SOURCES / "prime_description/robots/prime_dummy/xacro/prime_dummy.urdf.xacro"
 
 settings.register_profile(
     "workspace",
@@ -11,3 +21,26 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("workspace")
+
+
+@cache
+def _prime_urdf() -> str:
+    files = {
+        "hardware_config": str(CONFIG / "prime_hardware.yaml"),
+        "calibration_file": str(CONFIG / "prime_calibration.yaml"),
+    }
+    return expand(files | {"use_sim": "true"}, XACRO)
+
+
+@pytest.fixture(scope="session")
+def prime_urdf() -> str:
+    """Prime with the rotors of the simulation."""
+    return _prime_urdf()
+
+
+@pytest.fixture(scope="session")
+def prime_file(prime_urdf: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as a file."""
+    path = tmp_path_factory.mktemp("prime") / "prime.urdf"
+    path.write_text(prime_urdf)
+    return path

@@ -17,6 +17,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from humanoid_bringup_prime.impedance.batch_services import BatchServices
@@ -37,6 +38,7 @@ from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread
 from humanoid_controller_manager.ros_logging import forward_logging
 
 STATE_PERIOD: Final = 0.1  # [s]: the state at 10 Hz and on every change
+ALONE_FOR: Final = 0.5  # [s] no other manager may be heard before this one says or does anything
 SPIN_TIMEOUT: Final = 0.05  # [s] until a request to end is noticed
 
 
@@ -63,6 +65,8 @@ class ImpedanceNode:
         self._statements = StatementFilter(follow_requests=parameters.follow_requests)
         self._replies: deque[tuple[Batch, Reply]] = deque()
         self._published: Summary | None = None
+        self._begins = time.monotonic() + ALONE_FOR
+        self._others: Subscription | None = None
         self._create_interfaces()
 
     def close(self) -> None:
@@ -78,6 +82,7 @@ class ImpedanceNode:
     def _create_interfaces(self) -> None:
         node = self.node
         self._states = node.create_publisher(ImpedanceState, "~/state", 1)
+        self._others = node.create_subscription(ImpedanceState, "~/state", _give_way, 1)
         self._answered = node.create_guard_condition(self._take_replies)
         node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
         # Only the latest counts: a backlog would look like measurements that are flowing.
@@ -105,6 +110,11 @@ class ImpedanceNode:
     def _advance(self, *, publish: bool = False) -> None:
         """Send what is due, and publish what has changed, or anyway."""
         now = time.monotonic()
+        if now < self._begins:
+            return
+        if self._others is not None:
+            self.node.destroy_subscription(self._others)
+            self._others = None
         for batch in self._manager.next_batches(now, self._transport.obstacle()):
             self._transport.send(batch, partial(self._refusal, batch), partial(self._done, batch))
         summary = self._manager.summary(now)
@@ -144,6 +154,14 @@ class ImpedanceNode:
         )
         message.header.stamp = self.node.get_clock().now().to_msg()
         self._states.publish(message)
+
+
+def _give_way(_: ImpedanceState) -> None:
+    """Of two managers, the one that came later ends. Raises ConfigError."""
+    raise ConfigError(
+        f"another {NODE} runs on this ROS_DOMAIN_ID already: two would write the drives against "
+        "each other, so this one ends"
+    )
 
 
 def run(arguments: Sequence[str], stop: Event) -> int:

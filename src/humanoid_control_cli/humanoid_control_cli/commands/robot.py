@@ -70,12 +70,15 @@ def mode(
 
 
 def clear_fault(timeout: Timeout = 5.0) -> None:
-    """Reset drive faults and let requests in again after a fall to DAMPING."""
+    """Reset drive faults and let requests in again after a fall to DAMPING.
+
+    Drives take a moment to recover: waits until they have, or for the timeout.
+    """
     from humanoid_control_cli.client import Client
-    from humanoid_control_cli.mode_client import CLEAR_FAULT
+    from humanoid_control_cli.faults import clear_faults
 
     with Client(timeout) as client:
-        typer.echo(client.trigger(CLEAR_FAULT))
+        typer.echo(clear_faults(client))
 
 
 def status(timeout: Timeout = 5.0) -> None:

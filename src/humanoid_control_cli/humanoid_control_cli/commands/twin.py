@@ -55,11 +55,11 @@ def veth(
 ) -> None:
     """Make a virtual cable: a pair of network interfaces, both up. Needs CAP_NET_ADMIN."""
     from humanoid_control_cli.rights import VETH, require
-    from humanoid_twin.ethercat.veth import create_veth, remove_veth
+    from humanoid_twin.ethercat.veth import create_veth, remove_pair
 
     require(f"a virtual cable {a} - {b}", VETH)
     if delete:
-        remove_veth(a)  # takes the other end with it
+        remove_pair(a, b)
         typer.echo(f"removed {a} and {b}")
         return
     create_veth(a, b)

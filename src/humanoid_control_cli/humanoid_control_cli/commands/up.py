@@ -87,6 +87,10 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         InitialMode, typer.Option(help="The mode to start in.")
     ] = InitialMode.ZERO_TORQUE,
     gamepad: Annotated[bool, typer.Option(help="Take modes from a gamepad, too.")] = False,
+    calibrate: Annotated[
+        bool,
+        typer.Option("--calibrate", help="real, twin: for `hc calibrate`, without stiff modes."),
+    ] = False,
     controllers: Annotated[Path | None, _file("Controllers and their parameters.")] = None,
     hardware: Annotated[
         Path | None, _file("Which drive moves which joint.", "--hardware", "--hardware-config")
@@ -101,6 +105,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     _check_for(Backend.MUJOCO, backend, "'--rtf'", rtf)
     if backend is not Backend.TWIN:
         _check_for(Backend.REAL, backend, "'--backends'", backends)
+        _check_for(Backend.REAL, backend, "'--calibrate'", calibrate or None)
     _check_for(Backend.REAL, backend, "'--interface'", interface)
     _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
     _check_for(Backend.REAL, backend, "'--can-channel'", can_channel)
@@ -114,6 +119,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         can_interface=can_interface or "",
         can_channel=can_channel or "",
         enable_gamepad=gamepad,
+        calibrate=calibrate,
         real_time_factor=1.0 if rtf is None else rtf,
         initial_mode=Mode[initial_mode.name],
         viewer=viewer,

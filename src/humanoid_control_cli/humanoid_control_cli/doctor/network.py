@@ -19,6 +19,7 @@ IFF_UP: Final = 0x1  # linux/if.h
 SIOCGIFADDR: Final = 0x8915  # linux/sockios.h
 ETHERCAT_TYPE: Final = "88a4"
 SPEED: Final = 100  # [Mbit/s] of EtherCAT
+UNKNOWN_SPEED: Final = -1  # what many virtual adapters say
 OTHER_MASTER: Final = "other master"
 
 
@@ -92,8 +93,8 @@ def _link(name: str, folder: Path) -> Finding:
             else "check the cable and the power of the first drive",
         )
     speed = _number(folder / "speed")
-    if virtual or speed == SPEED:
-        return ok("link", "up" if speed is None else f"up, {speed} Mbit/s")
+    if virtual or speed is None or speed in (SPEED, UNKNOWN_SPEED):
+        return ok("link", f"up, {speed} Mbit/s" if speed == SPEED else "up")
     return warning(
         "link",
         f"up, {speed} Mbit/s, expected {SPEED}",
@@ -115,6 +116,7 @@ def _addresses(name: str, proc: Path) -> Finding:
     return warning(
         "addresses",
         f"{', '.join(addresses)}: other traffic delays the ring's frames",
+        "if it leads to the drives and nowhere else (flushed, it carries no network any more): "
         f"`sudo ip addr flush dev {name}; sudo sysctl net.ipv6.conf.{name}.disable_ipv6=1`, and "
         f"with NetworkManager `sudo nmcli device set {name} managed no`",
     )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from humanoid_devices_erob.joint_texts import said_together
+
 
 class AlState(IntEnum):
     """States of the EtherCAT application layer (ETG.1000.6)."""
@@ -37,8 +39,8 @@ class AlStatus:
 
 def differing(statuses: Sequence[AlStatus], state: AlState, joint_at: Sequence[str]) -> str:
     """Which slaves are not in `state`, in words; empty if all are."""
-    return "; ".join(
-        f"slave {i} ({joint_at[i]}): {status}"
+    return said_together(
+        (f"slave {i} ({joint_at[i]})", str(status))
         for i, status in enumerate(statuses)
         if status.state is not state or status.error
     )

@@ -21,7 +21,9 @@ from humanoid_devices_erob.cycle import Cycle
 from humanoid_devices_erob.drive_setup import set_up_drives
 from humanoid_devices_erob.error_codes import describe_statusword
 from humanoid_devices_erob.identity import check_identities
+from humanoid_devices_erob.joint_texts import said_together
 from humanoid_devices_erob.mailbox_engine import MailboxLayout
+from humanoid_devices_erob.preop import wait_for_preop
 from humanoid_devices_erob.ring import ProcessDataMaster, Ring
 from humanoid_devices_erob.ring_errors import BringUpError, IdentityError
 from humanoid_devices_erob.settings import Identity, Settings
@@ -37,7 +39,7 @@ STATE_TIMEOUT: Final = 3.0  # [s] for all slaves to change their state
 SYNC0_TIMEOUT: Final = 0.5  # [s] to start SYNC0 everywhere, one slave per exchange
 REQUEST_INTERVAL: Final = 0.2  # [s] until a state is asked for again
 ENABLE_TIMEOUT: Final = 3.0  # [s] for all drives to be enabled, faults from before reset
-_NAP: Final = 0.001  # [s] between two looks at the states while no frames are exchanged
+_CLOCK_LOOK: Final = 0.0005  # [s] that a look at one clock may take
 
 
 class Master(ProcessDataMaster, Protocol):
@@ -94,7 +96,7 @@ class BringUp:
     def run(self) -> tuple[Ring, Cycle]:
         """All drives in operation, and the cycle that keeps them there.
 
-        Raises InterfaceError and IdentityError, or BringUpError after ATTEMPTS attempts.
+        Raises InterfaceError, IdentityError and HungError, or BringUpError after ATTEMPTS attempts.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -113,7 +115,7 @@ class BringUp:
     def _attempt(self) -> tuple[Ring, Cycle]:
         settings, master = self._settings, self._master
         self._identify()
-        self._wait_for_preop()
+        wait_for_preop(master, self._timebase, self._joint_at)
         ring = Ring(master, master.mailbox_layouts(), self._timebase)
         set_up_drives(ring, self._joint_at, settings.serial_numbers)
         master.map_process_data()
@@ -145,13 +147,6 @@ class BringUp:
             else:
                 return
 
-    def _wait_for_preop(self) -> None:
-        end = self._timebase.clock() + STATE_TIMEOUT
-        while problem := differing(self._master.states(), AlState.PREOP, self._joint_at):
-            if self._timebase.clock() > end:
-                raise BringUpError(f"not in PREOP: {problem}")
-            self._timebase.sleep(_NAP)
-
     def _converge(self, cycle: Cycle) -> None:
         """Every frame brings every clock nearer to the first one's."""
         astray = list(range(len(self._joint_at)))
@@ -164,7 +159,7 @@ class BringUp:
                 if found[0] is None or found[0] >= CONVERGED:
                     return
                 astray.pop()
-                if self._timebase.clock() > deadline - _NAP / 2:
+                if self._timebase.clock() > deadline - _CLOCK_LOOK:
                     return
 
         if not cycle.until(lambda: not astray, CONVERGENCE_TIMEOUT, look):
@@ -229,7 +224,7 @@ class BringUp:
 def not_enabled(ring: Ring, joint_at: Sequence[str]) -> str:
     """Which drives are not in operation, in words; empty if all are."""
     words = ring.image.statusword
-    return "; ".join(
-        f"{joint_at[i]} is not in operation: {describe_statusword(int(words[i]))}"
+    return said_together(
+        (joint_at[i], f"not in operation, {describe_statusword(int(words[i]))}")
         for i in np.flatnonzero(~ring.enabled).tolist()
     )

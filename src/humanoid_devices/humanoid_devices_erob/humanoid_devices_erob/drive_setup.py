@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from humanoid_devices_erob.identity import check_serial_numbers
+from humanoid_devices_erob.joint_texts import said_together
 from humanoid_devices_erob.ring import Ring
 from humanoid_devices_erob.ring_errors import BringUpError
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
@@ -138,6 +139,12 @@ def _checked(results: Sequence[SdoResult], joint_at: Sequence[str]) -> None:
         first: dict[int, SdoResult] = {}
         for result in failed:
             first.setdefault(result.object.slave, result)
-        raise BringUpError(
-            "; ".join(f"{joint_at[i]} ({it.object}): {it.message}" for i, it in first.items())
-        )
+        texts = [(joint_at[i], _failure(result)) for i, result in first.items()]
+        raise BringUpError(said_together(texts))
+
+
+def _failure(result: SdoResult) -> str:
+    target, advice = result.object, ""
+    if result.status is SdoStatus.TIMED_OUT:
+        advice = "; if it stays so, switch the drive's power off and on"
+    return f"0x{target.index:04X}:{target.subindex:02X}: {result.message}{advice}"

@@ -19,6 +19,7 @@ from humanoid_control_common.surface import (
     JointState,
 )
 from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo
+from humanoid_devices_erob.admission import not_admitted
 from humanoid_devices_erob.bring_up import BringUp
 from humanoid_devices_erob.cycle import Cycle
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
@@ -109,7 +110,7 @@ class ErobSystem:
         finally:
             self._master.close()
         if leaving.failures:
-            raise HardwareError(f"{self._settings.name}: {'; '.join(leaving.failures)}")
+            raise HardwareError("; ".join(leaving.failures))
 
     def capabilities(self) -> CapabilityArray:
         """See HardwareComponent: position per tick, stiffness and damping per mode."""
@@ -171,11 +172,15 @@ class ErobSystem:
         return self._timebase.clock()
 
     def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
-        """Begin a batch; refused as a whole while the control loop doesn't run the ring."""
+        """Begin somebody else's batch.
+
+        Refused as a whole while the control loop doesn't run the ring, and for what `admission`
+        says.
+        """
         operation = self._operation
         if operation is None:
             return refused(batch, "the control loop does not drive the ring yet")
-        return operation.submit(batch)
+        return not_admitted(batch) or operation.submit(batch)
 
     def impedance_stated(self, statement: ImpedanceStatement) -> None:
         """Told of every statement of the impedance manager."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from humanoid_devices_erob.joint_texts import said_together
 from humanoid_devices_erob.ring_errors import IdentityError
 from humanoid_devices_erob.settings import Identity
 
@@ -15,14 +16,14 @@ def check_identities(
 
     Raises IdentityError that names every slave that differs, or where the ring ends.
     """
-    differing = [
-        f"slave {position} ({joint}): found {slave}"
+    differing = said_together(
+        (f"slave {position} ({joint})", f"found {slave}")
         for position, (slave, joint) in enumerate(zip(found, joint_at, strict=False))
         if slave != expected
-    ]
+    )
     if differing:
         raise IdentityError(
-            f"ring on '{interface}': expected {expected} everywhere; {'; '.join(differing)}. "
+            f"ring on '{interface}': expected {expected} everywhere; {differing}. "
             "Compare the wiring with prime_hardware.yaml"
         )
     if len(found) != len(joint_at):

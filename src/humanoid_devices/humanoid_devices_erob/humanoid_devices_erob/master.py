@@ -23,6 +23,7 @@ from humanoid_devices_erob.clocks import (
     time_difference,
 )
 from humanoid_devices_erob.interface import check_interface, check_rights, claim_interface
+from humanoid_devices_erob.interface_flags import PromiscuousMode
 from humanoid_devices_erob.mail_frames import MailFrames
 from humanoid_devices_erob.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.ring_errors import BringUpError, InterfaceError
@@ -51,6 +52,7 @@ class EthercatMaster:
         self._patience = patience
         self._master: pysoem.Master | None = None
         self._claim: socket.socket | None = None
+        self._promiscuous: PromiscuousMode | None = None
         self._stale: StaleFrames | None = None
         self._mail: MailFrames | None = None
         self._slaves: list[pysoem.CdefSlave] = []
@@ -61,6 +63,7 @@ class EthercatMaster:
         check_rights()
         check_interface(interface)
         self._claim = claim_interface(interface)
+        self._promiscuous = PromiscuousMode(interface)
         pysoem.settings.timeouts.ret = _PATIENT_US  # one for the whole process
         pysoem.settings.timeouts.tx_mailbox = _MAILBOX_US
         master = pysoem.Master()
@@ -77,12 +80,15 @@ class EthercatMaster:
         """Give the interface back; nothing happens if it isn't open."""
         master, self._master = self._master, None
         claim, self._claim = self._claim, None
+        promiscuous, self._promiscuous = self._promiscuous, None
         stale, self._stale, self._mail = self._stale, None, None
         self._slaves = []
         if stale is not None:
             stale.close()
         if master is not None:
             master.close()
+        if promiscuous is not None:
+            promiscuous.restore()
         if claim is not None:
             claim.close()
 

@@ -1,8 +1,10 @@
 """From drives in operation to a closed master, in the order that lets no arm snap.
 
-    targets follow -> operation disabled -> gate 0x2383 closed and read back -> INIT -> closed
+    targets follow -> operation disabled -> gate 0x2383 closed and read back -> INIT
+    -> drives whose gate is not: PREOP -> gate closed and read back -> INIT -> closed
 
-Closing the gate of an enabled drive would give a sagged arm its stiff factory gains at once.
+Closing the gate of an enabled drive would give a sagged arm its stiff factory gains at once. A
+drive that has left OP is sent no mail before its clock is off: it takes its gate in PREOP.
 Everything is tried, for all other drives, when some are dead.
 """
 
@@ -13,12 +15,15 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_devices_erob.al_state import AlState, differing
+from humanoid_devices_erob.al_state import AlState, AlStatus
 from humanoid_devices_erob.bring_up import Master
 from humanoid_devices_erob.cycle import Cycle
 from humanoid_devices_erob.drive_walk import Mask
+from humanoid_devices_erob.joint_texts import said_together
 from humanoid_devices_erob.ring import Ring
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.ring_errors import RingError
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.state_walk import lead_to
 from humanoid_devices_erob.wire import objects
 
 FOLLOW_TIME: Final = 0.02  # [s] of targets that follow before the drives are disabled
@@ -26,65 +31,67 @@ DISABLE_TIMEOUT: Final = 0.5  # [s]
 MAIL_TIMEOUT: Final = 1.0  # [s] for all gates; an object that isn't answered takes 0.1 s
 INIT_TIMEOUT: Final = 0.5  # [s]
 CLOSED: Final = bytes(4)  # the gate's value 0, an INT32 like the gains
+ADVICE: Final = "switch the power of the drives off"
 
 
 class OrderedExit:
-    """Takes a ring down; `failures` says what stayed as it should not."""
+    """Takes a ring down; `failures` says what stayed as it should not, and what to do."""
 
     def __init__(self, master: Master, ring: Ring, cycle: Cycle, joint_at: Sequence[str]) -> None:
         self.failures: list[str] = []
         self._master, self._ring, self._cycle = master, ring, cycle
         self._joint_at = joint_at
+        self._mail: Mask = np.zeros(len(joint_at), dtype=bool)  # slaves that take it now
         self._in_op: Mask = np.zeros(len(joint_at), dtype=bool)
+        self._armed = dict.fromkeys(range(len(joint_at)), "")  # slaves, and why they still are
+        self._states: Sequence[AlStatus] = ()
 
     def run(self) -> None:
         """Everything, once; the caller closes the master."""
         ring = self._ring
         ring.abandon_mail("the ring is being shut down")
         ring.refusal = self._refusal
-        self._look()
-        self._cycle.until(lambda: False, FOLLOW_TIME)
-        self._disable()
-        self._close_gates()
-        self._leave()
+        try:
+            self._states = self._master.states()
+            self._in_op[:] = [status.state is AlState.OP for status in self._states]
+            self._cycle.until(lambda: False, FOLLOW_TIME)
+            self._disable()
+            self._close_gates()
+            self._leave()
+            self._close_gates_in_preop()
+        except RingError as error:  # no frame can be sent any more
+            self.failures.append(str(error))
         ring.abandon_mail("the ring has been shut down")
-
-    def _look(self) -> None:
-        states = self._master.states()
-        self._in_op[:] = [status.state is AlState.OP for status in states]
-        problem = differing(states, AlState.OP, self._joint_at)
-        if problem:
-            self.failures.append(f"was not in OP any more: {problem}")
+        self._judge()
 
     def _disable(self) -> None:
-        ring = self._ring
-        ring.walk.disable(np.ones(len(self._joint_at), dtype=bool))
+        self._ring.walk.disable(np.ones(len(self._joint_at), dtype=bool))
         self._cycle.until(lambda: not self._still_enabled().any(), DISABLE_TIMEOUT)
-        still = self._still_enabled()
-        if still.any():
-            self.failures.append(f"still in operation: {self._names(still)}")
 
     def _still_enabled(self) -> Mask:
         """What a dead slave said last means nothing."""
         return self._ring.enabled & self._in_op
 
     def _close_gates(self) -> None:
-        """Of all drives that answer and have no torque."""
-        targets = np.flatnonzero(self._in_op & ~self._still_enabled()).tolist()
-        writes = tuple(SdoObject(slave, *objects.GATE_SWITCH, CLOSED) for slave in targets)
-        future = self._ring.submit(SdoBatch(writes, write=True))
+        """Of all drives in OP that have no torque."""
+        self._mail[:] = self._in_op & ~self._still_enabled()
+        future = self._ring.submit(self._closing())
         self._cycle.until(future.done, MAIL_TIMEOUT, self._ring.mail_until)
         self._ring.abandon_mail("no time left for closing the gates")
-        closed = {
-            result.object.slave for result in future.result() if result.status is SdoStatus.DONE
-        }
-        armed = [name for slave, name in enumerate(self._joint_at) if slave not in closed]
-        if armed:
-            reasons = {result.message for result in future.result() if result.message}
-            self.failures.append(
-                f"0x2383 not read back as 0, may still be armed: {', '.join(armed)}"
-                + (f" ({'; '.join(sorted(reasons))})" if reasons else "")
-            )
+        self._note(future.result())
+
+    def _closing(self) -> SdoBatch:
+        slaves = [slave for slave in self._armed if self._mail[slave]]
+        return SdoBatch(
+            tuple(SdoObject(slave, *objects.GATE_SWITCH, CLOSED) for slave in slaves), write=True
+        )
+
+    def _note(self, results: Sequence[SdoResult]) -> None:
+        for result in results:
+            if result.status is SdoStatus.DONE:
+                del self._armed[result.object.slave]
+            else:
+                self._armed[result.object.slave] = result.message
 
     def _leave(self) -> None:
         self._master.request_state(AlState.INIT)
@@ -94,11 +101,43 @@ class OrderedExit:
             self._master.stop_sync0(slave)
 
     def _in_init(self) -> bool:
-        states = self._master.states()
-        return not any(status.state in (AlState.SAFEOP, AlState.OP) for status in states)
+        self._states = self._master.states()
+        return not any(status.state in (AlState.SAFEOP, AlState.OP) for status in self._states)
+
+    def _close_gates_in_preop(self) -> None:
+        """Of those that were not in OP, or didn't answer there: without clocks mail is safe."""
+        master, ring = self._master, self._ring
+        answering = [i for i, it in enumerate(self._states) if it.state is not AlState.NONE]
+        there = [i for i in answering if i in self._armed]
+        if not there:
+            return
+        self._states = lead_to(AlState.PREOP, there, master, ring.timebase, INIT_TIMEOUT)
+        self._mail[:] = [status.state is AlState.PREOP for status in self._states]
+        for slave in there:
+            ring.engine.reset(slave)
+        self._note(ring.complete(self._closing()))
+        self._states = lead_to(AlState.INIT, answering, master, ring.timebase, INIT_TIMEOUT)
+
+    def _judge(self) -> None:
+        lively = [
+            (self._joint_at[i], f"still in {status.state.name}")
+            for i, status in enumerate(self._states)
+            if status.state in (AlState.SAFEOP, AlState.OP)
+        ]
+        if lively:
+            self.failures.append(f"not taken out of operation: {said_together(lively)}")
+        if self._armed:
+            armed = [(self._joint_at[i], self._reason(i)) for i in self._armed]
+            self.failures.append(
+                f"0x2383 not read back as 0, may still be armed: {said_together(armed)}"
+            )
+        if self.failures:
+            self.failures.append(ADVICE)
+
+    def _reason(self, slave: int) -> str:
+        if not self._states or self._states[slave].state is AlState.NONE:
+            return "does not answer"
+        return self._armed[slave] or f"does not go to PREOP, {self._states[slave]}"
 
     def _refusal(self, slave: int, batch: SdoBatch) -> str:
-        return "" if self._in_op[slave] else "not in OP"
-
-    def _names(self, mask: Mask) -> str:
-        return ", ".join(self._joint_at[i] for i in np.flatnonzero(mask).tolist())
+        return "" if self._mail[slave] else "not in a state for mail"

@@ -19,3 +19,7 @@ class IdentityError(RingError):
 
 class BringUpError(RingError):
     """A step of the bring-up failed; frames may have been lost, so a second try may succeed."""
+
+
+class HungError(RingError):
+    """A slave answers but does nothing it is asked for: no second try will help."""

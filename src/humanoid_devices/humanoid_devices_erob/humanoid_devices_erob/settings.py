@@ -22,6 +22,10 @@ JOINT_REQUIRED: Final = ("ring_position", "model", "kt", "gear")
 # rated_torque [Nm]: unit of 0x6077. serial_number: tells apart drives that are otherwise equal.
 JOINT_OPTIONAL: Final = {"rated_torque": "", "serial_number": ""}
 LONGEST_INTERFACE_NAME: Final = 15  # characters, IFNAMSIZ of Linux less its terminator
+# Of the loop [Hz]. Slower, and the drives' process data watchdog (100 ms, the reset value of the
+# EtherCAT slave controller) sees no frame as soon as one is lost; SYNC0 is documented up to 1 kHz.
+SLOWEST: Final = 20.0
+FASTEST: Final = 1000.0
 ROUNDING: Final = 1e-9  # relative; frequencies are decimal numbers in binary, nothing else
 
 
@@ -82,6 +86,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
     joints = [_joint_parameters(joint, where) for joint in info.joints]
     names = info.joint_set.names
     limits = info.limits
+    positions = _ring_positions(joints, where)
     rated = np.array(
         [
             _positive(joint, "rated_torque", place) if joint["rated_torque"] else effort
@@ -96,14 +101,14 @@ def parse_settings(info: HardwareInfo) -> Settings:
         bringup_frequency=_bringup_frequency(block, info.update_rate, where),
         fallback_damping=_positive(block, "fallback_damping", where),
         joints=names,
-        ring_position=_ring_positions(joints, where),
+        ring_position=positions,
         torque_constant=np.array([_positive(joint, "kt", place) for place, joint in joints]),
         gear=np.array([_positive(joint, "gear", place) for place, joint in joints]),
         rated_torque=rated,
         velocity_limit=limits.velocity,
         effort_limit=limits.effort,
-        serial_numbers=tuple(_serial_number(joint, place) for place, joint in joints),
-        calibration=_calibration(block["calibration_file"], names, where),
+        serial_numbers=_serial_numbers(joints, where),
+        calibration=_calibration(block["calibration_file"], names, positions, where),
     )
 
 
@@ -155,8 +160,17 @@ def _word(parameters: Mapping[str, str], name: str, where: str) -> int:
     return _integer(parameters, name, where, 0xFFFFFFFF)
 
 
-def _serial_number(parameters: Mapping[str, str], where: str) -> int | None:
-    return _word(parameters, "serial_number", where) if parameters["serial_number"] else None
+def _serial_numbers(
+    joints: Iterable[tuple[str, Mapping[str, str]]], where: str
+) -> tuple[int | None, ...]:
+    found = [
+        _word(joint, "serial_number", place) if joint["serial_number"] else None
+        for place, joint in joints
+    ]
+    known = sorted(serial for serial in found if serial is not None)
+    if len(set(known)) < len(known):
+        raise ConfigError(f"{where}: two joints have the same serial_number: {known}")
+    return tuple(found)
 
 
 def _positive(parameters: Mapping[str, str], name: str, where: str) -> float:
@@ -167,6 +181,12 @@ def _positive(parameters: Mapping[str, str], name: str, where: str) -> float:
 
 
 def _control_frequency(text: str, update_rate: float, where: str) -> float:
+    if not SLOWEST <= update_rate <= FASTEST:
+        raise ConfigError(
+            f"{where}: update_rate is {update_rate:g} Hz, expected {SLOWEST:g} to {FASTEST:g}: the "
+            "drives' watchdog ends operation after 100 ms without a frame, and their SYNC0 is "
+            "documented up to 1 kHz"
+        )
     found = number(text, f"{where}: control_frequency") if text else update_rate
     if abs(found - update_rate) > ROUNDING * update_rate:
         raise ConfigError(
@@ -179,7 +199,10 @@ def _control_frequency(text: str, update_rate: float, where: str) -> float:
 
 def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str) -> float:
     """Never below the update rate: SYNC0 would then fire without a frame."""
-    return max(_positive(block, "bringup_frequency", where), update_rate)
+    found = _positive(block, "bringup_frequency", where)
+    if found > FASTEST:
+        raise ConfigError(f"{where}: bringup_frequency is {found:g}, expected at most {FASTEST:g}")
+    return max(found, update_rate)
 
 
 def _ring_positions(joints: Iterable[tuple[str, Mapping[str, str]]], where: str) -> IndexArray:
@@ -192,8 +215,10 @@ def _ring_positions(joints: Iterable[tuple[str, Mapping[str, str]]], where: str)
     return np.array(positions, dtype=np.intp)
 
 
-def _calibration(path: str, joints: tuple[str, ...], where: str) -> Calibration:
+def _calibration(
+    path: str, joints: tuple[str, ...], positions: IndexArray, where: str
+) -> Calibration:
     try:
-        return load_calibration(Path(path), joints)
+        return load_calibration(Path(path), joints, positions.tolist())
     except ConfigError as error:
         raise ConfigError(f"{where}: calibration_file: {error}") from error

@@ -11,6 +11,7 @@ SOEM also waits in `recv` with a timeout that the kernel rounds up to a schedule
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import socket
@@ -33,7 +34,11 @@ class StaleFrames:
     """The buffer of the socket that SOEM has opened on a network interface."""
 
     def __init__(self, interface: str) -> None:
-        """Raises InterfaceError if there is no such socket in this process."""
+        """Raises InterfaceError if there is no such socket in this process.
+
+        The same for whatever is sent or received once the interface is down or gone.
+        """
+        self._interface = interface
         self._socket = _packet_socket(interface)
         self._readable = select.poll()
         self._readable.register(self._socket, select.POLLIN)
@@ -59,7 +64,10 @@ class StaleFrames:
 
     def send(self, frame: bytes) -> None:
         """Put a frame on the line that is none of SOEM's."""
-        self._socket.send(frame)
+        try:
+            self._socket.send(frame)
+        except OSError as error:
+            raise self._lost(error) from error
 
     def receive(self) -> bytes:
         """The oldest frame in the buffer; empty if there is none."""
@@ -67,6 +75,14 @@ class StaleFrames:
             return self._socket.recv(_FRAME_BYTES, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return b""
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def _lost(self, error: OSError) -> InterfaceError:
+        advice = "is its adapter still plugged in?"
+        if error.errno == errno.ENETDOWN:
+            advice = f"'sudo ip link set {self._interface} up', then 'hc clear-fault'"
+        return InterfaceError(f"network interface '{self._interface}': {error.strerror}: {advice}")
 
     def judged(self, working_counter: int) -> int:
         """The working counter of the latest exchange; -1 if its answer can't be believed."""

@@ -11,6 +11,7 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_erob.al_state import AlState, AlStatus, differing
 from humanoid_devices_erob.drive_walk import Mask
 from humanoid_devices_erob.error_codes import ERROR_CODES, describe_statusword
+from humanoid_devices_erob.joint_texts import said_together
 from humanoid_devices_erob.ring import Ring
 
 # Incomplete exchanges in a row that make a fault. One frame may be lost: a drive holds its target.
@@ -71,7 +72,9 @@ class Supervisor:
             self.report = SafetyReport(self._name)
 
     def _make(self, ring: Ring, silent: bool) -> None:
-        problems = [self._describe(i, ring) for i in np.flatnonzero(self.faulty).tolist()]
+        faulty = np.flatnonzero(self.faulty).tolist()
+        words = said_together((self._joint_at[i], self._describe(i, ring)) for i in faulty)
+        problems = [words] if words else []
         flags = SafetyFlag.MOTOR_FAULT if problems else SafetyFlag.NONE
         if ring.lost >= LOST_EXCHANGES:
             problems.append(_silence(ring.answered))
@@ -86,14 +89,14 @@ class Supervisor:
         )
 
     def _describe(self, slave: int, ring: Ring) -> str:
-        text = f"{self._joint_at[slave]}: {describe_statusword(int(ring.image.statusword[slave]))}"
+        text = describe_statusword(int(ring.image.statusword[slave]))
         codes = self._errors.get(slave, ())
         if not codes:
             return text
         named = ERROR_CODES.get(codes[0])
         meaning = f" {named.text}" if named else ""
         history = ", ".join(f"0x{code:04X}" for code in codes[1:])
-        return f"{text}; error 0x{codes[0]:04X}{meaning}" + (
+        return f"{text}, error 0x{codes[0]:04X}{meaning}" + (
             f" (history: {history})" if history else ""
         )
 
@@ -101,4 +104,7 @@ class Supervisor:
 def _silence(answered: bool) -> str:
     if answered:
         return "the working counter is too low: not every slave takes part in the exchange"
-    return "no frame comes back: check the cable to the first slave"
+    return (
+        "no frame comes back in time: the cable to the first slave, or this machine or the ring "
+        "was held up"
+    )

@@ -27,6 +27,10 @@ class Plant(Protocol):
     def velocity(self) -> FloatArray:
         """Joint speeds [rad/s]."""
 
+    @property
+    def torque(self) -> FloatArray:
+        """Torques of the drives, as set last [Nm]."""
+
     def set_torque(self, joint: int, torque: float) -> None:
         """Torque [Nm] of the drive at the joint, held until set again."""
 
@@ -84,13 +88,13 @@ class SingleInertias:
         if positions is not None:
             self.position[:] = positions
         self.velocity: FloatArray = np.zeros(count)
-        self._torque = np.zeros(count)
+        self.torque: FloatArray = np.zeros(count)
         self._external = np.zeros(count)
         self._free = np.ones(count)  # 0 where a brake holds
 
     def set_torque(self, joint: int, torque: float) -> None:
         """See Plant."""
-        self._torque[joint] = torque
+        self.torque[joint] = torque
 
     def set_external_torque(self, joint: int, torque: float) -> None:
         """See Plant."""
@@ -108,7 +112,7 @@ class SingleInertias:
     def step(self, dt: float) -> None:
         """See Plant."""
         weight = self._gravity * np.sin(self.position - self._rest)
-        momentum = self._inertia * self.velocity + dt * (self._torque + self._external - weight)
+        momentum = self._inertia * self.velocity + dt * (self.torque + self._external - weight)
         stopped = np.maximum(np.abs(momentum) - dt * self._coulomb, 0.0)
         speed = np.copysign(stopped, momentum) / (self._inertia + dt * self._viscous)
         self.velocity[:] = speed * self._free

@@ -1,12 +1,9 @@
-"""What the control channel of a ring can be asked for: fault injection, time, reports."""
+"""What the control channel of a ring can be asked for: fault injection, loads, reports."""
 
-import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from humanoid_twin.ethercat.clock import Clock, SteppedClock
 from humanoid_twin.ethercat.errors import RingError
+from humanoid_twin.ethercat.firmware import Physics
 from humanoid_twin.ethercat.log import LogLine
 from humanoid_twin.ethercat.losses import Losses
 from humanoid_twin.ethercat.report import DriveReport, Statistics
@@ -14,36 +11,14 @@ from humanoid_twin.ethercat.reporting import report_drive, report_statistics
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.ethercat.slave import Slave
 
-Command = Callable[..., Any]
-
 
 @dataclass(frozen=True, slots=True)
-class Commands:
+class RingCommands:
     """The commands, as methods with JSON arguments. Slaves are told by ring position, from 0."""
 
     ring: VirtualRing
-    clock: Clock
+    plant: Physics  # joint k is that of drive k
     losses: Losses
-
-    def execute(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Run a command. Raises RingError, TypeError or ValueError for one that can't be."""
-        if name not in _NAMES:
-            raise RingError(f"no command '{name}'; there are {', '.join(sorted(_NAMES))}")
-        command: Command = getattr(self, name)
-        return command(**arguments)
-
-    def advance(self, seconds: float) -> float:
-        """Let ring time pass [s] (stepped clock only); the new ring time."""
-        if not isinstance(self.clock, SteppedClock):
-            raise RingError("only a ring with a stepped clock can be advanced")
-        if not 0 <= seconds < math.inf:
-            raise RingError(f"can't advance by {seconds} s")
-        self.ring.advance(self.clock.advance(round(seconds * 1e9)))
-        return self.time()
-
-    def time(self) -> float:
-        """Ring time [s]."""
-        return self.ring.now / 1e9
 
     def mailbox_delay(self, seconds: float, slave: int | None = None) -> None:
         """From an SDO request to its answer [s]; inf: never; slave None: all."""
@@ -123,17 +98,16 @@ class Commands:
 
     def set_joint(self, slave: int, position: float, velocity: float) -> None:
         """Put the joint of a slave's drive somewhere [rad, rad/s]."""
-        self.ring.plant.set_state(self._joint(slave), float(position), float(velocity))
+        self.plant.set_state(self._joint(slave), float(position), float(velocity))
 
     def external_torque(self, slave: int, torque: float) -> None:
         """Load the joint of a slave's drive from outside [Nm]."""
-        self.ring.plant.set_external_torque(self._joint(slave), float(torque))
+        self.plant.set_external_torque(self._joint(slave), float(torque))
 
     def drives(self) -> list[DriveReport]:
         """The state of all drives, in ring order."""
-        plant = self.ring.plant
         return [
-            report_drive(slave, plant, self.ring.slaves.index(slave))
+            report_drive(slave, self.plant, self.ring.slaves.index(slave))
             for slave in self.ring.line.slaves
         ]
 
@@ -158,9 +132,3 @@ class Commands:
         self._slave(position).power(on)
         self.ring.line.update()
         self.ring.changed()
-
-
-_NAMES = {
-    name for name in vars(Commands)
-    if not name.startswith("_") and name not in ("execute", "ring", "clock", "losses")
-}  # fmt: skip

@@ -1,53 +1,22 @@
 """The client of a ring's control channel."""
 
-import json
-import socket
-from pathlib import Path
-from typing import Any, Final, Self
+from typing import ClassVar
 
+from humanoid_twin.control.client import TimedControl
+from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.errors import RingError
 from humanoid_twin.ethercat.log import LogLine
 from humanoid_twin.ethercat.report import DriveReport, Statistics
 
-_PATIENCE: Final = 60.0  # [s] for a reply; a long `advance` takes its time
 
-
-class RingControl:
+class RingControl(TimedControl):
     """Asks one ring. Slaves are told by ring position, from 0.
 
     All methods raise RingError if the ring refuses, or is gone. Not for several threads at once.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        """Connects to the socket at `path`."""
-        self._path = str(path)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(_PATIENCE)
-        try:
-            self._socket.connect(self._path)
-        except OSError as error:
-            self._socket.close()
-            raise RingError(f"no ring listens at '{self._path}': {error.strerror}") from error
-        self._stream = self._socket.makefile("rb")
-
-    def close(self) -> None:
-        """Hang up."""
-        self._stream.close()
-        self._socket.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def advance(self, seconds: float) -> float:
-        """Let ring time pass [s] (stepped clock only); the new ring time [s]."""
-        return float(self._ask("advance", seconds=seconds))
-
-    def time(self) -> float:
-        """Ring time [s] since the ring was switched on."""
-        return float(self._ask("time"))
+    who: ClassVar[str] = "ring"
+    error: ClassVar[type[TwinError]] = RingError
 
     def mailbox_delay(self, seconds: float, slave: int | None = None) -> None:
         """From an SDO request to its answer [s]; inf: never. All slaves, or one."""
@@ -138,17 +107,3 @@ class RingControl:
             (float(time), int(slave), str(kind), detail)
             for time, slave, kind, detail in self._ask("log")
         ]
-
-    def _ask(self, command: str, **arguments: object) -> Any:
-        request = {"command": command, "arguments": arguments}
-        try:
-            self._socket.sendall(json.dumps(request).encode() + b"\n")
-            line = self._stream.readline()
-        except OSError as error:
-            raise RingError(f"the ring at '{self._path}' doesn't answer: {error}") from error
-        if not line:
-            raise RingError(f"the ring at '{self._path}' is gone")
-        reply = json.loads(line)
-        if "error" in reply:
-            raise RingError(f"{command}: {reply['error']}")
-        return reply["result"]

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
+from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat import registers as reg
-from humanoid_twin.ethercat.clock import Moment
 from humanoid_twin.ethercat.esc import Esc
 from humanoid_twin.ethercat.parameters import Clocks
 

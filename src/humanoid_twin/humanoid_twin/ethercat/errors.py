@@ -1,9 +1,9 @@
 """What can go wrong with a virtual ring, apart from what happens on it."""
 
-from humanoid_control_common.errors import RobotError
+from humanoid_twin.errors import TwinError
 
 
-class RingError(RobotError):
+class RingError(TwinError):
     """The ring can't be started or asked. Says which interface or command, and why."""
 
 

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from humanoid_twin.ethercat.clock import Moment
+from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.coe import Accessed
 
 Detail = dict[str, int | str | bool]

@@ -13,8 +13,8 @@ from humanoid_devices_erob.wire.mailbox import (
     encode_mailbox,
     encode_mailbox_error,
 )
+from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat import registers as reg
-from humanoid_twin.ethercat.clock import Moment
 from humanoid_twin.ethercat.esc import ESC_BYTES, Esc
 from humanoid_twin.ethercat.sync_manager import MAILBOX_IN, MAILBOX_OUT, SyncManager
 

@@ -2,8 +2,8 @@
 
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.pdo import RX_MAPPING, TX_MAPPING
+from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat import registers as reg
-from humanoid_twin.ethercat.clock import Moment
 from humanoid_twin.ethercat.dictionary import ObjectDictionary
 from humanoid_twin.ethercat.esc import ESC_BYTES, Esc
 from humanoid_twin.ethercat.pdo import Image, Mapping

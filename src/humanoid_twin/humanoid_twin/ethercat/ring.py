@@ -1,46 +1,41 @@
-"""The virtual ring as a whole: frames in, frames out, and time. No sockets, no wall clock."""
+"""The virtual ring as a whole: frames in, frames out. No sockets, no wall clock."""
 
 from collections.abc import Sequence
-from typing import Final
 
+from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat import registers as reg
-from humanoid_twin.ethercat.clock import Moment
 from humanoid_twin.ethercat.dispatch import Dispatcher
-from humanoid_twin.ethercat.firmware import STEP, Firmware, Physics
+from humanoid_twin.ethercat.firmware import STEP, Firmware
 from humanoid_twin.ethercat.line import Line
 from humanoid_twin.ethercat.log import RingLog
 from humanoid_twin.ethercat.logical import LogicalMemory
 from humanoid_twin.ethercat.parameters import SlaveParameters
 from humanoid_twin.ethercat.slave import Slave
 
-_STEP_TIME: Final = round(STEP * 1e9)  # [ns]
-
 
 class VirtualRing:
-    """N slaves in a line, their drives, and the plant these move.
+    """N slaves in a line and the drives behind them: one side of the robot (see World).
 
-    Time is told by the caller: `advance` runs what happens until then in its order, `answer` lets a
-    frame pass at the time reached.
+    Time is told by the caller: `run` and `step` do what is due, `answer` lets a frame pass at the
+    moment reached.
     """
 
     def __init__(
         self,
         drives: Sequence[Firmware],
-        plant: Physics,
+        moment: Moment,
         parameters: SlaveParameters | None = None,
     ) -> None:
         """One slave for each of `drives`, in ring order."""
-        self.moment = Moment()
+        self.moment = moment
         self.log = RingLog(self.moment)
-        self.plant = plant
         self.frames = 0
         parameters = parameters or SlaveParameters()
         self.slaves = [self._slave(drive, parameters) for drive in drives]
         self.line = Line(self.slaves)
         self._logical = LogicalMemory(self.line)
         self._dispatcher = Dispatcher(self.line, self._logical)
-        self._next_step = _STEP_TIME
-        self.next_sync = 1 << 63  # [ns] ring time of the next SYNC0 of any slave
+        self.next_event = 1 << 63  # [ns] ring time of the next SYNC0 of any slave
         for slave in self.slaves:
             slave.on_change = self.changed
             slave.esc.on(
@@ -69,43 +64,25 @@ class VirtualRing:
         self.frames += 1
         return self._dispatcher.answer(frame)
 
-    def reach(self, now: int) -> None:
-        """A frame has come at ring time `now` [ns]: do first what the answer depends on.
-
-        Between two SYNC0 nothing but mailboxes and registers can be seen from the wire, so drives
-        and plant may be advanced after the answer.
-        """
-        if self.next_sync <= now:
-            self.advance(now)
-        self.moment.now = max(now, self.moment.now)
-
-    def advance(self, now: int) -> None:
-        """Run the drives, the plant and SYNC0 until ring time `now` [ns]."""
-        while (event := min(self._next_step, self.next_sync)) <= now:
-            self.moment.now = event
-            if self.next_sync <= self._next_step:
-                self._fire()
-            else:
-                self._step()
-        self.moment.now = max(now, self.moment.now)
-
     def changed(self) -> None:
         """The line, an AL state or SYNC0 has changed."""
         self._logical.forget()
-        self.next_sync = min(slave.clock.next_event for slave in self.slaves)
+        self.next_event = min(slave.clock.next_event for slave in self.slaves)
 
-    def _fire(self) -> None:
-        now = self.moment.now
+    def run(self, now: int) -> None:
+        """SYNC0 of all slaves for which it is due."""
         for slave in self.slaves:
             if slave.clock.next_event <= now:
                 slave.sync0()
-        self.next_sync = min(slave.clock.next_event for slave in self.slaves)
+        self.next_event = min(slave.clock.next_event for slave in self.slaves)
 
-    def _step(self) -> None:
-        self._next_step += _STEP_TIME
+    def step(self) -> None:
+        """See Side: a millisecond of all drives that live."""
         for slave in self.slaves:
             if slave.powered and not slave.frozen:
                 slave.firmware.step(STEP)
-        self.plant.step(STEP)
+
+    def tick(self) -> None:
+        """See Side."""
         for slave in self.slaves:
             slave.tick()

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.coe import Emergency, Service, service_of
+from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat import registers as reg
 from humanoid_twin.ethercat.al import Al, AlStatusCode, Readiness, requested
-from humanoid_twin.ethercat.clock import Moment
 from humanoid_twin.ethercat.coe import Accessed, SdoServer
 from humanoid_twin.ethercat.communication import Identification
 from humanoid_twin.ethercat.dc import DistributedClock, SyncSupervision

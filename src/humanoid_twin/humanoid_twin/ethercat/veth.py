@@ -35,6 +35,19 @@ def create_veth(first: str, second: str) -> None:
         raise
 
 
+def remove_pair(first: str, second: str) -> None:
+    """Remove the pair with these ends. Raises VethError if they aren't one's, or no right."""
+    folder = Path("/sys/class/net")
+    try:
+        peer = (folder / first / "iflink").read_text(encoding="ascii")
+        number = (folder / second / "ifindex").read_text(encoding="ascii")
+    except OSError as error:
+        raise VethError(f"can't remove the pair {first}, {second}: no such interface") from error
+    if peer != number:
+        raise VethError(f"can't remove the pair {first}, {second}: they are no pair")
+    remove_veth(first)  # takes the other end with it
+
+
 def remove_veth(name: str) -> None:
     """Remove the pair that `name` is an end of. Raises VethError if there is none, or no right."""
     _ip(f"can't remove '{name}'", "link", "delete", "dev", name, "type", "veth")

@@ -10,10 +10,12 @@ from humanoid_devices_erob.wire import coe, objects
 from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
 from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
+from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.dictionary import Access, Entry, ObjectDictionary, TypeCode
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.parameters import SlaveParameters
 from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.world import World
 
 MILLISECOND = 1_000_000  # [ns]
 CYCLE = MILLISECOND  # [ns] of SYNC0
@@ -101,8 +103,11 @@ class StubPlant:
 class Master:
     """The least that a master has to do, against a ring in the same process."""
 
-    def __init__(self, ring: VirtualRing, drives: list[StubDrive]) -> None:
-        self.ring, self.drives = ring, drives
+    def __init__(self, drives: list[StubDrive], parameters: SlaveParameters | None = None) -> None:
+        moment = Moment()
+        self.ring, self.drives = VirtualRing(drives, moment, parameters), drives
+        self.world = World(StubPlant(len(drives)), moment)
+        self.world.add(self.ring)
         self.count = len(drives)
         self.outputs = [(0, 0, 0)] * self.count
         self._counter = 0
@@ -113,7 +118,7 @@ class Master:
         return decode_frame(bytes(frame))
 
     def wait(self, seconds: float) -> None:
-        self.ring.advance(self.ring.now + round(seconds * 1e9))
+        self.world.advance(self.ring.now + round(seconds * 1e9))
 
     def read(self, slave: int, offset: int, length: int) -> Datagram:
         address = physical(FIRST_STATION + slave, offset)
@@ -239,7 +244,7 @@ def new_master() -> MakeMaster:
 
     def make(slaves: int = 3, parameters: SlaveParameters | None = None) -> Master:
         drives = [StubDrive() for _ in range(slaves)]
-        return Master(VirtualRing(drives, StubPlant(slaves), parameters), drives)
+        return Master(drives, parameters)
 
     return make
 

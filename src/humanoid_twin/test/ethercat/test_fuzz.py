@@ -6,8 +6,10 @@ from random import Random
 import pytest
 
 from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
+from humanoid_twin.clock import Moment
 from humanoid_twin.drive.robot import build_robot, prime_arms
 from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.world import World
 
 MUTATIONS = [5_000, pytest.param(1_000_000, marks=pytest.mark.soak)]
 REGISTERS = [0x0010, 0x0120, 0x0500, 0x0502, 0x0600, 0x0800, 0x0808, 0x0810, 0x0818, 0x0900,
@@ -53,9 +55,10 @@ def mutated(random: Random, frame: bytes) -> bytearray:
 
 def erob_master(new_master):
     """In front of three real drives on Prime's joints."""
-    master = new_master(3)
-    robot = build_robot(prime_arms(3))
-    master.ring = VirtualRing(robot.drives, robot.plant)
+    master, robot, moment = new_master(3), build_robot(prime_arms(3)), Moment()
+    master.ring = VirtualRing(robot.drives, moment)
+    master.world = World(robot.plant, moment)
+    master.world.add(master.ring)
     return master
 
 

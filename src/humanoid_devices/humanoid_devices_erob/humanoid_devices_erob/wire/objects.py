@@ -12,6 +12,7 @@ TX_PDO: Final = 0x1A00
 SYNC_MANAGER_TYPES: Final = 0x1C00
 RX_ASSIGN: Final = 0x1C12
 TX_ASSIGN: Final = 0x1C13
+SYNC_PARAMETERS: Final = 0x1C32, 0x1C33  # of outputs and of inputs
 VELOCITY_LOOP: Final = 0x2381
 POSITION_LOOP: Final = 0x2382
 GATE: Final = 0x2383  # "bus regulation of PID": 1 bus-written gains, 0 factory gains
@@ -23,7 +24,12 @@ MODE_DISPLAY: Final = 0x6061
 POSITION: Final = 0x6064
 VELOCITY: Final = 0x606C
 TORQUE: Final = 0x6077
+TARGET_TORQUE: Final = 0x6071
 TARGET_POSITION: Final = 0x607A
+POSITION_OFFSET: Final = 0x60B0  # added to the target in cyclic modes, like the next two
+VELOCITY_OFFSET: Final = 0x60B1
+TORQUE_OFFSET: Final = 0x60B2
+TARGET_VELOCITY: Final = 0x60FF
 
 # (index, subindex) of the loop's gains, INT32 each, and of the gate.
 VELOCITY_GAIN: Final = (VELOCITY_LOOP, 1)

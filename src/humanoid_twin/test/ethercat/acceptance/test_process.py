@@ -11,7 +11,7 @@ import pytest
 
 from humanoid_twin.ethercat.errors import RingError, VethError
 from humanoid_twin.ethercat.lock import InterfaceLock
-from humanoid_twin.ethercat.veth import create_veth, remove_veth, veth_pair
+from humanoid_twin.ethercat.veth import create_veth, remove_pair, remove_veth, veth_pair
 from humanoid_twin.testing import ring
 
 COMMAND = [sys.executable, "-m", "humanoid_twin.ethercat.main"]
@@ -114,6 +114,16 @@ def test_a_pair_that_exists_is_not_made_again(pair):
     with pytest.raises(VethError, match="can't make the pair"):
         create_veth(pair[0], "hc_other")
     assert "hc_other" not in interfaces()
+
+
+def test_only_the_two_ends_of_a_pair_are_removed_as_one(pair):
+    with pytest.raises(VethError, match="no pair"):
+        remove_pair(pair[0], "lo")
+    with pytest.raises(VethError, match="no such interface"):
+        remove_pair(pair[0], "hc_none")
+    assert {pair[0], pair[1]} <= {name for _, name in socket.if_nameindex()}
+    remove_pair(pair[1], pair[0])
+    assert not {pair[0], pair[1]} & {name for _, name in socket.if_nameindex()}
 
 
 def test_only_veth_interfaces_are_removed():

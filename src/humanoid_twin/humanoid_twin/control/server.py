@@ -1,4 +1,4 @@
-"""The ring's end of the control channel: one JSON request a line, one JSON reply a line."""
+"""The robot's end of the control channel: one JSON request a line, one JSON reply a line."""
 
 import json
 import socket
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from humanoid_control_common.errors import RobotError
-from humanoid_twin.ethercat.errors import RingError
+from humanoid_twin.errors import TwinError
 
 _LONGEST_LINE: Final = 1 << 20  # [bytes]
 Json = Any  # what json makes of a reply
 
 
 class ControlServer:
-    """A unix stream socket with any number of clients. `execute` is called in the ring's loop."""
+    """A unix stream socket with any number of clients. `execute` is called in the robot's loop."""
 
     def __init__(self, path: Path | None, execute: Callable[[str, dict[str, Json]], Json]) -> None:
-        """Listens at `path` (nowhere if None). Raises RingError if that can't be."""
+        """Listens at `path` (nowhere if None). Raises TwinError if that can't be."""
         self._path, self._execute = path, execute
         self._clients: dict[int, tuple[socket.socket, bytearray]] = {}
         self._listener: socket.socket | None = None
@@ -29,7 +29,7 @@ class ControlServer:
             self._listener.bind(str(path))
         except OSError as error:
             self._listener.close()
-            raise RingError(f"control channel '{path}': {error.strerror or error}") from error
+            raise TwinError(f"control channel '{path}': {error.strerror or error}") from error
         self._listener.listen()
         self._listener.setblocking(False)
 

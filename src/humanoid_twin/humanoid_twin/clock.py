@@ -20,15 +20,15 @@ class WallClock:
     """Time passes as it does in the world."""
 
     def __init__(self) -> None:
-        self._start = time.monotonic_ns()
+        self.epoch = time.monotonic_ns()  # [ns] at time 0
 
     def now(self) -> int:
         """Ring time [ns]."""
-        return time.monotonic_ns() - self._start
+        return time.monotonic_ns() - self.epoch
 
     def arrival(self, age: int) -> int:
         """Ring time [ns] of a frame: when the master sent it, not when the ring came to read it."""
-        return time.monotonic_ns() - self._start - age
+        return time.monotonic_ns() - self.epoch - age
 
 
 class SteppedClock:

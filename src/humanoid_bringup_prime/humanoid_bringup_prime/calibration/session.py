@@ -1,0 +1,110 @@
+"""One calibration from its begin to its results: what was swept, flipped, and is limp. No ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_bringup_prime.calibration.limp import LimpDrives
+from humanoid_bringup_prime.calibration.results import JointResult, joint_result
+from humanoid_bringup_prime.calibration.robot import Robot
+from humanoid_bringup_prime.calibration.sweep import SweepRecorder
+from humanoid_bringup_prime.impedance.values import Wish
+
+
+@dataclass(frozen=True, slots=True)
+class JointRow:
+    """What an operator sees of one joint."""
+
+    result: JointResult
+    raw: float  # [rad] now; NaN: not seen
+    position: float  # [rad] that the result would make of it
+    selected: bool
+    loose: bool  # limp, or limp by itself
+
+
+class CalibrationSession:
+    """Takes what the robot says and what the operator wants."""
+
+    def __init__(self, robot: Robot, limp: LimpDrives) -> None:
+        self.robot = robot
+        self.limp = limp
+        self.wish: Wish | None = None  # mode and switch number in force
+        self._selected = ""
+        self._recorder = SweepRecorder(robot.joints, robot.in_force)
+        self._flips: set[str] = set()
+
+    @property
+    def selected(self) -> str:
+        """The joint to be moved; empty: none."""
+        if self._selected in self.robot.drives:
+            return self.limp.selected  # which may have been dropped
+        return self._selected
+
+    def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
+        """A message of /prime/joint_states arrived at `now` [s]."""
+        self.limp.joints_seen(names, positions, now)
+        self._recorder.seen(names, positions, self._loose())
+
+    def select(self, joint: str) -> None:
+        """The joint to be moved, and to be made limp if it is an eRob; "": none.
+
+        Raises ConfigError for a joint that the robot doesn't have.
+        """
+        if joint:
+            self.robot.joints.indices([joint])
+        self._selected = joint
+        self.limp.select(joint if joint in self.robot.drives else "")
+
+    def step(self, by: int) -> None:
+        """Select the next (1) or the previous joint (-1), beginning with the first or the last."""
+        names = self.robot.joints.names
+        if self.selected:
+            place = (names.index(self.selected) + by) % len(names)
+        else:
+            place = 0 if by > 0 else -1
+        self.select(names[place])
+
+    def flip(self, joint: str) -> None:
+        """The other direction for `joint`; again: back. Raises ConfigError for an unknown joint."""
+        self.robot.joints.indices([joint])
+        self._flips ^= {joint}
+
+    def forget(self, joint: str) -> None:
+        """Begin the sweep of `joint` again."""
+        self._recorder.forget(self._index(joint))
+
+    def results(self) -> list[JointResult]:
+        """Of all joints, in order."""
+        return [
+            joint_result(
+                name,
+                self.robot.prior[name],
+                self._recorder.sweep(place),
+                self.robot.limits[name],
+                flip=name in self._flips,
+            )
+            for place, name in enumerate(self.robot.joints.names)
+        ]
+
+    def rows(self) -> list[JointRow]:
+        """All joints, in order."""
+        loose = self._loose()
+        return [
+            self._row(result, float(self._recorder.raw[place]), bool(loose[place]))
+            for place, result in enumerate(self.results())
+        ]
+
+    def _row(self, result: JointResult, raw: float, loose: bool) -> JointRow:
+        setting = result.setting
+        position = setting.direction * (raw - setting.homing_offset)
+        return JointRow(result, raw, position, result.joint == self.selected, loose)
+
+    def _loose(self) -> NDArray[np.bool_]:
+        loose = self.robot.loose | {self.limp.limp}
+        return np.array([name in loose for name in self.robot.joints.names])
+
+    def _index(self, joint: str) -> int:
+        return int(self.robot.joints.indices([joint])[0])

@@ -1,0 +1,195 @@
+"""One drive at a time is damped-limp, and every drive is as it was at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_bringup_prime.impedance.values import Wish
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Mode
+
+LIMP = (0, 270, 0, 1)  # damping as the factory has it
+
+
+def test_the_selected_drive_is_damped_only_and_the_others_stay_as_they_were(
+    bench: Any, factory: Any
+) -> None:
+    bench.select("joint1")
+    assert bench.limp.limp == "joint1"
+    assert bench.registers() == [factory, LIMP, factory]
+    assert bench.limp.message == ""
+    assert bench.limp.touched == ["joint1"]
+
+
+def test_everything_is_restored_when_none_is_selected(bench: Any, factory: Any) -> None:
+    bench.select("joint1").select("")
+    assert bench.registers() == [factory] * 3
+    assert bench.limp.released
+    assert bench.limp.limp == ""
+
+
+@pytest.mark.parametrize("stores", [True, False])
+def test_a_drive_is_limp_whether_or_not_it_stores_what_comes_behind_its_gate(
+    make_bench: Any, factory: Any, stores: bool
+) -> None:
+    bench = make_bench(stores_behind_its_gate=stores)
+    bench.select("joint0")
+    assert bench.drives[0].acting == LIMP[:3]
+    bench.select("")
+    assert bench.registers() == [factory] * 3
+
+
+def test_the_damping_is_never_less_than_a_safe_one(bench: Any) -> None:
+    """As an impedance manager leaves it that was stopped in ZERO_TORQUE."""
+    for drive in bench.drives:
+        drive.values.update(dict.fromkeys(drive.values, 0))
+    bench.select("joint2")
+    assert bench.drives[2].row == (0, 56, 0, 1)
+    bench.select("")
+    assert bench.registers() == [(0, 0, 0, 0)] * 3
+
+
+@given(st.lists(st.sampled_from(["", "joint0", "joint1", "joint2"]), max_size=8), st.data())
+def test_never_two_drives_are_off_their_factory_gains_at_once_and_none_undamped(
+    make_bench: Any, factory: Any, selections: list[str], data: st.DataObject
+) -> None:
+    bench = make_bench(stores_behind_its_gate=data.draw(st.booleans()))
+    for joint in selections:
+        bench.limp.select(joint)
+        bench.run(data.draw(st.sampled_from([0.0, 0.02, 0.04, 0.3])))
+    bench.select("")
+    assert bench.registers() == [factory] * 3
+    assert bench.limp.released
+    for row in bench.acting:
+        assert sum(gains != factory[:3] for gains in row) <= 1
+        assert all(gains[1] >= 56 for gains in row)
+
+
+def test_a_gate_that_somebody_left_open_is_closed_before_anything_else(bench: Any) -> None:
+    """As kill -9 leaves it."""
+    bench.drives[0].values.update({(0x2382, 1): 0, (0x2381, 2): 0, (0x2383, 0): 1})
+    bench.select("joint1")
+    assert [row[3] for row in bench.registers()] == [0, 1, 0]
+
+
+def test_nothing_is_asked_before_joint_states_flow(bench: Any) -> None:
+    bench.flowing = False
+    bench.select("joint0")
+    assert bench.batches == []
+    assert bench.limp.message == "waiting for /prime/joint_states"
+    bench.flowing = True
+    assert bench.run(0.5).limp.limp == "joint0"
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (None, "waiting for a statement on /control_mode"),
+        (Wish(Mode.STANDBY, 4), "STANDBY is in force: go to ZERO_TORQUE or DAMPING"),
+    ],
+)
+def test_nothing_is_asked_outside_of_the_safe_modes(bench: Any, wish: Any, said: str) -> None:
+    bench.wish = wish
+    bench.select("joint0")
+    assert bench.batches == []
+    assert bench.limp.message == said
+
+
+def test_batches_carry_mode_and_number_and_end_with_the_gate(bench: Any) -> None:
+    bench.select("joint0")
+    assert all(batch.wish == Wish(Mode.ZERO_TORQUE, 4) for batch in bench.batches)
+    assert all(0.0 < batch.valid_for <= bench.gate.limit for batch in bench.batches)
+
+
+def test_a_switch_that_overtakes_a_batch_costs_a_try(bench: Any) -> None:
+    bench.in_force = Wish(Mode.DAMPING, 5)
+    bench.select("joint0")
+    assert "not in force" in bench.limp.message
+    bench.wish = bench.in_force
+    assert bench.run(2.0).limp.limp == "joint0"
+
+
+def test_a_drive_that_does_not_answer_is_named_and_delays_only_itself(
+    bench: Any, factory: Any
+) -> None:
+    bench.drives[2].dead = True
+    bench.run(0.2)
+    assert bench.limp.message.startswith("joint2: slave 2")
+    bench.limp.select("joint0")
+    assert bench.run(3.0).limp.limp == "joint0"
+    bench.limp.select("")
+    bench.run(3.0)
+    assert bench.drives[0].row == factory
+    assert bench.limp.released
+
+
+def test_a_limp_drive_that_cannot_be_restored_is_told(bench: Any) -> None:
+    bench.select("joint0")
+    bench.drives[0].dead = True
+    bench.limp.select("")
+    bench.run(3.0)
+    assert not bench.limp.released
+    assert bench.limp.touched == ["joint0"]
+    assert bench.limp.message.startswith("joint0: slave 0")
+
+
+def test_no_other_drive_becomes_limp_while_one_cannot_be_restored(bench: Any) -> None:
+    bench.select("joint0")
+    bench.drives[0].dead = True
+    bench.limp.select("joint1")
+    bench.run(3.0)
+    assert bench.drives[1].row[3] == 0
+    bench.drives[0].dead = False
+    assert bench.run(3.0).limp.limp == "joint1"
+
+
+def test_a_register_that_cannot_be_restored_matters_less_than_the_gate(
+    bench: Any, factory: Any
+) -> None:
+    bench.select("joint0")
+    bench.drives[0].ignores = {(0x2381, 2)}  # the integral stays 0
+    bench.limp.select("")
+    bench.run(3.0)
+    assert bench.drives[0].row == (factory[0], factory[1], 0, 0)
+    assert bench.limp.released
+
+
+def test_an_answer_that_never_comes_is_given_up(bench: Any) -> None:
+    bench.run(0.2)
+    bench.answering = False
+    bench.limp.select("joint0")
+    bench.run(1.2)
+    assert bench.limp.message == "no answer within 1 s"
+    bench.answering = True
+    assert bench.run(2.0).limp.limp == "joint0"
+
+
+def test_a_drive_that_became_stiff_is_not_softened_again_unasked(bench: Any, factory: Any) -> None:
+    bench.select("joint0")
+    bench.drives[0].values = dict(zip(bench.drives[0].values, factory, strict=True))
+    bench.run(2.5)
+    assert bench.registers() == [factory] * 3
+    assert bench.limp.selected == ""
+    assert bench.limp.message.startswith("joint0 is not limp any more")
+    assert bench.select("joint0").limp.limp == "joint0"
+
+
+def test_after_an_interruption_nothing_becomes_limp_unasked(bench: Any, factory: Any) -> None:
+    """The control process was restarted: it has closed the gate; the registers are ours."""
+    bench.select("joint0")
+    bench.flowing = False
+    bench.run(3.0)
+    bench.drives[0].values[0x2383, 0] = 0
+    bench.flowing = True
+    bench.run(1.0)
+    assert bench.registers() == [factory] * 3
+    assert "no joint states for a while; select it again" in bench.limp.message
+
+
+def test_another_joint_than_an_erob_is_refused(bench: Any) -> None:
+    with pytest.raises(ConfigError, match="'wrist' is no eRob joint; these are: joint0, joint1"):
+        bench.limp.select("wrist")

@@ -1,0 +1,135 @@
+"""What the calibration knows of the robot, and a bring-up that is meant for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ament_index_python.packages import get_package_share_directory
+
+from humanoid_bringup_prime.bringup import notes, plan
+from humanoid_bringup_prime.calibration.offsets import Interval, Setting
+from humanoid_bringup_prime.calibration.robot import Robot, read_robot
+from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Mode
+from prime_description.description import expand
+
+CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
+WRISTS = {"left_wrist_roll", "left_wrist_pitch", "right_wrist_roll", "right_wrist_pitch"}
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Callable[[Edit], Path]:
+    """A calibration file like the installed one but for what is changed in it."""
+
+    def make(edit: Edit) -> Path:
+        content = yaml.safe_load((CONFIG / "prime_calibration.yaml").read_text())
+        edit(content)
+        path = tmp_path / "calibration.yaml"
+        path.write_text(yaml.safe_dump(content, sort_keys=False))
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def urdf() -> str:
+    """Of the real robot, with a calibration file to be replaced."""
+    return expand({"calibration_file": "/nowhere.yaml"})
+
+
+def robot(**arguments: str) -> Robot:
+    return read_robot(expand(arguments))
+
+
+def test_all_joints_their_drives_and_their_limits_are_known(edited: Any) -> None:
+    path = edited(lambda c: c["left_elbow_pitch"].update(direction=-1, homing_offset=0.5))
+    found = robot(calibration_file=str(path), control_frequency="50")
+    assert len(found.joints) == 14
+    assert found.file == path
+    assert found.loose == WRISTS
+    assert set(found.drives) == set(found.joints.names) - WRISTS
+    elbow = found.drives["left_elbow_pitch"]
+    assert (elbow.slave, elbow.least_damping) == (3, 56)  # 9.408 · 6, rounded
+    assert found.ids["right_wrist_pitch"] == 39
+    assert found.prior["left_elbow_pitch"] == Setting(-1, 0.5)
+    assert found.limits["left_elbow_pitch"] == Interval(-2.3, 0.35)
+    place = found.joints.names.index("left_elbow_pitch")
+    assert found.in_force.direction[place] == -1.0
+    assert found.in_force.homing_offset[place] == 0.5
+    assert found.period == pytest.approx(0.02)
+
+
+def test_the_calibration_of_mocked_joints_is_kept_but_not_in_force(edited: Any) -> None:
+    path = edited(lambda c: c["left_wrist_roll"].update(direction=-1, homing_offset=0.5))
+    found = robot(calibration_file=str(path), backends="ec")
+    place = found.joints.names.index("left_wrist_roll")
+    assert found.loose == set()
+    assert found.prior["left_wrist_roll"] == Setting(-1, 0.5)
+    assert (found.in_force.direction[place], found.in_force.homing_offset[place]) == (1.0, 0.0)
+
+
+def test_a_simulated_robot_cannot_be_calibrated() -> None:
+    with pytest.raises(ConfigError, match=r"has no calibration: .* `hc up real --calibrate`"):
+        robot(use_sim="true")
+
+
+BAD: list[tuple[Edit, str]] = [
+    (lambda c: c.pop("left_wrist_roll"), "no calibration for left_wrist_roll: the file needs"),
+    (lambda c: c.update(torso=dict(c["left_wrist_roll"])), "unknown joint 'torso'; the robot has"),
+    (
+        lambda c: c["left_wrist_yaw"].update(direction=2),
+        "'left_wrist_yaw.direction': expected",
+    ),
+    (lambda c: c["left_wrist_yaw"].update(homing_offset=float("nan")), "finite number (found nan)"),
+    (lambda c: c["left_wrist_yaw"].update(id=9), "left_wrist_yaw was calibrated on id 9, but the"),
+    (
+        lambda c: c["left_wrist_roll"].update(id=38),
+        "calibrated on id 38, but the",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "said"), BAD, ids=[said[:30] for _, said in BAD])
+def test_a_bad_calibration_file_is_told_in_a_sentence(
+    urdf: str, edited: Any, edit: Edit, said: str
+) -> None:
+    path = edited(edit)
+    with pytest.raises(ConfigError) as caught:
+        read_robot(urdf.replace("/nowhere.yaml", str(path)))
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bad_calibration_file_is_refused_before_anything_is_started(
+    edited: Any, tmp_path: Path
+) -> None:
+    path = edited(lambda c: c.pop("left_wrist_roll"))
+    with pytest.raises(ConfigError, match="no calibration for left_wrist_roll"):
+        plan(Options(backend=Backend.REAL, viewer=False, calibration_file=path), tmp_path)
+
+
+def test_a_bring_up_for_calibration_is_the_real_one_without_the_impedance_manager(
+    tmp_path: Path,
+) -> None:
+    options = {"backend": Backend.REAL, "backends": Backends.ALL, "viewer": False}
+    usual = plan(Options(**options), tmp_path)
+    found = plan(Options(calibrate=True, **options), tmp_path)
+    assert found == [process for process in usual if process.label != "impedance"]
+    assert len(found) == len(usual) - 1
+    modes = yaml.safe_load(found[0].parameter_files[1].read_text())["mode_manager"]
+    # The mode manager waits for one that never speaks: no stiff mode.
+    assert modes["ros__parameters"]["impedance_manager"] == "/erob_impedance_manager/state"
+    assert any("`hc calibrate`" in note for note in notes(Options(calibrate=True, **options)))
+
+
+def test_a_bring_up_for_calibration_begins_limp() -> None:
+    with pytest.raises(ConfigError, match="DAMPING, expected ZERO_TORQUE for a calibration"):
+        Options(backend=Backend.REAL, calibrate=True, initial_mode=Mode.DAMPING)

@@ -1,0 +1,94 @@
+"""What an operator selects, flips and sweeps, and what the file will say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from humanoid_bringup_prime.calibration.limp import LimpDrives
+from humanoid_bringup_prime.calibration.offsets import Setting
+from humanoid_bringup_prime.calibration.robot import Robot, read_robot
+from humanoid_bringup_prime.calibration.session import CalibrationSession, JointRow
+from humanoid_bringup_prime.impedance.gate import JointStatesGate
+from humanoid_control_common.errors import ConfigError
+from prime_description.description import expand
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return read_robot(expand({}))
+
+
+@pytest.fixture
+def session(robot: Robot) -> CalibrationSession:
+    """All of Prime, nothing selected; drives answer to nobody."""
+    gate = JointStatesGate(list(robot.drives), robot.period)
+    return CalibrationSession(robot, LimpDrives(robot.drives.values(), gate, patience=1.0))
+
+
+def move(session: CalibrationSession, joint: str, *positions: float) -> None:
+    names = list(session.robot.joints.names)
+    for now, position in enumerate(positions):
+        row = [position if name == joint else 0.0 for name in names]
+        session.joints_seen(names, row, now * 0.02)
+
+
+def row(session: CalibrationSession, joint: str) -> JointRow:
+    (found,) = (row for row in session.rows() if row.result.joint == joint)
+    return found
+
+
+def test_a_wrist_is_limp_by_itself_and_is_calibrated_by_moving_it(session: Any) -> None:
+    move(session, "left_wrist_roll", 0.0, 1.0, -0.4)
+    found = row(session, "left_wrist_roll")
+    assert found.loose
+    # Between -0.4 and 1.0: 0.3 in the middle of ±0.7.
+    assert found.result.setting.homing_offset == pytest.approx(0.3)
+    assert found.position == pytest.approx(-0.7)
+    assert found.raw == -0.4
+    assert not row(session, "right_wrist_roll").result.changed
+
+
+def test_an_erob_that_is_held_is_not_calibrated_by_its_sag(session: Any) -> None:
+    session.select("left_shoulder_pitch")
+    move(session, "left_shoulder_pitch", 0.0, 3.0)
+    found = row(session, "left_shoulder_pitch")
+    assert found.selected
+    assert not found.loose
+    assert found.result.sweep is None
+    assert found.result.setting == Setting(1, 0.0)
+
+
+def test_flipping_twice_is_not_flipping(session: Any) -> None:
+    session.flip("left_elbow_pitch")
+    assert row(session, "left_elbow_pitch").result.setting.direction == -1
+    session.flip("left_elbow_pitch")
+    assert row(session, "left_elbow_pitch").result.setting == Setting(1, 0.0)
+
+
+def test_a_sweep_can_be_forgotten(session: Any) -> None:
+    move(session, "left_wrist_roll", 0.7, -0.7)
+    session.forget("left_wrist_roll")
+    assert not row(session, "left_wrist_roll").result.changed
+
+
+def test_steps_go_round_all_joints_in_both_directions(session: Any) -> None:
+    names = session.robot.joints.names
+    seen = []
+    for _ in range(15):
+        session.step(1)
+        seen.append(session.selected)
+    assert seen == [*names, names[0]]
+    session.step(-1)
+    assert session.selected == names[-1]
+    session.select("")
+    assert session.selected == ""
+    session.step(-1)
+    assert session.selected == names[-1]
+
+
+@pytest.mark.parametrize("action", ["select", "flip", "forget"])
+def test_an_unknown_joint_is_refused(session: Any, action: str) -> None:
+    with pytest.raises(ConfigError, match="unknown joint left_knee; known: left_shoulder_pitch"):
+        getattr(session, action)("left_knee")

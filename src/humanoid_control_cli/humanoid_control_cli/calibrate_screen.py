@@ -1,0 +1,53 @@
+"""What an operator of `hc calibrate` sees and presses; without a terminal, lines of text only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import ExitStack
+from typing import Final
+
+from rich.console import Console
+from rich.live import Live
+
+from humanoid_bringup_prime.calibration.session import CalibrationSession
+from humanoid_control_cli.calibrate_view import render
+from humanoid_control_cli.keys import Keys
+
+SCREEN_PERIOD: Final = 0.1  # [s] between two pictures
+
+
+class Screen:
+    """To be used in a `with` statement, which gives the terminal back as it was."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._live: Live | None = None
+        self._drawn = 0.0  # [s]
+        self._cleanup = ExitStack()
+
+    def __enter__(self) -> Screen:
+        console = Console(markup=False, highlight=False)
+        if console.is_terminal and sys.stdin.isatty():
+            self._cleanup.enter_context(self._keys)
+            self._live = self._cleanup.enter_context(Live(console=console, auto_refresh=False))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
+
+    def pressed(self) -> list[str]:
+        """The keys since the last call."""
+        return self._keys.pressed() if self._live else []
+
+    def say(self, text: str) -> None:
+        """A line, where the table doesn't show it."""
+        if self._live is None:
+            sys.stderr.write(f"{text}\n")
+
+    def show(self, session: CalibrationSession) -> None:
+        """The table as it is now, if it is time for a new picture."""
+        now = time.monotonic()
+        if self._live is not None and now - self._drawn >= SCREEN_PERIOD:
+            self._drawn = now
+            self._live.update(render(session.rows(), session.limp.message), refresh=True)

@@ -1,0 +1,113 @@
+"""A real robot in ZERO_TORQUE, as `hc calibrate` sees it.
+
+Usage: fake_prime.py URDF [manager|manager_later]; the latter comes when a joint is limp.
+
+Whatever is loose - the wrists, and a drive with gate 1 and no position gain - is moved between both
+stops again and again by somebody's hand. TRUTH is how all joints are mounted. Every write of a
+drive's gate is told on stdout.
+"""
+
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import rclpy
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoResult
+from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from humanoid_bringup_prime.calibration.robot import read_robot
+from humanoid_controller_manager.middleware import tune_middleware
+
+TRUTH = (-1, 0.3)  # direction and offset
+POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
+PERIOD = 50  # ticks from one stop to the other and back, with a rest at each
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Prime:
+    def __init__(self, node, urdf):
+        self.node, self.robot = node, read_robot(urdf)
+        drives = range(len(self.robot.drives))
+        factory = {POSITION: 1000, VELOCITY: 270, INTEGRAL: 20, GATE: 0}
+        self.registers = [dict(factory) for _ in drives]
+        self.tick = 0
+        self.states = node.create_publisher(JointState, "/prime/joint_states", 10)
+        self.modes = node.create_publisher(ControlMode, "/control_mode", 10)
+        node.create_service(ReadSdoBatch, "/erob/read_sdo_batch", self.read)
+        node.create_service(WriteSdoBatch, "/erob/write_sdo_batch", self.write)
+        node.create_timer(0.02, self.step)
+
+    def step(self):
+        self.tick += 1
+        mode = ControlMode(controller_name="zero_torque_controller", switch_number=3)
+        stamp = time.time_ns()
+        mode.header.stamp.sec, mode.header.stamp.nanosec = divmod(stamp, 10**9)
+        self.modes.publish(mode)
+        names = self.robot.joints.names
+        positions = [self.published(i, name) for i, name in enumerate(names)]
+        self.states.publish(JointState(name=list(names), position=positions))
+
+    def published(self, place, name):
+        limits = self.robot.limits[name]
+        true = 0.0
+        if name in self.robot.loose or self.is_limp(name):
+            phase = self.tick % PERIOD / PERIOD
+            part = min(max(4 * abs(phase - 0.5) - 0.5, 0.0), 1.0)
+            true = limits.low + part * limits.width
+        raw = TRUTH[0] * true + TRUTH[1]
+        in_force = self.robot.in_force
+        return float(in_force.direction[place] * (raw - in_force.homing_offset[place]))
+
+    def is_limp(self, name):
+        registers = self.registers[self.robot.drives[name].slave]
+        return registers[GATE] == 1 and registers[POSITION] == 0
+
+    def start_manager(self):
+        self.node.create_publisher(ImpedanceState, "/erob_impedance_manager/state", 1)
+
+    def read(self, request, response):
+        response.results = [self.result(item) for item in request.objects]
+        return response
+
+    def write(self, request, response):
+        for item in request.objects:
+            key, value = (item.index, item.subindex), int.from_bytes(bytes(item.data), "little")
+            self.registers[item.slave][key] = value
+            if key == GATE:
+                sys.stdout.write(f"gate {item.slave} {value} {self.registers[item.slave]}\n")
+                sys.stdout.flush()
+                if value == 1 and "manager_later" in sys.argv:
+                    self.start_manager()
+        return self.read(request, response)
+
+    def result(self, item):
+        value = self.registers[item.slave][item.index, item.subindex]
+        item.data = list(value.to_bytes(4, "little"))
+        return SdoResult(object=item, status=SdoResult.DONE)
+
+
+def main() -> None:
+    tune_middleware()
+    rclpy.init()
+    node = rclpy.create_node("mode_manager")
+    urdf = Path(sys.argv[1]).read_text()
+    prime = Prime(node, urdf)
+    if "manager" in sys.argv:
+        prime.start_manager()
+    description = node.create_publisher(String, "/robot_description", LATCHED)
+    description.publish(String(data=urdf))
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    sys.stdout.write("serving\n")
+    sys.stdout.flush()
+    with suppress(KeyboardInterrupt, ExternalShutdownException):
+        executor.spin()
+
+
+if __name__ == "__main__":
+    main()

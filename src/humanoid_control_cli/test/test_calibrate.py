@@ -1,0 +1,389 @@
+"""`hc calibrate` beside a process that is to it what a robot is."""
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+from ament_index_python.packages import get_package_share_directory
+from typer.testing import CliRunner
+
+from humanoid_control_cli.app import app
+from humanoid_control_cli.keys import split_keys
+from prime_description.description import expand
+
+HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
+FAKE = Path(__file__).with_name("fake_prime.py")
+INSTALLED = Path(get_package_share_directory("humanoid_bringup_prime"))
+WRISTS = {"left_wrist_roll", "left_wrist_pitch", "right_wrist_roll", "right_wrist_pitch"}
+TRUE_DIRECTION, TRUE_OFFSET = -1, 0.3  # as in FAKE
+FACTORY = "{(9090, 1): 1000, (9089, 1): 270, (9089, 2): 20, (9091, 0): 0}"
+LIMP = "{(9090, 1): 0, (9089, 1): 270, (9089, 2): 0, (9091, 0): 1}"
+
+
+@pytest.fixture(scope="module")
+def description() -> str:
+    """URDF of the robot; FILE is its calibration file."""
+    return expand({"calibration_file": "FILE", "control_frequency": "50"})
+
+
+def write_calibration(path: Path) -> Path:
+    """The right directions, and offsets that are wrong."""
+    entries = yaml.safe_load((INSTALLED / "config/prime_calibration.yaml").read_text())
+    for i, entry in enumerate(entries.values()):
+        entry.update(direction=TRUE_DIRECTION, homing_offset=round(0.1 * i - 0.7, 1))
+    path.write_text(yaml.safe_dump(entries, sort_keys=False))
+    return path
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 60.0  # [s]; a dead-man's switch
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.01)
+
+
+class Fake:
+    """A running robot, as far as a test has seen it."""
+
+    def __init__(self, run, used: Path) -> None:
+        self.run, self.used = run, used
+        self._before = len(run.lines)
+
+    @property
+    def gates(self) -> list[str]:
+        """The writes of gates since the test began."""
+        return [line for line in self.run.lines[self._before :] if line.startswith("gate")]
+
+    def wait_for(self, gate: str) -> None:
+        wait_until(lambda: gate in self.gates, gate)
+
+
+@pytest.fixture
+def used(tmp_path: Path) -> Path:
+    """The calibration file of a test's own robot."""
+    return write_calibration(tmp_path / "prime_calibration.yaml")
+
+
+@pytest.fixture
+def urdf(description: str, used: Path) -> Path:
+    path = used.with_name("prime.urdf")
+    path.write_text(description.replace("FILE", str(used)))
+    return path
+
+
+@pytest.fixture
+def own_prime(start, urdf, used):
+    """Starts a robot that a test may spoil; returns it when it serves."""
+
+    def begin(*options: str) -> Fake:
+        run = start(sys.executable, str(FAKE), str(urdf), *options)
+        run.wait_for("serving")
+        return Fake(run, used)
+
+    return begin
+
+
+@pytest.fixture(scope="module")
+def robot(start_once, description: str, tmp_path_factory: pytest.TempPathFactory):
+    used = write_calibration(tmp_path_factory.mktemp("robot") / "prime_calibration.yaml")
+    urdf = used.with_name("prime.urdf")
+    urdf.write_text(description.replace("FILE", str(used)))
+    run = start_once(sys.executable, str(FAKE), str(urdf))
+    run.wait_for("serving")
+    return run, used
+
+
+@pytest.fixture
+def prime(robot) -> Fake:
+    """The robot that most tests share; its file stays as it is, or it would be refused."""
+    return Fake(*robot)
+
+
+@pytest.fixture
+def calibrate(start_once):
+    """Starts `hc calibrate` beside the shared robot."""
+    return partial(start_once.hc, "calibrate")
+
+
+def entries(path: Path) -> dict:
+    return yaml.safe_load(path.read_text())
+
+
+def test_limp_joints_and_wrists_get_their_true_offsets_and_the_others_keep_theirs(
+    prime, calibrate, tmp_path
+) -> None:
+    before, output = entries(prime.used), tmp_path / "new.yaml"
+    run = calibrate(
+        *("--joint", "left_elbow_pitch", "--joint", "right_wrist_yaw", "--duration", "1.5"),
+        *("--output", str(output), "--flip", "left_wrist_roll", "--flip", "left_wrist_yaw"),
+    )
+    assert run.finish() == 0, run.text
+    swept = {*WRISTS, "left_elbow_pitch", "right_wrist_yaw"}
+    found = entries(output)
+    assert list(found) == list(before)
+    for joint, entry in found.items():
+        flips = -1 if joint in {"left_wrist_roll", "left_wrist_yaw"} else 1
+        assert (entry["id"], entry["direction"]) == (before[joint]["id"], flips * TRUE_DIRECTION)
+        # Both flipped joints have the same range in either direction: the offset stays.
+        expected = TRUE_OFFSET if joint in swept else before[joint]["homing_offset"]
+        assert entry["homing_offset"] == pytest.approx(expected, abs=1e-6), joint
+    assert run.lines[-1] == f"written to {output}; start the robot again to use it"
+    assert "left_elbow_pitch: move it to both stops" in run.lines
+    # One after the other, and each as it was before the next.
+    assert prime.gates == [
+        f"gate 3 1 {LIMP}", f"gate 3 0 {FACTORY}", f"gate 9 1 {LIMP}", f"gate 9 0 {FACTORY}"
+    ]  # fmt: skip
+
+
+def test_the_file_in_use_is_replaced_with_a_backup(own_prime, hc, used) -> None:
+    before = entries(used)
+    own_prime()
+    run = hc("calibrate", "--duration", "1.5")
+    assert run.finish() == 0, run.text
+    (backup,) = used.parent.glob("*.bak")
+    assert entries(backup) == before
+    assert entries(used)["left_wrist_roll"]["homing_offset"] == pytest.approx(TRUE_OFFSET)
+    assert run.lines[-1] == (
+        f"written to {used}, the old file is {backup}; start the robot again to use it"
+    )
+    again = hc("calibrate", "--duration", "1")
+    assert again.finish() == 1
+    assert again.lines == [
+        f"hc: {used} was changed after the robot was started, so it isn't what the robot uses: "
+        "start the robot again"
+    ]
+
+
+def test_an_abort_restores_the_limp_joint_and_writes_nothing(prime, calibrate) -> None:
+    before = prime.used.read_text()
+    run = calibrate("--joint", "left_elbow_pitch", "--duration", "1000")
+    run.wait_for("move it to both stops")
+    second = calibrate("--duration", "1")
+    assert second.finish() == 1
+    assert "hc: a calibration process is already running on ROS domain" in second.text
+    run.send(signal.SIGTERM)
+    run.send(signal.SIGTERM)  # impatience changes nothing
+    assert run.finish() == 128 + signal.SIGTERM
+    assert run.lines[-1] == "hc: aborted, nothing was written"
+    prime.wait_for(f"gate 3 0 {FACTORY}")
+    assert prime.used.read_text() == before
+    assert list(prime.used.parent.glob("*.bak")) == []
+
+
+def test_a_robot_that_dies_while_a_joint_is_limp_is_told_with_what_to_do(own_prime, hc) -> None:
+    fake = own_prime()
+    run = hc("calibrate", "--joint", "left_elbow_pitch", "--duration", "1000")
+    run.wait_for("move it to both stops")
+    fake.run.process.kill()
+    run.send(signal.SIGINT)
+    assert run.finish() == 1
+    assert run.lines[-1].startswith("hc: left_elbow_pitch may still be limp (waiting for ")
+    assert "`hc mode quit`" in run.lines[-1]
+
+
+def test_beside_an_impedance_manager_nothing_is_touched(own_prime, hc) -> None:
+    fake = own_prime("manager")
+    run = hc("calibrate", "--joint", "left_elbow_pitch", "--duration", "1")
+    assert run.finish() == 1
+    (line,) = run.lines
+    assert line.startswith("hc: erob_impedance_manager is running, which would take back")
+    assert "`hc up real --calibrate`" in line
+    assert fake.gates == []
+
+
+def test_an_impedance_manager_that_turns_up_ends_it_with_the_joint_restored(
+    own_prime, hc, used
+) -> None:
+    before = used.read_text()
+    fake = own_prime("manager_later")
+    run = hc("calibrate", "--joint", "left_elbow_pitch", "--duration", "1000")
+    assert run.finish() == 1
+    assert run.lines[-1].startswith("hc: erob_impedance_manager is running")
+    fake.wait_for(f"gate 3 0 {FACTORY}")
+    assert used.read_text() == before
+
+
+def test_what_cannot_be_done_is_said_before_anything_is_touched(prime, calibrate, tmp_path) -> None:
+    for options, said in (
+        (("--joint", "left_knee"), "unknown joint left_knee; known: left_shoulder_pitch, "),
+        (("--output", str(tmp_path / "no" / "c.yaml")), "there is no folder"),
+    ):
+        run = calibrate("--duration", "1", *options)
+        assert run.finish() == 1
+        (line,) = run.lines
+        assert said in line
+    assert prime.gates == []
+
+
+def test_without_a_sweep_there_is_nothing_to_write(start, hc, used, urdf) -> None:
+    """All that is loose rests."""
+    text = FAKE.read_text().replace("true = limits.low", "true = 0.0 * limits.low")
+    text = text.replace("+ part * limits.width", "+ 0.3 * part")
+    fake = start(sys.executable, "-c", text, str(urdf))
+    fake.wait_for("serving")
+    before = used.read_text()
+    run = hc("calibrate", "--duration", "1.5")
+    assert run.finish() == 1
+    assert run.lines[-1] == ("hc: no joint was swept by 0.5 rad or flipped: nothing was written")
+    assert used.read_text() == before
+
+
+# Without a robot.
+
+
+def flip(used: Path, *options: str):
+    return CliRunner().invoke(app, ["calibrate", "--calibration", str(used), *options])
+
+
+def test_a_flip_alone_needs_neither_sweep_nor_robot(used) -> None:
+    before = entries(used)
+    result = flip(used, "--flip", "left_elbow_pitch")
+    assert result.exit_code == 0, result.output
+    after = entries(used)
+    changed = [joint for joint in after if after[joint] != before[joint]]
+    assert changed == ["left_elbow_pitch"]
+    # offset + direction_old · (lower + upper)
+    offset = before["left_elbow_pitch"]["homing_offset"] + TRUE_DIRECTION * (-2.3 + 0.35)
+    assert after["left_elbow_pitch"]["homing_offset"] == pytest.approx(offset)
+    assert after["left_elbow_pitch"]["direction"] == -TRUE_DIRECTION
+    assert flip(used, "--flip", "left_elbow_pitch").exit_code == 0
+    for joint, entry in entries(used).items():
+        assert entry == pytest.approx(before[joint])
+    assert len(list(used.parent.glob("*.bak"))) == 2
+
+
+def test_a_flip_of_an_unknown_joint_changes_nothing(used) -> None:
+    before = used.read_text()
+    result = flip(used, "--flip", "left_elbow_pitch", "--flip", "left_knee")
+    assert "unknown joint left_knee" in str(result.exception)
+    assert used.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("calibrate", "is needed without a terminal"),
+        ("calibrate --joint left_elbow_pitch", "is needed without a terminal"),
+        ("calibrate --duration 1 --calibration FILE", "is for --flip alone"),
+        ("calibrate --duration 1 --hardware FILE", "is for --flip alone"),
+        ("calibrate --duration 0", "--duration"),
+    ],
+)
+def test_a_bad_argument_is_a_usage_error(used, arguments: str, said: str) -> None:
+    result = CliRunner().invoke(app, arguments.replace("FILE", str(used)).split())
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+# In a terminal.
+
+
+class Terminal:
+    """`hc` in a terminal of 120 columns; what it shows is in `text`."""
+
+    def __init__(self, hc_words: list[str], environment: dict[str, str]) -> None:
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.process = subprocess.Popen(
+            hc_words, stdin=slave, stdout=slave, stderr=slave, env=environment, close_fds=True
+        )
+        os.close(slave)
+        self.text = ""
+        self._changed = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                data = os.read(self.master, 65536)
+            except OSError:  # nobody has the other end any more
+                return
+            with self._changed:
+                self.text += data.decode(errors="replace")
+                self._changed.notify_all()
+
+    def wait_for(self, condition) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: condition(self.text), 60), self.text[-3000:]
+
+    def press(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
+    def finish(self) -> int:
+        code = self.process.wait(60)
+        self._reader.join(60)
+        os.close(self.master)
+        return code
+
+
+@pytest.fixture
+def terminal(start_once):
+    opened = []
+
+    def begin(*arguments: str) -> Terminal:
+        words = [sys.executable, "-c", HC, "calibrate", *arguments]
+        environment = os.environ | start_once.environment | {"TERM": "xterm", "COLUMNS": "120"}
+        opened.append(Terminal(words, environment))
+        return opened[-1]
+
+    yield begin
+    for one in opened:
+        one.process.kill()
+        one.process.wait()
+
+
+def test_in_a_terminal_keys_select_and_write_and_a_table_shows_all_joints(
+    prime, terminal, tmp_path
+) -> None:
+    output = tmp_path / "new.yaml"
+    screen = terminal("--output", str(output))
+    screen.wait_for(lambda text: "right_wrist_yaw" in text and "w: write" in text)
+    screen.press("n")  # left_shoulder_pitch
+    prime.wait_for(f"gate 0 1 {LIMP}")
+    screen.wait_for(lambda text: text.count("100%") > 5)
+    screen.press("\x1b[B")  # the next one
+    prime.wait_for(f"gate 1 1 {LIMP}")
+    screen.press("0")
+    prime.wait_for(f"gate 1 0 {FACTORY}")
+    screen.press("xw")
+    assert screen.finish() == 0, screen.text
+    assert "written to" in screen.text
+    assert entries(output)["left_wrist_roll"]["homing_offset"] == pytest.approx(TRUE_OFFSET)
+
+
+def test_in_a_terminal_q_restores_and_writes_nothing(prime, terminal) -> None:
+    before = prime.used.read_text()
+    screen = terminal("--joint", "left_elbow_pitch", "--duration", "1000")
+    prime.wait_for(f"gate 3 1 {LIMP}")
+    screen.press("q")
+    assert screen.finish() == 1
+    prime.wait_for(f"gate 3 0 {FACTORY}")
+    assert "aborted, nothing was written" in screen.text
+    assert prime.used.read_text() == before
+
+
+def test_a_terminal_that_is_closed_restores_the_limp_joint(prime, terminal) -> None:
+    """As when the connection to the robot breaks."""
+    screen = terminal("--joint", "left_elbow_pitch", "--duration", "1000")
+    prime.wait_for(f"gate 3 1 {LIMP}")
+    screen.process.send_signal(signal.SIGHUP)
+    prime.wait_for(f"gate 3 0 {FACTORY}")
+    assert screen.process.wait(60) == 128 + signal.SIGHUP
+
+
+def test_keys_are_told_apart() -> None:
+    assert split_keys("n\x1b[Aq\x1bOBw") == ["n", "up", "q", "down", "w"]
+    assert split_keys("") == []

@@ -1,0 +1,102 @@
+"""Enabling motors, and disabling them, all at the same time and each with its acknowledgement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from humanoid_devices_can.errors import MotorError
+from humanoid_devices_can.family import Family
+from humanoid_devices_can.session import Session
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.timing import Timing
+
+
+class Activation:
+    """Brings motors of a session up and down."""
+
+    def __init__(
+        self, settings: CanSettings, family: Family, session: Session, timing: Timing
+    ) -> None:
+        self._settings, self._family = settings, family
+        self._session, self._timing = session, timing
+
+    def bring_up(self, motors: Sequence[int]) -> None:
+        """Disable, prepare and enable `motors`; they are left disabled if one of them fails.
+
+        Raises MotorError that names the joints and what may help, AdapterLostError.
+        """
+        began = self._timing.clock() - self._timing.recent
+        for motor in motors:
+            self._session.forget(motor)
+        failures = self._disable(motors, clear_faults=True)
+        failures = failures or self._prepare(motors) or self._enable(motors)
+        failures = failures or self._unmeasured(motors)
+        if failures:
+            problem = self._problem(failures, began)
+            self._disable(motors, clear_faults=False)
+            raise MotorError(problem)
+
+    def take_down(self, motors: Sequence[int]) -> None:
+        """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.
+
+        A motor that was silent before can't be told from one that obeys by falling silent.
+        """
+        failures = {m: "was silent before" for m in motors if self._is_lost(m)}
+        failures |= self._disable(motors, clear_faults=False)
+        if self._session.outbox.orders_waiting():
+            failures |= dict.fromkeys(motors, "the order could not be sent")
+        if failures:
+            raise MotorError(f"not confirmed that it is disabled: {self._named(failures)}")
+
+    def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> dict[int, str]:
+        orders = [self._family.disabling(m, clear_faults=clear_faults) for m in motors]
+        timing = self._timing
+        return self._session.converse(orders, timeout=timing.disable_timeout, retry=timing.retry)
+
+    def _is_lost(self, motor: int) -> bool:
+        """Whether it can't be told any more that the motor falls silent."""
+        quiet = self._family.disabling(motor, clear_faults=False).quiet
+        return bool(quiet) and self._session.silent_for(motor) > self._timing.silence
+
+    def _prepare(self, motors: Iterable[int]) -> dict[int, str]:
+        left = {motor: list(self._family.preparing(motor)) for motor in motors}
+        timing = self._timing
+        while orders := [steps.pop(0) for steps in left.values() if steps]:
+            failures = self._session.converse(
+                orders, timeout=timing.prepare_timeout, retry=timing.retry
+            )
+            if failures:
+                return failures
+        return {}
+
+    def _enable(self, motors: Iterable[int]) -> dict[int, str]:
+        orders = [self._family.enabling(motor) for motor in motors]
+        timing = self._timing
+        return self._session.converse(
+            orders, timeout=timing.enable_timeout, retry=timing.enable_retry
+        )
+
+    def _unmeasured(self, motors: Iterable[int]) -> dict[int, str]:
+        states = self._session.states
+        return {m: "enabled, but not measured" for m in motors if not states[m].measured}
+
+    def _problem(self, failures: Mapping[int, str], began: float) -> str:
+        health = self._session.health
+        parts = [self._named(failures)]
+        stuck = self._session.outbox.orders_waiting()
+        symptom = health.symptom(self._settings.bus, began, stuck=stuck)
+        if symptom:
+            parts.append(symptom)
+        elif any(text.startswith("no answer") for text in failures.values()):
+            parts[0] += f" on {self._settings.bus}: powered? id? bitrate?"
+        if health.invalid_at > began:
+            parts.append(f"heard on the bus: {health.invalid}")
+        return "; ".join(parts)
+
+    def _named(self, failures: Mapping[int, str]) -> str:
+        """Failures in words, motors with the same one together."""
+        motors = self._settings.motors
+        return "; ".join(
+            ", ".join(str(motors[m]) for m in sorted(failures) if failures[m] == text) + f": {text}"
+            for text in dict.fromkeys(failures[m] for m in sorted(failures))
+        )

@@ -1,0 +1,54 @@
+"""Error frames as SocketCAN delivers them, and python-can with it (linux/can/error.h)."""
+
+from __future__ import annotations
+
+from enum import Enum, IntFlag
+from typing import Final
+
+
+class BusEvent(IntFlag):
+    """Classes of an error frame: bits of its identifier."""
+
+    TX_TIMEOUT = 0x01
+    LOST_ARBITRATION = 0x02
+    CONTROLLER = 0x04  # details in byte 1
+    PROTOCOL = 0x08
+    TRANSCEIVER = 0x10
+    NO_ACKNOWLEDGE = 0x20
+    BUS_OFF = 0x40
+    BUS_ERROR = 0x80
+    RESTARTED = 0x100
+
+
+class ControllerState(Enum):
+    """How far a controller's error counters let it take part in the bus (ISO 11898-1)."""
+
+    ACTIVE = "error active"
+    WARNING = "error warning"
+    PASSIVE = "error passive"
+    OFF = "bus-off"
+
+
+_TX_OVERFLOW: Final = 0x02  # byte 1
+_PASSIVE: Final = 0x30  # byte 1: receiving, sending
+_WARNING: Final = 0x0C
+_ACTIVE: Final = 0x40
+
+
+def controller_state(event: BusEvent, data: bytes) -> ControllerState | None:
+    """What an error frame says of the controller's state; None if nothing."""
+    if event & BusEvent.BUS_OFF:
+        return ControllerState.OFF
+    if event & BusEvent.RESTARTED:
+        return ControllerState.ACTIVE
+    details = data[1] if event & BusEvent.CONTROLLER and len(data) > 1 else 0
+    if details & _PASSIVE:
+        return ControllerState.PASSIVE
+    if details & _WARNING:
+        return ControllerState.WARNING
+    return ControllerState.ACTIVE if details & _ACTIVE else None
+
+
+def transmit_overflow(event: BusEvent, data: bytes) -> bool:
+    """Whether an error frame says that the controller had no room for a frame to be sent."""
+    return bool(event & BusEvent.CONTROLLER and len(data) > 1 and data[1] & _TX_OVERFLOW)

@@ -1,0 +1,79 @@
+"""What is observed of the bus itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from humanoid_devices_can.bus import BusSettings, ErrorFrame
+from humanoid_devices_can.error_frames import BusEvent, ControllerState, controller_state
+
+INVALID_HOLD: Final = 1.0  # [s] one frame stands for all that come after it
+_WRONG_BITS: Final = BusEvent.PROTOCOL | BusEvent.BUS_ERROR
+
+
+@dataclass(slots=True)
+class Health:
+    """Times [s] of the latest events. Written by the threads of a session, read by any."""
+
+    lost: str = ""  # why the adapter can't be used any more
+    was_off: bool = False  # the controller was bus-off since the session began
+    drained: float = -math.inf  # the receiving thread was up to date
+    data_at: float = -math.inf  # of frames from motors
+    error_at: float = -math.inf
+    passive_at: float = -math.inf
+    unacknowledged_at: float = -math.inf
+    refused_at: float = -math.inf  # the adapter took a frame, and lost it
+    invalid_at: float = -math.inf
+    invalid: str = ""  # the latest frame that was none of a motor's
+
+    def take_error(self, frame: ErrorFrame, now: float) -> None:
+        """An error frame came at `now`."""
+        if frame.event & BusEvent.NO_ACKNOWLEDGE:
+            self.unacknowledged_at = now
+        elif frame.event & _WRONG_BITS:
+            self.error_at = now
+        self.take_state(controller_state(frame.event, frame.data), now)
+
+    def take_state(self, state: ControllerState | None, now: float) -> None:
+        """The controller is in `state` at `now`; None: not known."""
+        if state is ControllerState.OFF:
+            self.was_off = True
+        if state is ControllerState.PASSIVE:
+            self.passive_at = now
+
+    def take_invalid(self, reason: str, now: float) -> None:
+        """A frame came that no motor of the block should have sent."""
+        if now - self.invalid_at > INVALID_HOLD:
+            self.invalid = reason
+        self.invalid_at = now
+
+    def troubled(self, since: float) -> bool:
+        """Whether the controller has complained of the bus since a time [s]."""
+        return max(self.error_at, self.unacknowledged_at, self.passive_at) > since
+
+    def symptom(self, bus: BusSettings, since: float, *, stuck: bool) -> str:
+        """What explains, since a time [s], that motors can't be reached; empty if nothing does.
+
+        `stuck`: frames wait that the adapter doesn't take.
+        """
+        if self.was_off:
+            return (
+                f"bus-off on {bus}: is {bus.bitrate} bit/s the motors' bitrate, are wiring and "
+                "termination right? Then clear the fault"
+            )
+        if self.error_at > since and self.data_at <= since:
+            return (
+                f"only error frames arrive on {bus}: is {bus.bitrate} bit/s the motors' bitrate? "
+                "Is the wiring right?"
+            )
+        if self.error_at > since:
+            return f"error frames on {bus}: have two motors the same id? Is the wiring right?"
+        unheard = max(self.unacknowledged_at, self.refused_at, self.passive_at)
+        if stuck or unheard > since:
+            return (
+                f"nobody acknowledges on {bus}: are the motors powered? Is {bus.bitrate} bit/s "
+                "their bitrate? Is the bus terminated?"
+            )
+        return ""

@@ -1,0 +1,64 @@
+"""Parameters of a <ros2_control> block as values, with errors that say where and what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.urdf import number
+
+
+def complete(
+    found: Mapping[str, str], required: Iterable[str], optional: Mapping[str, str], where: str
+) -> dict[str, str]:
+    """All parameters, the optional ones with their defaults.
+
+    Raises ConfigError for one that is unknown, missing or empty.
+    """
+    known = [*required, *optional]
+    unknown = sorted(set(found) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"{where}: unknown parameter {', '.join(unknown)}; known: {', '.join(known)}"
+        )
+    for name in required:
+        if not found.get(name, "").strip():
+            raise ConfigError(
+                f"{where}: <param name='{name}'> is missing or empty; there is no default"
+            )
+    return {**optional, **{name: text.strip() for name, text in found.items()}}
+
+
+def integer(parameters: Mapping[str, str], name: str, where: str, largest: int) -> int:
+    """A whole number from 0 to `largest`, in any base Python writes. Raises ConfigError."""
+    text = parameters[name]
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= largest:
+        raise ConfigError(
+            f"{where}: {name} is '{text}', expected a whole number from 0 to {largest}"
+        )
+    return value
+
+
+def positive(parameters: Mapping[str, str], name: str, where: str) -> float:
+    """A number above 0. Raises ConfigError."""
+    value = number(parameters[name], f"{where}: {name}")
+    if value <= 0.0:
+        raise ConfigError(f"{where}: {name} is {value:g}, expected more than 0")
+    return value
+
+
+def optional_positive(parameters: Mapping[str, str], name: str, where: str) -> float | None:
+    """A number above 0, or None if the parameter is empty. Raises ConfigError."""
+    return positive(parameters, name, where) if parameters[name] else None
+
+
+def one_of(parameters: Mapping[str, str], name: str, where: str, known: Iterable[str]) -> str:
+    """One of the names in `known`. Raises ConfigError that lists them."""
+    value, names = parameters[name], list(known)
+    if value not in names:
+        raise ConfigError(f"{where}: {name} is '{value}', expected one of {', '.join(names)}")
+    return value

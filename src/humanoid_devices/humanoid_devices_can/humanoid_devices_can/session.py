@@ -1,0 +1,199 @@
+"""One opened bus: a thread that receives, a thread that sends, and what they know."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
+from humanoid_devices_can.conversation import Conversation
+from humanoid_devices_can.crowding import Crowding
+from humanoid_devices_can.error_frames import BusEvent
+from humanoid_devices_can.errors import AdapterLostError, QueueFullError, WireError
+from humanoid_devices_can.family import Exchange, Family
+from humanoid_devices_can.gains_memory import GainsMemory
+from humanoid_devices_can.health import Health
+from humanoid_devices_can.motor_state import MotorState
+from humanoid_devices_can.outbox import Item, Kind, Outbox
+from humanoid_devices_can.pace import Pace
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.timing import Timing
+
+WATCH: Final = 0.1  # [s] between two looks at the interface's own view of the bus
+LOOK: Final = 0.01  # [s] between two looks at a conversation nobody answers in
+
+
+class Session:
+    """From opening a bus until it is closed or lost. All methods may be called by any thread."""
+
+    def __init__(self, bus: Bus, family: Family, settings: CanSettings, timing: Timing) -> None:
+        motors, bitrate = len(settings.motors), settings.bus.bitrate
+        self.states = [MotorState() for _ in range(motors)]  # each is replaced whole
+        self.health = Health()
+        self.outbox = Outbox()
+        self.gains = GainsMemory(motors, timing.gains_refresh)
+        self.crowding = Crowding(motors, family.feedback_rate)
+        self.idle: Sequence[CanFrame] = ()  # sent again and again until somebody commands
+        self._bus, self._family, self._timing = bus, family, timing
+        self._clock = timing.clock
+        self._stop = threading.Event()
+        self._heard = threading.Condition()
+        self._unanswered: list[float | None] = [None] * motors  # [s] since the first such command
+        self._conversation: Conversation | None = None
+        self._refused = bus.refused()
+        self._pace = Pace(bitrate)
+        self._watched = self._clock()
+        self._threads = [
+            threading.Thread(target=self._work, args=(step,), name=f"can {name}", daemon=True)
+            for name, step in (("receive", self._receive), ("send", self._send))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """End the threads and close the bus."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        self._bus.close()
+
+    def converse(
+        self, exchanges: Iterable[Exchange], *, timeout: float, retry: float
+    ) -> dict[int, str]:
+        """Have exchanges made, times in [s]; what went wrong, by motor.
+
+        Raises AdapterLostError. One conversation at a time.
+        """
+        talk = Conversation(exchanges, self._clock(), timeout=timeout, retry=retry)
+        with self._heard:
+            self._conversation = talk
+            try:
+                while not talk.over(self._clock(), self.health.drained, self.states):
+                    if self.health.lost:
+                        raise AdapterLostError(self.health.lost)
+                    now = self._clock()
+                    for exchange in talk.due(now, self.states, self.health.refused_at):
+                        self.outbox.order(exchange.motor, exchange.request, now)
+                    self._heard.wait(LOOK)
+            finally:
+                self._conversation = None
+        return talk.failures
+
+    def forget(self, motor: int) -> None:
+        """The motor is about to be enabled anew: what it held and reported counts no more."""
+        self.gains.forget(motor)
+        self.states[motor] = replace(self.states[motor], report="", warned=False)
+
+    def silent_for(self, motor: int) -> float:
+        """How long [s] a motor has said nothing, judged when the receiver was up to date.
+
+        A motor that only answers is silent as long as it leaves commands unanswered.
+        """
+        if self._family.feedback_rate:
+            return self.health.drained - self.states[motor].stamp
+        since = self._unanswered[motor]
+        return 0.0 if since is None else self.health.drained - since
+
+    def _work(self, step: Callable[[], None]) -> None:
+        try:
+            while not self._stop.is_set():
+                step()
+        except AdapterLostError as error:
+            self._lose(str(error))
+        except BaseException as error:  # our mistake; the loop must not believe that all is well
+            self._lose(f"the thread that serves the bus failed: {error!r}")
+            raise
+
+    def _receive(self) -> None:
+        before = self._clock()
+        received = self._bus.receive(0.0)
+        if received is None:
+            self.health.drained = before
+            self._watch_controller(before)
+            received = self._bus.receive(self._timing.poll)
+        if received is not None:
+            self._take(received, self._clock())
+
+    def _watch_controller(self, now: float) -> None:
+        """Look at what the interface says of its controller, where it does."""
+        if now - self._watched < WATCH:
+            return
+        self._watched = now
+        self.health.take_state(self._bus.state(), now)
+        refused = self._bus.refused()
+        if refused != self._refused:
+            self._refused = refused
+            self._take_refusal(now)
+
+    def _take(self, received: Received, now: float) -> None:
+        match received:
+            case DataFrame():
+                self._take_data(received, now)
+            case ErrorFrame():
+                self.health.take_error(received, now)
+                if received.event & BusEvent.RESTARTED:
+                    self._forget_gains()
+                if received.overflow:
+                    self._take_refusal(now)
+            case _:
+                self.health.take_invalid(received.reason, now)
+
+    def _take_data(self, frame: DataFrame, now: float) -> None:
+        try:
+            feedback = self._family.decode(frame.identifier, frame.payload)
+        except WireError as error:
+            self.health.take_invalid(str(error), now)
+            return
+        self.health.data_at = now
+        motor = feedback.motor
+        if now - self.states[motor].stamp > self._timing.silence:
+            self.gains.forget(motor)
+        self.states[motor] = self.states[motor].updated(feedback, now)
+        self._unanswered[motor] = None
+        self.crowding.heard(motor, now)
+        if self._conversation is not None:
+            with self._heard:
+                if self._conversation is not None:
+                    self._conversation.hear(frame.identifier, frame.payload)
+                self._heard.notify_all()
+
+    def _send(self) -> None:
+        item = self.outbox.take(self._timing.keep_alive)
+        now = self._clock()
+        if item is None:
+            self.outbox.put(Item(Kind.COMMAND, i, frame, now) for i, frame in enumerate(self.idle))
+            return
+        self._stop.wait(self._pace.wait(now))
+        try:
+            self._bus.send(item.frame)
+        except QueueFullError:
+            self.outbox.put_back()
+            self._stop.wait(self._timing.resend)
+        else:
+            self.outbox.sent()
+            self._sent(item, self._clock())
+
+    def _sent(self, item: Item, now: float) -> None:
+        self._pace.sent(now)
+        if item.kind is Kind.GAINS:
+            self.gains.sent(item.motor, item.frame, now)
+            return
+        self.crowding.asked(item.motor)
+        if item.kind is Kind.COMMAND and self._unanswered[item.motor] is None:
+            self._unanswered[item.motor] = now
+
+    def _take_refusal(self, now: float) -> None:
+        """The adapter took a frame and then refused it; which one is unknown."""
+        self.health.refused_at = now
+        self._forget_gains()
+
+    def _forget_gains(self) -> None:
+        for motor in range(len(self.states)):
+            self.gains.forget(motor)
+
+    def _lose(self, reason: str) -> None:
+        with self._heard:
+            self.health.lost = self.health.lost or reason
+            self._heard.notify_all()

@@ -1,0 +1,118 @@
+"""What a <ros2_control> block says of its motors and their bus, checked first of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from can.util import cast_from_string
+
+from humanoid_control_common.calibration import Calibration, load_calibration
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointLimits
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_devices_can.bus import BusSettings
+from humanoid_devices_can.parameters import complete, integer, one_of
+
+REQUIRED: Final = ("interface", "channel", "calibration_file")
+OPTIONAL: Final = {"bitrate": "1000000"}  # [bit/s]: both families' only documented rate
+JOINT_REQUIRED: Final = ("can_id", "model")
+OPTION_PREFIX: Final = "can_option."  # what follows is an argument of python-can's interface
+HIGHEST_ID: Final = 0xFF
+HIGHEST_BITRATE: Final = 1_000_000  # CAN 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Motor:
+    """One motor and the joint it moves."""
+
+    joint: str
+    id: int  # on the bus
+    model: str
+    parameters: Mapping[str, str]  # of its family; an empty one was not given
+    where: str  # for messages about the configuration
+
+    def __str__(self) -> str:
+        return f"{self.joint} (id {self.id})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanSettings:
+    """The block's settings, motors in the block's order."""
+
+    name: str  # of the block
+    where: str  # for messages about the configuration
+    bus: BusSettings
+    parameters: Mapping[str, str]  # of the family; an empty one was not given
+    motors: tuple[Motor, ...]
+    limits: JointLimits
+    update_rate: float  # [Hz] of the control loop
+    calibration: Calibration
+
+    def motor_at(self) -> dict[int, int]:
+        """Index of the motor with an id."""
+        return {motor.id: i for i, motor in enumerate(self.motors)}
+
+    def models(self, known: Mapping[str, object]) -> list[str]:
+        """The motors' models. Raises ConfigError for one that is not among `known`."""
+        return [one_of({"model": m.model}, "model", m.where, known) for m in self.motors]
+
+
+def parse_settings(
+    info: HardwareInfo, block_optional: Mapping[str, str], joint_optional: Mapping[str, str]
+) -> CanSettings:
+    """The settings of block `info`, whose family takes further optional parameters.
+
+    Raises ConfigError that names block, joint and parameter, with what was found and expected.
+    """
+    where = f"<ros2_control name='{info.name}'>"
+    options = {k: v for k, v in info.parameters.items() if k.startswith(OPTION_PREFIX)}
+    others = {k: v for k, v in info.parameters.items() if k not in options}
+    block = complete(others, REQUIRED, {**OPTIONAL, **block_optional}, where)
+    motors = tuple(_motor(joint, joint_optional, where) for joint in info.joints)
+    _check_ids(motors, where)
+    return CanSettings(
+        name=info.name,
+        where=where,
+        bus=_bus(block, options, where),
+        parameters={name: block[name] for name in block_optional},
+        motors=motors,
+        limits=info.limits,
+        update_rate=info.update_rate,
+        calibration=_calibration(block["calibration_file"], info.joint_set.names, where),
+    )
+
+
+def _bus(block: Mapping[str, str], options: Mapping[str, str], where: str) -> BusSettings:
+    bitrate = integer(block, "bitrate", where, HIGHEST_BITRATE)
+    if bitrate == 0:
+        raise ConfigError(f"{where}: bitrate is 0, expected the motors' rate in bit/s")
+    typed = {k.removeprefix(OPTION_PREFIX): cast_from_string(v) for k, v in options.items()}
+    return BusSettings(block["interface"], block["channel"], bitrate, typed)
+
+
+def _motor(joint: JointInfo, optional: Mapping[str, str], where: str) -> Motor:
+    place = f"{where}: joint '{joint.name}'"
+    found = complete(joint.parameters, JOINT_REQUIRED, optional, place)
+    id_ = integer(found, "can_id", place, HIGHEST_ID)
+    return Motor(joint.name, id_, found["model"], {name: found[name] for name in optional}, place)
+
+
+def _check_ids(motors: Sequence[Motor], where: str) -> None:
+    first: dict[int, str] = {}
+    for motor in motors:
+        if motor.id in first:
+            raise ConfigError(
+                f"{where}: joints '{first[motor.id]}' and '{motor.joint}' have the same can_id "
+                f"{motor.id}; every motor on a bus has its own"
+            )
+        first[motor.id] = motor.joint
+
+
+def _calibration(path: str, joints: tuple[str, ...], where: str) -> Calibration:
+    try:
+        return load_calibration(Path(path), joints)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: calibration_file: {error}") from error

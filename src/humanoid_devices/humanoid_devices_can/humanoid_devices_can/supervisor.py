@@ -1,0 +1,138 @@
+"""What is wrong on the bus, as observed now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_devices_can.motor_state import MotorState
+from humanoid_devices_can.session import Session
+from humanoid_devices_can.settings import CanSettings, Motor
+from humanoid_devices_can.timing import Timing
+
+
+class Problem(NamedTuple):
+    """One thing to report."""
+
+    level: SafetyLevel
+    flags: SafetyFlag
+    text: str
+
+
+class Supervisor:
+    """Makes the safety report; the same object until something changes."""
+
+    def __init__(self, settings: CanSettings, timing: Timing) -> None:
+        self.report = SafetyReport(settings.name)
+        self.remark = ""  # what a user must know until it is taken back; a FAULT
+        self._settings, self._timing = settings, timing
+        self._overrun = max(timing.overrun_periods / settings.update_rate, timing.shortest_overrun)
+        self._seen: tuple[Problem, ...] = ()
+
+    def faulty(self, session: Session) -> list[int]:
+        """Motors that must be enabled anew."""
+        return [
+            i
+            for i, state in enumerate(session.states)
+            if session.silent_for(i) > self._timing.silence
+            or state.enabled is False
+            or state.fault
+            or state.report
+        ]
+
+    def unreachable(self, session: Session) -> bool:
+        """Whether the bus must be opened anew."""
+        health, limit = session.health, self._timing.silence
+        silent = (session.silent_for(i) > limit for i in range(len(session.states)))
+        return bool(health.lost) or health.was_off or all(silent)
+
+    def look(self, session: Session, now: float, saturated: Iterable[int]) -> None:
+        """Judge `session` at `now` [s]; `saturated`: motors whose command did not fit the wire."""
+        problems = (*self._remarks(), *self._of_the_bus(session, now))
+        if not session.health.lost:
+            for i, motor in enumerate(self._settings.motors):
+                problems += (*_of_motor(motor, session.states[i]),)
+                if session.crowding.crowded(i, now):
+                    problems += (_crowd(motor),)
+        problems += (*_of_commands([self._settings.motors[i] for i in saturated]),)
+        if problems != self._seen:
+            self._seen = problems
+            self.report = _report(self._settings.name, problems)
+
+    def _remarks(self) -> Iterable[Problem]:
+        if self.remark:
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.NONE, self.remark)
+
+    def _of_the_bus(self, session: Session, now: float) -> Iterable[Problem]:
+        health, bus = session.health, self._settings.bus
+        recently = now - self._timing.recent
+        since = session.outbox.waiting_since()
+        overrun = since is not None and now - since > self._overrun
+        symptom = health.symptom(bus, recently, stuck=overrun)
+        if health.lost:
+            flags = SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
+            yield Problem(SafetyLevel.FAULT, flags, f"{health.lost}; then clear the fault")
+            return
+        if health.was_off:
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.BUS_OFF, symptom)
+        silent = self._silent(session)
+        if silent:
+            text = f"{silent}: silent: {symptom or 'motor off? reset by itself? cable?'}"
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+        if overrun:
+            text = f"commands don't get out on {bus}"
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.TX_QUEUE_OVERRUN, text)
+        elif health.refused_at > recently:
+            text = f"{bus}: the adapter refuses frames"
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.TX_QUEUE_OVERRUN, text)
+        if health.invalid_at > recently:
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.INVALID_FRAME, health.invalid)
+        if health.troubled(recently) and not silent and not health.was_off:
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, symptom)
+
+    def _silent(self, session: Session) -> str:
+        limit = self._timing.silence
+        return ", ".join(
+            str(motor)
+            for i, motor in enumerate(self._settings.motors)
+            if session.silent_for(i) > limit
+        )
+
+
+def _of_motor(motor: Motor, state: MotorState) -> Iterable[Problem]:
+    faults = ", ".join(text for text in (state.fault, state.report) if text)
+    if faults:
+        flags = SafetyFlag.MOTOR_FAULT
+        yield Problem(SafetyLevel.FAULT, flags, f"{motor}: {faults}")
+    elif state.enabled is False:
+        text = f"{motor}: is disabled, maybe restarted: clear the fault"
+        yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, text)
+    if state.hot or state.warned:
+        degrees = state.temperature_celsius
+        measured = "" if degrees is None else f", {degrees:.0f} °C"
+        text = f"{motor}: over temperature{measured}"
+        yield Problem(SafetyLevel.WARNING, SafetyFlag.TEMPERATURE_LIMIT, text)
+    if state.at_rail:
+        text = f"{motor}: turns about as fast as its feedback can say, or faster"
+        yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, text)
+
+
+def _crowd(motor: Motor) -> Problem:
+    text = f"{motor}: says more than one motor would: have two motors this id?"
+    return Problem(SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, text)
+
+
+def _of_commands(saturated: Sequence[Motor]) -> Iterable[Problem]:
+    if saturated:
+        names = ", ".join(motor.joint for motor in saturated)
+        text = f"{names}: command saturated to what the wire carries"
+        yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, text)
+
+
+def _report(name: str, problems: Sequence[Problem]) -> SafetyReport:
+    level, flags = SafetyLevel.OK, SafetyFlag.NONE
+    for problem in problems:
+        level, flags = max(level, problem.level), flags | problem.flags
+    worst_first = sorted(problems, key=lambda problem: -problem.level)
+    return SafetyReport(name, level, flags, "; ".join(problem.text for problem in worst_first))

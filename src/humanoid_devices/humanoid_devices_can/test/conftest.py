@@ -1,0 +1,131 @@
+"""A family and a bus that do what a test tells them."""
+
+from __future__ import annotations
+
+import queue
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.surface import JointCommand
+from humanoid_devices_can.bus import CanFrame, DataFrame, Received
+from humanoid_devices_can.can_system import CanSystem
+from humanoid_devices_can.error_frames import ControllerState
+from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
+from humanoid_devices_can.family import Exchange, FamilyKind, Feedback
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.timing import Timing
+
+# Frames of the made-up family: identifier is kind << 8 | id.
+COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
+
+
+class PlainFamily:
+    """Values travel as text; a status says what the motor measures."""
+
+    feedback_rate = 0.0
+
+    def __init__(self, settings: CanSettings) -> None:
+        self.ids = [motor.id for motor in settings.motors]
+        count = len(self.ids)
+        self.effort_limit = np.full(count, 5.0)
+        self.stiffness_limit = np.full(count, 100.0)
+        self.damping_limit = np.full(count, 10.0)
+
+    def commands(self, command: JointCommand) -> list[CanFrame]:
+        return [
+            (COMMAND << 8 | id_, f"{position:.2f}".encode())
+            for id_, position in zip(self.ids, command.position, strict=True)
+        ]
+
+    def gains(self, command: JointCommand) -> list[CanFrame]:
+        return [
+            (GAINS << 8 | id_, f"{stiffness:.2f}".encode())
+            for id_, stiffness in zip(self.ids, command.stiffness, strict=True)
+        ]
+
+    def saturated(self) -> np.ndarray:
+        return np.zeros(len(self.ids), dtype=bool)
+
+    def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
+        return self._order(motor, DISABLE)
+
+    def preparing(self, motor: int) -> tuple[Exchange, ...]:
+        return ()
+
+    def enabling(self, motor: int) -> Exchange:
+        return self._order(motor, ENABLE)
+
+    def decode(self, identifier: int, payload: bytes) -> Feedback:
+        kind, id_ = divmod(identifier, 256)
+        if kind != STATUS or id_ not in self.ids:
+            raise WireError(f"frame 0x{identifier:X} is nobody's")
+        return Feedback(
+            motor=self.ids.index(id_), position=float(payload), velocity=0.0, effort=0.0
+        )
+
+    def _order(self, motor: int, kind: int) -> Exchange:
+        id_ = self.ids[motor]
+        answer = STATUS << 8 | id_
+        return Exchange(
+            motor, ((kind << 8 | id_, b""),), lambda found, _: "" if found == answer else None
+        )
+
+
+class ScriptedBus:
+    """Every frame is kept and answered with a status, unless `refusal` is to be raised."""
+
+    def __init__(self) -> None:
+        self.sent: list[CanFrame] = []
+        self.refusal: CanBusError | None = None
+        self.broken: BaseException | None = None
+        self.closed = False
+        self.deaf: set[int] = set()
+        self.incoming: queue.SimpleQueue[Received] = queue.SimpleQueue()
+
+    def receive(self, timeout: float) -> Received | None:
+        if self.broken is not None:
+            raise self.broken
+        try:
+            return self.incoming.get(timeout > 0.0, timeout)
+        except queue.Empty:
+            return None
+
+    def send(self, frame: CanFrame) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.sent.append(frame)
+        if frame[0] & 0xFF not in self.deaf:
+            self.incoming.put(DataFrame(STATUS << 8 | frame[0] & 0xFF, b"0.5"))
+
+    def state(self) -> ControllerState:
+        return ControllerState.ACTIVE
+
+    def refused(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        self.closed = True
+
+    def unplug(self) -> None:
+        self.broken = AdapterLostError("scripted: gone")
+
+
+PLAIN = FamilyKind("plain", {}, {}, PlainFamily)
+QUICK = Timing(enable_timeout=0.2, disable_timeout=0.2, poll=0.01, gains_refresh=1000.0)
+
+
+@pytest.fixture
+def bus() -> ScriptedBus:
+    """The bus that the next opening gives."""
+    return ScriptedBus()
+
+
+@pytest.fixture
+def rig(bus, can_info, can_rig):
+    """Two motors, 1 and 2, of the made-up family on `bus`, not yet activated."""
+    buses = [bus]
+    system = CanSystem(PLAIN, QUICK, lambda _: buses[-1])
+    rig = can_rig(system, can_info([1, 2], "plain"))
+    rig.buses = buses
+    return rig

@@ -1,0 +1,168 @@
+"""Opening and using buses of python-can: what fails says what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import can
+import pytest
+from can.exceptions import (
+    CanInitializationError,
+    CanInterfaceNotImplementedError,
+    CanOperationError,
+    CanTimeoutError,
+)
+
+from humanoid_devices_can.bus import BusSettings, DataFrame, ErrorFrame, InvalidFrame, PythonCanBus
+from humanoid_devices_can.bus_problems import closed_problem, opening_problem, sending_problem
+from humanoid_devices_can.error_frames import BusEvent, ControllerState, controller_state
+from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+
+CAN2 = BusSettings("socketcan", "can2", 1_000_000)
+SERIAL = BusSettings("slcan", "/dev/ttyACM0", 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("error", "settings", "said"),
+    [
+        (NotImplementedError(), BusSettings("socktcan", "can2", 1), "it knows: .*socketcan"),
+        (CanInterfaceNotImplementedError("no module 'pcan'"), CAN2, "no module 'pcan'.*install"),
+        (OSError(errno.ENODEV, "x"), CAN2, "no 'can2' on this machine .*ip link"),
+        (OSError(errno.ENOENT, "x"), SERIAL, "no '/dev/ttyACM0' .*plugged in"),
+        (OSError(errno.EACCES, "x"), SERIAL, "no permission: join the group.*dialout"),
+        (OSError(errno.EPERM, "x"), CAN2, "no permission: CAN sockets are forbidden"),
+        (OSError(errno.ENETDOWN, "x"), CAN2, "down: ip link set can2 up type can bitrate 1000000"),
+        (OSError(errno.EAFNOSUPPORT, "x"), CAN2, "kernel has no SocketCAN"),
+        (OSError(errno.EBUSY, "x"), SERIAL, "another program uses it"),
+        (ValueError("Invalid bitrate"), SERIAL, "Invalid bitrate"),
+        (TypeError("unexpected keyword argument 'colour'"), SERIAL, "'colour'"),
+    ],
+)
+def test_opening_problem_says_what_to_do(error, settings, said) -> None:
+    text = opening_problem(error, settings)
+    assert text.startswith(f"{settings}: cannot be opened: ")
+    with pytest.raises(InterfaceError, match=said):
+        raise InterfaceError(text)
+
+
+def test_cause_of_a_wrapped_error_counts() -> None:
+    wrapped = CanInitializationError("could not open port")
+    wrapped.__cause__ = OSError(errno.EACCES, "denied")
+    assert "no permission" in opening_problem(wrapped, SERIAL)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CanOperationError("Failed to transmit", errno.ENOBUFS),
+        CanOperationError("Transmit buffer full"),
+        CanTimeoutError("later"),
+        CanOperationError("cannot write: Write timeout"),
+    ],
+)
+def test_full_queue_is_no_lost_adapter(error) -> None:
+    assert isinstance(sending_problem(error, CAN2), QueueFullError)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (CanOperationError("Failed", errno.ENETDOWN), "can2 up type can bitrate 1000000"),
+        (CanOperationError("Failed", errno.ENXIO), "plug it in"),
+    ],
+)
+def test_lost_adapter_says_what_to_do(error, said) -> None:
+    assert said in str(closed_problem(error, CAN2))
+    assert isinstance(sending_problem(error, CAN2), AdapterLostError)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (BusSettings("no-such", "x", 1_000_000), "python-can has no such interface"),
+        (BusSettings("slcan", "/nowhere/tty", 1_000_000), "no '/nowhere/tty'"),
+        (BusSettings("slcan", "/dev/null", 1_000_000, {"colour": 2}), "cannot be opened"),
+    ],
+)
+def test_bus_that_is_not_there_is_refused(settings, said) -> None:
+    with pytest.raises(InterfaceError, match=said):
+        PythonCanBus(settings)
+
+
+@pytest.mark.skipif(os.path.exists("/proc/net/can"), reason="this kernel has SocketCAN")
+def test_kernel_without_socketcan_is_told_apart() -> None:
+    with pytest.raises(InterfaceError, match="kernel has no SocketCAN"):
+        PythonCanBus(CAN2)
+
+
+@pytest.fixture
+def pair():
+    """A bus of ours, and the other end of it."""
+    ours = PythonCanBus(BusSettings("virtual", "test_bus", 1_000_000))
+    theirs = can.Bus(interface="virtual", channel="test_bus")
+    yield ours, theirs
+    ours.close()
+    theirs.shutdown()
+
+
+def test_frames_go_both_ways(pair) -> None:
+    ours, theirs = pair
+    ours.send((0x05061609, b"\1\2"))
+    message = theirs.recv(1.0)
+    assert (message.arbitration_id, bytes(message.data)) == (0x05061609, b"\1\2")
+    assert message.is_extended_id
+    theirs.send(can.Message(arbitration_id=0x050616B1, data=b"\3", is_extended_id=True))
+    assert ours.receive(1.0) == DataFrame(0x050616B1, b"\3")
+    assert ours.receive(0.0) is None
+    assert ours.state() is ControllerState.ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (can.Message(arbitration_id=0x123, is_extended_id=False, data=b"1"), "0x123 is standard"),
+        (can.Message(arbitration_id=1, is_remote_frame=True, dlc=8), "remote or FD"),
+        (can.Message(arbitration_id=1, is_fd=True, data=bytes(12)), "remote or FD"),
+        (can.Message(arbitration_id=1, data=b"12", dlc=8), "announces 8 bytes and has 2"),
+    ],
+)
+def test_frame_that_no_motor_sends_is_told(pair, message, said) -> None:
+    ours, theirs = pair
+    theirs.send(message)
+    received = ours.receive(1.0)
+    assert isinstance(received, InvalidFrame)
+    assert said in received.reason
+
+
+def test_error_frames_are_told_apart(pair) -> None:
+    ours, theirs = pair
+    theirs.send(can.Message(arbitration_id=0x240, is_error_frame=True, data=bytes(8)))
+    assert ours.receive(1.0) == ErrorFrame(BusEvent.BUS_OFF, bytes(8))
+
+
+def test_closed_bus_is_a_lost_adapter(pair) -> None:
+    ours, _ = pair
+    ours.close()
+    with pytest.raises(AdapterLostError):
+        ours.receive(0.0)
+    with pytest.raises(AdapterLostError):
+        ours.send((1, b""))
+
+
+@pytest.mark.parametrize(
+    ("event", "details", "state"),
+    [
+        (BusEvent.BUS_OFF, 0x00, ControllerState.OFF),
+        (BusEvent.RESTARTED, 0x00, ControllerState.ACTIVE),
+        (BusEvent.CONTROLLER, 0x10, ControllerState.PASSIVE),
+        (BusEvent.CONTROLLER, 0x20, ControllerState.PASSIVE),
+        (BusEvent.CONTROLLER, 0x08, ControllerState.WARNING),
+        (BusEvent.CONTROLLER, 0x40, ControllerState.ACTIVE),
+        (BusEvent.CONTROLLER, 0x02, None),
+        (BusEvent.NO_ACKNOWLEDGE, 0x20, None),
+    ],
+)
+def test_controller_state_of_error_frames(event, details, state) -> None:
+    assert controller_state(event, bytes([0, details, 0, 0, 0, 0, 0, 0])) is state
+    assert controller_state(event, b"") in (state, None)

@@ -1,0 +1,239 @@
+"""What the threads, the loop's calls and the supervisor do together, on a scripted bus."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.errors import ConfigError, HardwareError
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_devices_can.bus import ErrorFrame, InvalidFrame
+from humanoid_devices_can.error_frames import BusEvent
+from humanoid_devices_can.errors import InterfaceError, QueueFullError
+
+COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
+
+
+def healthy(report) -> bool:
+    return report.level is SafetyLevel.OK
+
+
+def kinds(bus, motor: int) -> list[int]:
+    return [found >> 8 for found, _ in list(bus.sent) if found & 0xFF == motor]
+
+
+def test_motors_are_disabled_before_they_are_enabled(bus, rig) -> None:
+    rig.activate()
+    for motor in (1, 2):
+        sent = kinds(bus, motor)
+        assert sent[0] == DISABLE
+        assert sent.index(ENABLE) > sent.index(DISABLE)
+        assert COMMAND not in sent[: sent.index(ENABLE)]
+    assert rig.state.position.tolist() == [0.5, 0.5]
+
+
+def test_interface_that_can_not_be_opened_is_told(rig) -> None:
+    def refuse(_):
+        raise InterfaceError("can2: down")
+
+    rig.system._open_bus = refuse
+    with pytest.raises(HardwareError, match="can2: down"):
+        rig.activate()
+    with pytest.raises(HardwareError, match="Wrists is not active"):
+        rig.tick()
+    rig.deactivate()  # nothing to do
+
+
+def test_bus_is_closed_when_activation_fails(bus, rig) -> None:
+    bus.deaf = {2}
+    with pytest.raises(HardwareError, match=r"j1 \(id 2\): no answer within 0.2 s"):
+        rig.activate()
+    assert bus.closed
+    assert kinds(bus, 1)[-1] == DISABLE
+
+
+def test_adapter_lost_while_activating_is_told(bus, rig) -> None:
+    bus.deaf = {1, 2}
+    bus.unplug()
+    with pytest.raises(HardwareError, match="scripted: gone"):
+        rig.activate()
+
+
+def test_lower_stiffness_goes_out_before_its_command_and_higher_after(bus, rig) -> None:
+    rig.activate()
+
+    def sent_for(stiffness: float, position: float) -> list[tuple[int, bytes]]:
+        rig.command.stiffness[:], rig.command.position[:] = stiffness, position
+        expected = f"{stiffness:.2f}".encode(), f"{position:.2f}".encode()
+        rig.until(lambda _: (GAINS << 8 | 1, expected[0]) in list(bus.sent)
+                  and (COMMAND << 8 | 1, expected[1]) in list(bus.sent))  # fmt: skip
+        return [f for f in list(bus.sent) if f[0] & 0xFF == 1 and f[1] in expected]
+
+    stiffer = sent_for(20.0, 1.5)
+    assert [frame[0] >> 8 for frame in stiffer[:2]] == [COMMAND, GAINS]
+    softer = sent_for(5.0, 2.5)
+    assert [frame[0] >> 8 for frame in softer[:2]] == [GAINS, COMMAND]
+
+
+def test_gains_are_sent_once_as_long_as_they_stay(bus, rig) -> None:
+    rig.activate()
+    rig.command.stiffness[:] = 3.0
+    rig.until(lambda _: kinds(bus, 2).count(COMMAND) > 20)
+    # The idle time before the first tick, then one for this stiffness.
+    assert list(bus.sent).count((GAINS << 8 | 2, b"3.00")) in (1, 2)
+
+
+def test_gains_that_could_not_be_sent_are_sent_later(bus, rig) -> None:
+    rig.activate()
+    bus.refusal = QueueFullError("full")
+    rig.command.stiffness[:] = 3.0
+    rig.until(lambda report: report.flags & SafetyFlag.TX_QUEUE_OVERRUN)
+    assert (GAINS << 8 | 1, b"3.00") not in bus.sent
+    bus.refusal = None
+    rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
+
+
+def test_queue_that_never_drains_is_an_overrun_and_passes(bus, rig) -> None:
+    rig.activate()
+    rig.until(healthy)
+    bus.refusal = QueueFullError("full")
+    report = rig.until(lambda report: report.flags & SafetyFlag.TX_QUEUE_OVERRUN)
+    assert report.level is SafetyLevel.FAULT
+    assert "commands don't get out on virtual nowhere" in report.message
+    before = len(bus.sent)
+    for position in range(100, 200):
+        rig.command.position[:] = position
+        rig.tick()
+    bus.refusal = None
+    rig.until(healthy)
+    late = [text for found, text in bus.sent[before:] if found >> 8 == COMMAND]
+    assert set(late) <= {b"199.00", b"0.00"}  # the newest only, and what was already being sent
+
+
+def test_motor_that_answers_nothing_any_more_is_silent(bus, rig) -> None:
+    rig.activate()
+    rig.until(healthy)
+    bus.deaf = {2}
+    report = rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    assert report.level is SafetyLevel.FAULT
+    assert report.message == "j1 (id 2): silent: motor off? reset by itself? cable?"
+    bus.deaf = set()
+    rig.until(healthy)
+
+
+def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:
+    rig.activate()
+    rig.command.position[:] = 1.0
+    bus.unplug()
+    report = rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    assert report.level is SafetyLevel.FAULT
+    assert report.message == "scripted: gone; then clear the fault"
+    assert rig.state.position.tolist() == [0.5, 0.5]
+    with pytest.raises(HardwareError, match=r"not disabled: j0 \(id 1\), j1 \(id 2\)"):
+        rig.deactivate()
+    assert bus.closed
+
+
+def test_lost_adapter_is_opened_anew_on_reset(bus, rig) -> None:
+    rig.activate()
+    bus.unplug()
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    rig.buses.append(type(bus)())
+    rig.command.stiffness[:] = 4.0
+    rig.system.reset_faults()
+    rig.until(healthy)
+    assert bus.closed
+    assert kinds(rig.buses[-1], 1)[0] == DISABLE
+    rig.until(lambda _: (GAINS << 8 | 1, b"4.00") in list(rig.buses[-1].sent))
+
+
+def test_reset_leaves_healthy_motors_alone(bus, rig) -> None:
+    rig.activate()
+    bus.deaf = {2}
+    rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    bus.deaf = set()
+    disabled = kinds(bus, 1).count(DISABLE)
+    rig.system.reset_faults()
+    rig.until(healthy)
+    assert kinds(bus, 1).count(DISABLE) == disabled
+
+
+def test_reset_without_a_fault_does_nothing(bus, rig) -> None:
+    rig.activate()
+    rig.until(healthy)
+    orders = [k for k in kinds(bus, 1) if k in (DISABLE, ENABLE)]
+    rig.system.reset_faults()
+    rig.until(lambda _: kinds(bus, 1).count(COMMAND) > 10)
+    assert [k for k in kinds(bus, 1) if k in (DISABLE, ENABLE)] == orders
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_mistake_in_a_thread_is_a_fault_and_not_silence(bus, rig) -> None:
+    rig.activate()
+    bus.broken = ZeroDivisionError("ours")
+    report = rig.until(lambda report: report.level is SafetyLevel.FAULT)
+    assert "the thread that serves the bus failed: ZeroDivisionError" in report.message
+
+
+def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus, rig) -> None:
+    rig.activate()
+    rig.command.stiffness[:] = 3.0
+    rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
+    bus.incoming.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
+    report = rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    assert "bus-off on virtual nowhere: is 1000000 bit/s" in report.message
+    sent = list(bus.sent).count((GAINS << 8 | 1, b"3.00"))
+    bus.incoming.put(ErrorFrame(BusEvent.RESTARTED, bytes(8)))
+    rig.until(lambda _: list(bus.sent).count((GAINS << 8 | 1, b"3.00")) > sent)
+    assert rig.tick().flags & SafetyFlag.BUS_OFF
+    rig.system.reset_faults()
+    rig.until(healthy)
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x20])), "nobody acknowledges"),
+        (ErrorFrame(BusEvent.NO_ACKNOWLEDGE | BusEvent.BUS_ERROR, bytes(8)), "nobody acknowledges"),
+        (ErrorFrame(BusEvent.PROTOCOL, bytes(8)), "have two motors the same id"),
+        (ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])), "the adapter refuses frames"),
+        (InvalidFrame("standard"), "standard"),
+    ],
+)
+def test_trouble_on_the_bus_is_a_warning_while_motors_answer(bus, rig, frame, said) -> None:
+    rig.activate()
+    bus.incoming.put(frame)
+    report = rig.until(lambda report: said in report.message)
+    assert report.level is SafetyLevel.WARNING
+
+
+def test_report_stays_the_same_object_while_nothing_changes(bus, rig) -> None:
+    rig.activate()
+    bus.deaf = {2}
+    report = rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    for _ in range(20):
+        assert rig.tick() is report
+
+
+def test_error_frames_alone_suggest_the_wrong_bitrate(bus, rig) -> None:
+    bus.deaf = {1, 2}
+    bus.incoming.put(ErrorFrame(BusEvent.PROTOCOL | BusEvent.BUS_ERROR, bytes(8)))
+    with pytest.raises(HardwareError, match=r"only error frames arrive.*motors' bitrate"):
+        rig.activate()
+
+
+def test_what_was_heard_instead_is_told_when_a_motor_is_missed(bus, rig) -> None:
+    bus.deaf = {2}
+    bus.incoming.put(InvalidFrame("id 3 is no motor of this block"))
+    with pytest.raises(HardwareError, match=r"j1 \(id 2\): no answer.*heard on the bus: id 3"):
+        rig.activate()
+
+
+def test_gains_beyond_the_wire_are_refused(rig) -> None:
+    with pytest.raises(ConfigError, match=r"standby: stiffness is 101 Nm/rad, but j0 \(plain\)"):
+        rig.system.check_gains(101.0, 1.0, "standby")
+
+
+def test_effort_limit_is_the_lower_one_and_stays_the_same_array(rig) -> None:
+    limit = rig.system.effort_limit(rig.state.position)
+    assert limit.tolist() == [5.0, 5.0]
+    assert rig.system.effort_limit(rig.state.position) is limit

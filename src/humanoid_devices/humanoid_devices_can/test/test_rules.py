@@ -1,0 +1,189 @@
+"""Rules without a bus: gains, conversations, pace, crowding, the motors' state."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_control_common.calibration import Calibration
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_devices_can.conversation import REFUSED, Conversation
+from humanoid_devices_can.crowding import Crowding
+from humanoid_devices_can.family import Exchange, Feedback
+from humanoid_devices_can.gains_memory import GainsMemory
+from humanoid_devices_can.motor_frame import MotorFrame
+from humanoid_devices_can.motor_state import MotorState
+from humanoid_devices_can.pace import BURST, Pace
+
+NEVER = -math.inf
+SOFT, STIFF = (1, b"soft"), (1, b"stiff")
+
+
+def test_gains_are_due_until_they_were_transmitted() -> None:
+    gains = GainsMemory(1, 0.5)
+    assert gains.due([SOFT], 0.0) == [0]
+    assert gains.due([SOFT], 0.02) == [0]
+    gains.sent(0, SOFT, 0.02)
+    assert gains.due([SOFT], 0.04) == []
+
+
+def test_gains_are_due_on_change_and_at_2_hz() -> None:
+    gains = GainsMemory(1, 0.5)
+    gains.sent(0, SOFT, 0.0)
+    assert gains.due([STIFF], 0.1) == [0]
+    assert gains.due([SOFT], 0.49) == []
+    assert gains.due([SOFT], 0.5) == [0]
+
+
+def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
+    gains = GainsMemory(2, 0.5)
+    gains.sent(0, SOFT, 0.0)
+    gains.sent(1, SOFT, 0.0)
+    gains.forget(1)
+    assert gains.due([SOFT, SOFT], 0.1) == [1]
+
+
+def answered(motor: int) -> Exchange:
+    return Exchange(
+        motor, ((motor, b"?"),), lambda id_, text: text.decode() if id_ == motor else None
+    )
+
+
+def talk(*exchanges: Exchange) -> Conversation:
+    return Conversation(exchanges, 0.0, timeout=1.0, retry=0.1)
+
+
+STATES = [MotorState(), MotorState()]
+
+
+def test_every_motor_is_asked_at_once_and_again_until_it_answers() -> None:
+    conversation = talk(answered(0), answered(1))
+    assert [e.motor for e in conversation.due(0.0, STATES, NEVER)] == [0, 1]
+    assert conversation.due(0.09, STATES, NEVER) == []
+    conversation.hear(1, b"")
+    assert [e.motor for e in conversation.due(0.1, STATES, NEVER)] == [0]
+    assert not conversation.over(0.2, 0.2, STATES)
+    conversation.hear(0, b"")
+    assert conversation.over(0.2, 0.2, STATES)
+    assert conversation.failures == {}
+
+
+def test_answer_that_says_no_is_a_failure() -> None:
+    conversation = talk(answered(0))
+    conversation.hear(0, b"too hot")
+    assert conversation.over(0.0, 0.0, STATES)
+    assert conversation.failures == {0: "too hot"}
+
+
+def test_motor_that_does_not_answer_in_time_is_a_failure() -> None:
+    conversation = talk(answered(0), answered(1))
+    conversation.hear(0, b"")
+    assert conversation.over(1.0, 1.0, STATES)
+    assert conversation.failures == {1: "no answer within 1 s"}
+
+
+def test_request_that_the_adapter_may_have_refused_is_repeated_soon() -> None:
+    conversation = talk(answered(0))
+    conversation.due(0.0, STATES, NEVER)
+    assert conversation.due(REFUSED - 1e-3, STATES, 0.01) == []
+    assert len(conversation.due(REFUSED, STATES, 0.01)) == 1
+    assert conversation.due(2 * REFUSED, STATES, 0.01) == []
+
+
+def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_listens() -> None:
+    conversation = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
+    assert not conversation.over(0.5, 0.5, STATES)  # not asked yet
+    conversation.due(0.5, STATES, NEVER)
+    assert not conversation.over(0.6, 0.5, STATES)  # the receiver was held up
+    talking = [MotorState(stamp=0.58)]
+    assert not conversation.over(0.61, 0.61, talking)
+    assert len(conversation.due(0.61, talking, NEVER)) == 1
+    assert conversation.due(0.8, talking, NEVER) == []  # it obeys
+    assert conversation.over(0.8, 0.8, talking)
+    assert conversation.failures == {}
+
+
+def test_pace_lets_a_burst_through_and_then_leaves_room_for_the_motors() -> None:
+    pace = Pace(1_000_000)
+    for _ in range(BURST):
+        assert pace.wait(10.0) == 0.0
+        pace.sent(10.0)
+    assert 160e-6 < pace.wait(10.0) < 320e-6
+    assert pace.wait(10.1) == 0.0
+
+
+@given(st.lists(st.floats(0, 1e-3), max_size=100))
+def test_pace_never_exceeds_the_share_of_the_bus(gaps) -> None:
+    pace, now, sent = Pace(1_000_000), 0.0, 0
+    for gap in gaps:
+        now += gap
+        now += pace.wait(now)
+        pace.sent(now)
+        sent += 1
+    assert sent <= BURST + now * 0.6e6 / 160 + 1e-6
+
+
+def test_one_motor_is_no_crowd_even_after_the_receiver_was_held_up() -> None:
+    crowding, now = Crowding(1, 200.0), 0.0
+    for _ in range(2000):
+        now += 1 / 200
+        crowding.heard(0, now)
+    now += 1.0
+    for _ in range(200):
+        crowding.heard(0, now)
+    assert not crowding.crowded(0, now)
+
+
+def test_two_motors_that_talk_are_a_crowd_until_one_leaves() -> None:
+    crowding, now = Crowding(2, 200.0), 0.0
+    for _ in range(1000):
+        now += 1 / 400
+        crowding.heard(1, now)
+    assert crowding.crowded(1, now)
+    assert not crowding.crowded(0, now)
+    assert not crowding.crowded(1, now + 5.0)
+
+
+def test_two_motors_that_answer_are_a_crowd() -> None:
+    crowding = Crowding(1, 0.0)
+    for _ in range(100):
+        crowding.asked(0)
+        crowding.heard(0, 0.0)
+    assert not crowding.crowded(0, 0.0)
+    for _ in range(100):
+        crowding.asked(0)
+        crowding.heard(0, 0.0)
+        crowding.heard(0, 0.0)
+    assert crowding.crowded(0, 0.0)
+
+
+def test_state_keeps_what_a_frame_does_not_tell() -> None:
+    state = MotorState().updated(Feedback(motor=0, velocity=1.0, effort=2.0), 1.0)
+    assert not state.measured
+    state = state.updated(Feedback(motor=0, position=3.0), 2.0)
+    assert state.measured
+    assert (state.position, state.velocity, state.effort, state.stamp) == (3.0, 1.0, 2.0, 2.0)
+
+
+@given(st.sampled_from([-1.0, 1.0]), st.floats(-10, 10), st.floats(-3, 3), st.floats(-5, 5))
+def test_calibration_round_trip(direction, offset, position, velocity) -> None:
+    frame = MotorFrame(Calibration(np.array([direction]), np.array([offset])))
+    command, state = JointCommand(1), JointState(1)
+    command.position[:], command.velocity[:], command.effort[:] = position, velocity, velocity
+    command.stiffness[:] = 7.0
+    raw = frame.to_motors(command)
+    assert raw.position[0] == pytest.approx(direction * position + offset)
+    assert raw.stiffness[0] == 7.0
+    frame.measure([MotorState(0.0, raw.position[0], raw.velocity[0], raw.effort[0])], state)
+    np.testing.assert_allclose(state.array[:, 0], [position, velocity, velocity], atol=1e-12)
+
+
+def test_motor_that_was_not_measured_keeps_its_joint_state() -> None:
+    frame, state = MotorFrame(Calibration(np.ones(2), np.zeros(2))), JointState(2)
+    state.array[:] = 9.0
+    frame.measure([MotorState(0.0, 1.0, 2.0, 3.0), MotorState(position=5.0)], state)
+    np.testing.assert_array_equal(state.array, [[1.0, 9.0], [2.0, 9.0], [3.0, 9.0]])

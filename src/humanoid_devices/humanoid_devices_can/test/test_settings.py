@@ -1,0 +1,88 @@
+"""What the block says is checked before anything is touched, and errors say what to mend."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_devices_can.settings import parse_settings
+
+LIMIT = {"torque_limit": ""}
+HOST = {"host_id": "0xFD"}
+
+
+def parsed(info):
+    return parse_settings(info, HOST, LIMIT)
+
+
+def test_complete_block_is_understood(can_info) -> None:
+    options = {"can_option.sleep_after_open": "0.5", "can_option.rtscts": "true"}
+    info = can_info([22, 38], "m", interface="slcan", channel="/dev/ttyACM0", block=options)
+    settings = parsed(info)
+    assert str(settings.bus) == "slcan /dev/ttyACM0"
+    assert settings.bus.bitrate == 1_000_000
+    assert settings.bus.options == {"sleep_after_open": 0.5, "rtscts": True}
+    assert settings.parameters == {"host_id": "0xFD"}
+    assert [str(motor) for motor in settings.motors] == ["j0 (id 22)", "j1 (id 38)"]
+    assert settings.motor_at() == {22: 0, 38: 1}
+    assert settings.motors[0].parameters == {"torque_limit": ""}
+
+
+@pytest.mark.parametrize("name", ["interface", "channel", "calibration_file"])
+def test_missing_block_parameter_is_named(can_info, name) -> None:
+    block = can_info([22], "m")
+    del block.parameters[name]
+    with pytest.raises(ConfigError, match=rf"Wrists.*name='{name}'> is missing"):
+        parsed(block)
+
+
+@pytest.mark.parametrize("name", ["can_id", "model"])
+def test_missing_joint_parameter_is_named_with_its_joint(can_info, name) -> None:
+    with pytest.raises(ConfigError, match=rf"Wrists.*joint 'j0'.*name='{name}'> is missing"):
+        parsed(can_info([22], "m", joint={name: None}))
+
+
+@pytest.mark.parametrize(
+    ("block", "joint", "said"),
+    [
+        ({"speed": "1"}, {}, "unknown parameter speed; known: interface, channel"),
+        ({"bitrate": "0"}, {}, "bitrate is 0, expected the motors' rate"),
+        ({"bitrate": "2000000"}, {}, "bitrate is '2000000', expected a whole number from 0"),
+        ({}, {"can_id": "256"}, "joint 'j0': can_id is '256', expected a whole number from 0"),
+        ({}, {"can_id": "left"}, "joint 'j0': can_id is 'left'"),
+        ({}, {"gear": "51"}, "joint 'j0': unknown parameter gear; known: can_id, model"),
+    ],
+)
+def test_wrong_value_is_named(can_info, block, joint, said) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        parsed(can_info([22], "m", block=block, joint=joint))
+
+
+def test_two_joints_with_one_id_are_named(can_info) -> None:
+    with pytest.raises(ConfigError, match="joints 'j0' and 'j2' have the same can_id 22"):
+        parsed(can_info([22, 23, 22], "m"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("j0: {id: 22, direction: 1, homing_offset: 0.0}\n", "no calibration for j1"),
+        ("j0: {id: 22, direction: 2, homing_offset: 0.0}\n", "expected 1 or -1"),
+        ("j0: {id: 22, direction: 1, homing_offset: .nan}\n", "finite"),
+        ("j0: {id: 22, direction: 1}\n", "'j0.homing_offset' is missing"),
+        ("- j0\n", "valid dictionary"),
+    ],
+)
+def test_wrong_calibration_is_named(can_info, tmp_path, text, said) -> None:
+    info = can_info([22, 23], "m")
+    (tmp_path / "prime_calibration.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=f"Wrists.*calibration_file.*{said}"):
+        parsed(info)
+
+
+def test_absent_calibration_file_is_named(can_info) -> None:
+    info = can_info([22], "m", block={"calibration_file": "/nowhere.yaml"})
+    with pytest.raises(ConfigError, match=r"calibration_file: /nowhere.yaml: cannot be read"):
+        parsed(info)

@@ -1,0 +1,170 @@
+"""The serial adapter's lines, against the other end of a pty."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tty
+
+import pytest
+from can import BusState, Message
+from can.exceptions import CanOperationError, CanTimeoutError
+
+from humanoid_devices_can.bus import BusSettings, DataFrame, InvalidFrame, PythonCanBus
+from humanoid_devices_can.errors import AdapterLostError
+from humanoid_devices_can.slcan import SlcanBus
+
+FRAME = b"T050616B180000FFFE00001234\r"
+
+
+class Adapter:
+    """The other end: what the host wrote, and what it is told."""
+
+    def __init__(self) -> None:
+        self.master, slave = os.openpty()
+        tty.setraw(slave)
+        self.path = os.ttyname(slave)
+        self._slave = slave
+        os.set_blocking(self.master, False)
+
+    def say(self, data: bytes) -> None:
+        os.write(self.master, data)
+
+    def heard(self) -> bytes:
+        try:
+            return os.read(self.master, 4096)
+        except BlockingIOError:
+            return b""
+
+    def unplug(self) -> None:
+        os.close(self._slave)
+        os.close(self.master)
+
+
+@pytest.fixture
+def adapter():
+    adapter = Adapter()
+    yield adapter
+    with contextlib.suppress(OSError):
+        adapter.unplug()
+
+
+@pytest.fixture
+def bus(adapter):
+    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+    yield bus
+    bus.close()
+
+
+def test_adapter_is_set_to_the_bitrate_and_opened(adapter, bus) -> None:
+    lines = adapter.heard().split(b"\r")
+    assert b"S8" in lines
+    assert b"O" in lines[lines.index(b"S8") :]
+
+
+def test_frame_is_received_whole_however_it_is_cut(adapter, bus) -> None:
+    adapter.say(FRAME[:9])
+    assert bus.receive(0.0) is None
+    adapter.say(FRAME[9:] + FRAME)
+    frame = DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
+    assert bus.receive(1.0) == frame
+    assert bus.receive(1.0) == frame
+    assert bus.receive(0.0) is None
+
+
+def test_frame_is_sent_as_a_line(adapter, bus) -> None:
+    adapter.heard()
+    bus.send((0x05061609, b"\1\xff"))
+    assert b"T05061609201FF" in adapter.heard().split(b"\r")
+
+
+def test_time_stamp_behind_a_frame_is_no_data(adapter, bus) -> None:
+    adapter.say(FRAME[:-1] + b"12AB\r")
+    assert bus.receive(1.0) == DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
+
+
+@pytest.mark.parametrize(
+    "line", [b"T05061\r", b"TXYZ\r", b"T050616B18zz\r", b"T050616B1800\r", b"\xff\xfe\r", b"FZZ\r"]
+)
+def test_line_that_is_no_frame_is_told_and_the_next_one_is_read(adapter, bus, line) -> None:
+    adapter.say(line + FRAME)
+    assert isinstance(bus.receive(1.0), InvalidFrame)
+    assert isinstance(bus.receive(1.0), DataFrame)
+
+
+def test_noise_without_end_is_dropped(adapter, bus) -> None:
+    adapter.say(b"x" * 100)
+    assert isinstance(bus.receive(1.0), InvalidFrame)
+    adapter.say(b"\r" + FRAME)
+    assert isinstance(bus.receive(1.0), DataFrame)
+
+
+def test_refusals_are_counted_and_answers_are_no_frames(adapter, bus) -> None:
+    adapter.say(b"Z\r\aZ\rV1013\r\a\r" + FRAME)
+    while not isinstance(bus.receive(1.0), DataFrame):
+        pass
+    assert bus.refused() == 2
+
+
+def test_unplugged_adapter_is_told(adapter, bus) -> None:
+    adapter.unplug()
+    with pytest.raises(AdapterLostError, match="plug it in"):
+        while bus.receive(0.1) is None:
+            pass
+    with pytest.raises(AdapterLostError):
+        while True:
+            bus.send((1, b""))
+
+
+@pytest.fixture
+def raw_bus(adapter):
+    bus = SlcanBus(adapter.path, bitrate=1_000_000)
+    yield bus
+    bus.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("answers", "state"),
+    [
+        (b"F00\r", BusState.ACTIVE),
+        (b"F04\r", BusState.ACTIVE),
+        (b"F24\r", BusState.PASSIVE),
+        (b"\aFA6\r", BusState.PASSIVE),  # its queue is full: nobody acknowledges
+        (b"FA4\r", BusState.PASSIVE),  # it refuses nothing yet
+        (b"\aFA4\r", BusState.ERROR),
+        (b"\aFA4\rF00\r", BusState.ACTIVE),
+    ],
+)
+def test_state_follows_the_adapters_flags(adapter, raw_bus, answers, state) -> None:
+    adapter.say(answers + FRAME)
+    while raw_bus.recv(1.0) is None:
+        pass
+    assert raw_bus.state is state
+
+
+def test_adapter_that_answers_is_not_given_more_than_it_can_queue(adapter, raw_bus) -> None:
+    message = Message(arbitration_id=1, data=b"1")
+    raw_bus.send(message)
+    adapter.say(b"Z\r" + FRAME)
+    while raw_bus.recv(1.0) is None:
+        pass
+    for _ in range(5):
+        raw_bus.send(message)
+    with pytest.raises(CanTimeoutError):
+        raw_bus.send(message)
+    adapter.say(b"Z\r" + FRAME)
+    while raw_bus.recv(1.0) is None:
+        pass
+    raw_bus.send(message)
+
+
+def test_adapter_that_never_answers_is_given_every_frame(raw_bus) -> None:
+    for _ in range(30):
+        raw_bus.send(Message(arbitration_id=1, data=b"1"))
+
+
+def test_writing_to_a_lost_adapter_is_an_operation_error(adapter, raw_bus) -> None:
+    adapter.unplug()
+    with pytest.raises(CanOperationError):
+        while True:
+            raw_bus.send(Message(arbitration_id=1))

@@ -1,0 +1,85 @@
+"""What is refused of batches that come from outside, whoever asks and whatever the drives say.
+
+Bring-up, ordered exit and softening don't ask here.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Final
+
+from humanoid_control_common.modes import SAFE_MODES
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.sdo_batch import Results, refused
+from humanoid_devices_erob.wire import objects
+
+# As in ReadSdoBatch and WriteSdoBatch. Taking up and ending a batch is work between two ticks.
+MOST_OBJECTS: Final = 256
+MOST_BYTES: Final = 256  # of one object that is written; the gains have 4, the longest names 64
+
+_LOOPS_OWN: Final = frozenset(
+    {
+        objects.CONTROLWORD,
+        objects.MODE,
+        objects.TARGET_TORQUE,
+        objects.TARGET_POSITION,
+        objects.POSITION_OFFSET,
+        objects.VELOCITY_OFFSET,
+        objects.TORQUE_OFFSET,
+        objects.TARGET_VELOCITY,
+    }
+)
+_COMMUNICATION: Final = range(objects.RX_PDO, objects.SYNC_PARAMETERS[1] + 1)
+_BUS_WRITTEN: Final = 1  # of the gate; anything else may bring the factory gains back
+
+
+def not_admitted(batch: SdoBatch) -> Future[Results] | None:
+    """The refusal of a batch of which something must not be done; None if it may begin.
+
+    Nothing of such a batch is done: its order may be what makes the rest of it safe.
+    """
+    if len(batch.objects) > MOST_OBJECTS:
+        return refused(
+            batch, f"{len(batch.objects)} objects in one batch, expected at most {MOST_OBJECTS}"
+        )
+    if not batch.write:
+        return None
+    reasons = [_forbidden(target, batch.mode) for target in batch.objects]
+    if not any(reasons):
+        return None
+    first = next(target for target, why in zip(batch.objects, reasons, strict=True) if why)
+    others = f"not sent: {first} of the same batch is refused"
+    future: Future[Results] = Future()
+    future.set_result(
+        tuple(
+            SdoResult(target, SdoStatus.REFUSED, message=why or others)
+            for target, why in zip(batch.objects, reasons, strict=True)
+        )
+    )
+    return future
+
+
+def _forbidden(target: SdoObject, mode: int) -> str:
+    """Why the object must not be written in a mode; empty if it may.
+
+    A batch is sent only while its mode is in force.
+    """
+    if len(target.data) > MOST_BYTES:
+        return f"{len(target.data)} bytes for one object, expected at most {MOST_BYTES}"
+    if target.index in _LOOPS_OWN:
+        return (
+            f"0x{target.index:04X} belongs to the control loop: a running drive takes its state, "
+            "mode and targets from nobody else"
+        )
+    if target.index in _COMMUNICATION:
+        return (
+            f"0x{target.index:04X} is part of the process data's set-up (0x1600 to 0x1C33), which "
+            "must not change while the ring runs"
+        )
+    opens = int.from_bytes(target.data, "little") == _BUS_WRITTEN
+    if target.index == objects.GATE and not opens and mode not in SAFE_MODES:
+        return (
+            "closing the gate 0x2383 gives the drive its stiff factory gains: only in ZERO_TORQUE "
+            "and DAMPING, where the target follows the joint ('hc mode damp')"
+        )
+    return ""

@@ -1,0 +1,84 @@
+"""Limits a motor keeps by itself, if the block asks for them: written and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.family import Exchange, Judge
+from humanoid_devices_can.parameters import optional_positive
+from humanoid_devices_can.settings import Motor
+from humanoid_devices_robstride.wire import (
+    CommunicationType,
+    ParameterId,
+    ReadParameter,
+    WriteParameter,
+    pack_value,
+    parse_identifier,
+)
+
+# Joint parameters of the block and what they set. Empty: the motor keeps what it has.
+JOINT_PARAMETERS: Final = {"torque_limit": "", "current_limit": "", "can_timeout": ""}
+TICKS_PER_SECOND: Final = 20000.0  # unit of 0x7028 (public Robstride documentation)
+_OPERATION_CONTROL: Final = 0.0  # run mode of the MIT law (public Robstride documentation)
+
+Limits = Mapping[ParameterId, float]  # in the motor's units
+
+
+def parse_limits(motor: Motor, largest_torque: float) -> Limits:
+    """What to set on a motor of a model with `largest_torque` [Nm]. Raises ConfigError."""
+    torque = optional_positive(motor.parameters, "torque_limit", motor.where)  # [Nm]
+    if torque is not None and torque > largest_torque:
+        raise ConfigError(
+            f"{motor.where}: torque_limit is {torque:g} Nm, {motor.model} has {largest_torque:g}"
+        )
+    current = optional_positive(motor.parameters, "current_limit", motor.where)  # [A]
+    timeout = optional_positive(motor.parameters, "can_timeout", motor.where)  # [s]
+    ticks = None if timeout is None else float(max(1, round(timeout * TICKS_PER_SECOND)))
+    wanted = {
+        ParameterId.RUN_MODE: _OPERATION_CONTROL,
+        ParameterId.TORQUE_LIMIT: torque,
+        ParameterId.CURRENT_LIMIT: current,
+        ParameterId.CAN_TIMEOUT: ticks,
+    }
+    limits = {parameter: value for parameter, value in wanted.items() if value is not None}
+    try:
+        for parameter, value in limits.items():
+            pack_value(parameter, value)
+    except WireError as error:
+        raise ConfigError(f"{motor.where}: {error}") from error
+    return limits
+
+
+def setting(motor: int, device: int, host: int, limits: Limits) -> Sequence[Exchange]:
+    """The exchanges that set `limits` on the motor with id `device`, one after another."""
+    return [
+        Exchange(
+            motor,
+            (
+                WriteParameter(host, device, parameter, pack_value(parameter, value)).encode(),
+                ReadParameter(host, device, parameter).encode(),
+            ),
+            _reads_back(device, parameter, pack_value(parameter, value)),
+        )
+        for parameter, value in limits.items()
+    ]
+
+
+def _reads_back(device: int, parameter: ParameterId, value: bytes) -> Judge:
+    def judge(identifier: int, payload: bytes) -> str | None:
+        if parse_identifier(identifier)[0] is not CommunicationType.READ_PARAMETER:
+            return None
+        answer = ReadParameter.decode(identifier, payload)
+        if answer.sender & 0xFF != device or answer.parameter != parameter:
+            return None
+        name = f"{parameter.name.lower()} (0x{parameter:04X})"
+        if answer.refused:
+            return f"doesn't know {name}"
+        if answer.value != value:
+            return f"{name} reads back {answer.value.hex(' ')}, written was {value.hex(' ')}"
+        return ""
+
+    return judge

@@ -1,0 +1,176 @@
+"""The codec of Robstride motors: between SI at the output and raw fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.surface import JointCommand
+from humanoid_devices_can.bus import CanFrame
+from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.family import Exchange, FamilyKind, Feedback, Judge
+from humanoid_devices_can.parameters import integer
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_robstride.firmware_limits import JOINT_PARAMETERS, parse_limits, setting
+from humanoid_devices_robstride.models import MODELS, POSITION
+from humanoid_devices_robstride.wire import (
+    DEFAULT_HOST,
+    CommunicationType,
+    Fault,
+    FaultReport,
+    FaultWarning,
+    Mode,
+    OperationControl,
+    ParameterId,
+    ReadParameter,
+    Status,
+    StatusFault,
+    disable,
+    enable,
+    parse_identifier,
+)
+
+_CENTRE: Final = 32767.0  # of a signed field: (x / limit + 1) * 32767
+_FULL: Final = 65535.0  # of an unsigned field: x / limit * 65535
+_DEGREES: Final = 0.1  # [°C] per unit of temperature
+
+
+class RobstrideFamily:
+    """See Family. A motor answers each command with its status; commands carry the gains."""
+
+    feedback_rate = 0.0
+
+    def __init__(self, settings: CanSettings) -> None:
+        """Raises ConfigError for a model, host id or limit that can't be."""
+        models = [MODELS[name] for name in settings.models(MODELS)]
+        self._ids = [motor.id for motor in settings.motors]
+        self._index = settings.motor_at()
+        self._host = integer(settings.parameters, "host_id", settings.where, 0xFF)
+        self._limits = [
+            parse_limits(motor, model.torque)
+            for motor, model in zip(settings.motors, models, strict=True)
+        ]
+        self._velocity = np.array([model.velocity for model in models])
+        self._torque = np.array([model.torque for model in models])
+        self.stiffness_limit: FloatArray = np.array([model.stiffness for model in models])
+        self.damping_limit: FloatArray = np.array([model.damping for model in models])
+        self.effort_limit: FloatArray = np.array(
+            [
+                limits.get(ParameterId.TORQUE_LIMIT, model.torque)
+                for limits, model in zip(self._limits, models, strict=True)
+            ]
+        )
+        self._saturated = np.zeros(len(models), dtype=np.bool_)
+
+    def commands(self, command: JointCommand) -> Sequence[CanFrame]:
+        """See Family."""
+        wanted = np.rint(
+            (
+                (command.position / POSITION + 1.0) * _CENTRE,
+                (command.velocity / self._velocity + 1.0) * _CENTRE,
+                (command.effort / self._torque + 1.0) * _CENTRE,
+                command.stiffness / self.stiffness_limit * _FULL,
+                command.damping / self.damping_limit * _FULL,
+            )
+        )
+        fields = np.clip(wanted, 0.0, _FULL)
+        self._saturated = np.asarray((fields != wanted).any(axis=0))
+        return [
+            OperationControl(*map(int, row)).encode(device)
+            for device, row in zip(self._ids, fields.T, strict=True)
+        ]
+
+    def gains(self, command: JointCommand) -> Sequence[CanFrame]:
+        """See Family: none, the commands carry them."""
+        return ()
+
+    def saturated(self) -> NDArray[np.bool_]:
+        """See Family."""
+        return self._saturated
+
+    def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
+        """See Family."""
+        request = disable(self._host, self._ids[motor], clear_faults=clear_faults)
+        return Exchange(motor, (request,), self._reaches(motor, Mode.RESET))
+
+    def preparing(self, motor: int) -> Sequence[Exchange]:
+        """See Family: run mode and firmware limits."""
+        return setting(motor, self._ids[motor], self._host, self._limits[motor])
+
+    def enabling(self, motor: int) -> Exchange:
+        """See Family: followed by a command without gains and torque."""
+        limp = self.commands(JointCommand(len(self._ids)))[motor]
+        request = (limp, enable(self._host, self._ids[motor]), limp)
+        return Exchange(motor, request, self._reaches(motor, Mode.RUN))
+
+    def decode(self, identifier: int, payload: bytes) -> Feedback:
+        """See Family."""
+        kind, _, device = parse_identifier(identifier)
+        match kind:
+            case CommunicationType.STATUS:
+                return self._status(Status.decode(identifier, payload))
+            case CommunicationType.FAULT_REPORT:
+                return self._fault_report(FaultReport.decode(identifier, payload))
+            case CommunicationType.READ_PARAMETER if device == self._host:
+                answer = ReadParameter.decode(identifier, payload)
+                return Feedback(motor=self._motor(answer.sender & 0xFF))
+        raise WireError(f"somebody else sends {kind.name} to id {device}: another host?")
+
+    def _motor(self, device: int) -> int:
+        motor = self._index.get(device)
+        if motor is None:
+            raise WireError(f"id {device} is no motor of this block")
+        return motor
+
+    def _status(self, raw: Status) -> Feedback:
+        motor = self._motor(raw.device)
+        return Feedback(
+            motor=motor,
+            position=(raw.position / _CENTRE - 1.0) * POSITION,
+            velocity=(raw.velocity / _CENTRE - 1.0) * float(self._velocity[motor]),
+            effort=(raw.torque / _CENTRE - 1.0) * float(self._torque[motor]),
+            enabled=raw.mode == Mode.RUN,
+            fault=_in_words(raw.faults),
+            hot=bool(raw.faults & StatusFault.OVER_TEMPERATURE),
+            temperature_celsius=raw.temperature * _DEGREES,
+        )
+
+    def _fault_report(self, raw: FaultReport) -> Feedback:
+        return Feedback(
+            motor=self._motor(raw.device),
+            report=_in_words(Fault(raw.faults)),
+            warned=bool(raw.warnings & FaultWarning.OVER_TEMPERATURE),
+        )
+
+    def _reaches(self, motor: int, mode: Mode) -> Judge:
+        def judge(identifier: int, payload: bytes) -> str | None:
+            if parse_identifier(identifier)[0] is not CommunicationType.STATUS:
+                return None
+            status = Status.decode(identifier, payload)
+            if status.device != self._ids[motor]:
+                return None
+            if mode is Mode.RUN and status.faults:
+                return f"can't be enabled: {_in_words(status.faults)}"
+            return "" if status.mode == mode else None
+
+        return judge
+
+
+def _in_words(faults: StatusFault | Fault) -> str:
+    """Names of the bits that are set; a number for those without one."""
+    return ", ".join(
+        flag.name.lower().replace("_", " ") if flag.name else f"fault 0x{flag.value:X}"
+        for flag in (type(faults)(1 << bit) for bit in range(32) if faults >> bit & 1)
+    )
+
+
+ROBSTRIDE: Final = FamilyKind(
+    name="Robstride",
+    block_parameters={"host_id": f"0x{DEFAULT_HOST:02X}"},
+    joint_parameters=JOINT_PARAMETERS,
+    build=RobstrideFamily,
+)

@@ -1,0 +1,19 @@
+"""The Robstride motors of one CAN bus as a hardware component."""
+
+from __future__ import annotations
+
+from humanoid_devices_can.bus import OpenBus, PythonCanBus
+from humanoid_devices_can.can_system import CanSystem
+from humanoid_devices_can.timing import Timing
+from humanoid_devices_robstride.robstride_family import ROBSTRIDE
+
+
+class RobstrideSystem(CanSystem):
+    """The joints of one <ros2_control> block, each a Robstride motor.
+
+    A joint's `can_timeout` has its motor let go when the host falls silent; without it the motor
+    keeps what it was told last.
+    """
+
+    def __init__(self, timing: Timing | None = None, open_bus: OpenBus = PythonCanBus) -> None:
+        super().__init__(ROBSTRIDE, timing, open_bus)

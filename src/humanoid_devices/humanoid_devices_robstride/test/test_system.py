@@ -1,0 +1,234 @@
+"""Robstride motors on a virtual bus, driven through the contract of a hardware component."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.errors import ConfigError, HardwareError
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_devices_can.timing import Timing
+from humanoid_devices_robstride.robstride_system import RobstrideSystem
+from humanoid_devices_robstride.wire import (
+    CommunicationType,
+    Fault,
+    Status,
+    StatusFault,
+    identifier,
+)
+
+IDS = [5, 6]
+QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3, prepare_timeout=0.3)
+
+
+@pytest.fixture
+def motors(can_bench, can_info, can_rig):
+    """Two motors on a virtual bus, not yet activated: (bench, rig)."""
+
+    def make(port="virtual", model="rs-02", timing=QUICK, **info):
+        bench = can_bench("robstride", model, IDS, port)
+        block = can_info(IDS, model, interface=port, channel=bench.address, **info)
+        return bench, can_rig(RobstrideSystem(timing), block)
+
+    return make
+
+
+def healthy(report) -> bool:
+    return report.level is SafetyLevel.OK
+
+
+def test_activation_enables_all_motors_without_torque(motors) -> None:
+    bench, rig = motors()
+    bench.plant.set_state(1, 0.4, 0.0)
+    rig.activate()
+    for id_ in IDS:
+        assert bench.drive(id_)["firmware"]["enabled"]
+        assert bench.drive(id_)["torque"] == 0.0
+    np.testing.assert_allclose(rig.state.position, [0.0, 0.4], atol=4 * math.pi / 32767)
+    assert healthy(rig.system.safety())
+
+
+@pytest.mark.parametrize("port", ["virtual", "slcan"])
+def test_five_numbers_give_the_torque_of_the_mit_law_at_the_joint(motors, port) -> None:
+    bench, rig = motors(port)
+    bench.plant.set_brake(0, engaged=True)
+    rig.activate()
+    rig.command.position[0], rig.command.velocity[0] = 0.1, 0.2
+    rig.command.effort[0], rig.command.stiffness[0], rig.command.damping[0] = 0.3, 20.0, 2.0
+    expected = 20.0 * 0.1 + 2.0 * 0.2 + 0.3
+    quantization = (
+        20.0 * 0.5 * 4 * math.pi / 32767  # position
+        + 2.0 * 0.5 * 44 / 32767  # velocity
+        + 0.5 * 17 / 32767  # torque
+        + 0.1 * 0.5 * 500 / 65535  # stiffness
+        + 0.2 * 0.5 * 5 / 65535  # damping
+    )
+    rig.until(lambda _: bench.drive(5)["torque"] == pytest.approx(expected, abs=quantization))
+    rig.until(lambda _: rig.state.effort[0] == pytest.approx(expected, abs=17 / 32767 + 1e-2))
+
+
+def test_motor_keeps_talking_until_the_loop_begins(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    frames = bench.call("statistics")["frames"]
+    wait = rig.pause
+    while bench.call("statistics")["frames"] < frames + 12:  # two motors, each asked and answering
+        wait(0.01)
+    rig.system.read(rig.state, 0.0, 0.02)
+    assert healthy(rig.system.safety())
+
+
+def test_gain_beyond_the_model_is_refused_by_name(motors) -> None:
+    _, rig = motors()
+    rig.system.check_gains(500.0, 5.0, "standby_controller")
+    with pytest.raises(ConfigError, match=r"damping_controller: damping is 6 .*j0 \(rs-02\).*5"):
+        rig.system.check_gains(0.0, 6.0, "damping_controller")
+    with pytest.raises(ConfigError, match="stiffness is 501"):
+        rig.system.check_gains(501.0, 0.0, "standby_controller")
+
+
+def test_gain_beyond_the_model_is_saturated_and_reported(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    rig.command.damping[0] = 6.0
+    rig.until(lambda report: "j0: command saturated" in report.message)
+    rig.until(lambda _: bench.drive(5)["firmware"]["damping"] == pytest.approx(5.0))
+    assert rig.system.saturations[0] > 0
+
+
+def test_firmware_limits_act_in_the_motor(motors) -> None:
+    bench, rig = motors(joint={"torque_limit": "1.5"})
+    bench.plant.set_brake(0, engaged=True)
+    rig.activate()
+    rig.command.effort[0] = 5.0  # the loop's limit stage would not let it through
+    rig.until(lambda _: bench.drive(5)["torque"] == pytest.approx(1.5))
+    np.testing.assert_array_equal(rig.system.effort_limit(rig.state.position), 1.5)
+
+
+def test_effort_limit_is_the_lower_of_urdf_and_model(motors) -> None:
+    _, rig = motors(model="rs-05")
+    np.testing.assert_array_equal(rig.system.effort_limit(rig.state.position), 5.5)
+    _, rig = motors(model="rs-04")
+    np.testing.assert_array_equal(rig.system.effort_limit(rig.state.position), 8.0)
+
+
+def test_motor_lets_go_by_itself_when_the_host_falls_silent(motors) -> None:
+    bench, rig = motors(joint={"can_timeout": "0.1"})
+    rig.activate()
+    rig.until(lambda _: bench.drive(5)["firmware"]["enabled"])
+    while bench.drive(5)["firmware"]["enabled"]:  # nobody writes
+        rig.pause(0.01)
+    report = rig.until(lambda report: report.flags & SafetyFlag.MOTOR_FAULT)
+    assert "is disabled, maybe restarted" in report.message
+    rig.system.reset_faults()
+    rig.until(healthy)
+
+
+def test_fault_of_a_motor_is_named_and_reset(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    bench.call("motor_fault", 6, int(Fault.UNDERVOLTAGE))
+    report = rig.until(lambda report: report.flags & SafetyFlag.MOTOR_FAULT)
+    assert report.level is SafetyLevel.FAULT
+    assert "j1 (id 6): undervoltage" in report.message
+    assert "j0" not in report.message
+    rig.system.reset_faults()
+    rig.until(healthy)
+
+
+def test_hot_motor_warns_then_faults_and_needs_to_cool_down(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    bench.call("overheat", 5, 140.0)
+    report = rig.until(lambda report: report.flags & SafetyFlag.TEMPERATURE_LIMIT)
+    assert report.level is SafetyLevel.WARNING
+    assert "j0 (id 5): over temperature, 140 °C" in report.message
+    bench.call("overheat", 5, 150.0)
+    rig.until(lambda report: report.flags & SafetyFlag.MOTOR_FAULT)
+    rig.system.reset_faults()
+    rig.until(lambda report: "not enabled again: j0 (id 5): can't be enabled" in report.message)
+    bench.call("overheat", 5, 30.0)
+    rig.system.reset_faults()
+    rig.until(healthy)
+
+
+def test_motor_that_loses_power_is_silent_and_comes_back_on_reset(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    bench.call("power_off", 5)
+    report = rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    assert "j0 (id 5): silent" in report.message
+    bench.call("power_on", 5)
+    rig.until(lambda report: "is disabled, maybe restarted" in report.message)
+    rig.system.reset_faults()
+    rig.until(healthy)
+    assert bench.drive(5)["firmware"]["enabled"]
+
+
+def test_silent_motor_is_named_and_the_other_is_left_disabled(motors) -> None:
+    bench, rig = motors()
+    bench.call("power_off", 6)
+    with pytest.raises(HardwareError, match=r"j1 \(id 6\): no answer within .* on virtual"):
+        rig.activate()
+    assert not bench.drive(5)["firmware"]["enabled"]
+
+
+def test_motor_that_takes_long_to_enable_is_waited_for(motors) -> None:
+    bench, rig = motors(timing=Timing())
+    bench.call("delay_enable", 6, 1.0)
+    rig.activate()
+    assert bench.drive(6)["firmware"]["enabled"]
+
+
+def test_motor_of_the_other_family_is_told_of(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    bench.call("stray", 0x050605B1, bytes(8).hex())
+    report = rig.until(lambda report: report.flags & SafetyFlag.INVALID_FRAME)
+    assert "0x050605B1: Robstride motors have no communication type 5" in report.message
+
+
+def test_motor_that_answers_twice_shares_its_id(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    frame = Status(5, 0xFD, StatusFault(0), 2, 32767, 32767, 32767, 250).encode()
+    assert frame[0] >> 24 == CommunicationType.STATUS
+
+    def crowd(report) -> bool:
+        for _ in range(5):
+            bench.call("stray", frame[0], frame[1].hex())
+        return "have two motors this id" in report.message
+
+    report = rig.until(crowd)
+    assert report.level is SafetyLevel.FAULT
+    assert report.flags & SafetyFlag.INVALID_FRAME
+    assert "j0 (id 5)" in report.message
+    assert "j1" not in report.message
+
+
+def test_another_host_on_the_bus_is_told_of(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    bench.call("stray", identifier(CommunicationType.ENABLE, 0xFE, 9), bytes(8).hex())
+    report = rig.until(lambda report: report.flags & SafetyFlag.INVALID_FRAME)
+    assert "another host" in report.message
+
+
+def test_deactivation_disables_all_motors(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    rig.until(healthy)
+    rig.deactivate()
+    assert not any(drive["firmware"]["enabled"] for drive in bench.call("drives"))
+
+
+def test_deactivation_names_a_motor_that_does_not_answer(motors) -> None:
+    bench, rig = motors()
+    rig.activate()
+    bench.call("freeze", 6)
+    with pytest.raises(HardwareError, match=r"j1 \(id 6\): no answer") as raised:
+        rig.deactivate()
+    assert "id 5" not in str(raised.value)
+    assert not bench.drive(5)["firmware"]["enabled"]

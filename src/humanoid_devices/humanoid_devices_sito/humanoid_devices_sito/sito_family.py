@@ -1,0 +1,185 @@
+"""The codec of Sito motors: between SI at the output and raw fields."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.surface import JointCommand
+from humanoid_devices_can.bus import LONGEST_FRAME, CanFrame
+from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.family import Exchange, FamilyKind, Feedback, Judge
+from humanoid_devices_can.parameters import optional_positive
+from humanoid_devices_can.settings import CanSettings, Motor
+from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
+from humanoid_devices_sito.wire import (
+    RESET_PAYLOAD,
+    Command,
+    ControlMode,
+    Feedback1,
+    Feedback2,
+    Gains,
+    MessageType,
+    SelectMode,
+    identifier,
+    parse_identifier,
+)
+
+LONGEST_INTERVAL: Final = 10  # [ms] between two measurements, however slow the loop
+FEEDBACK_FRAMES: Final = 2  # per motor and interval
+FEEDBACK_SHARE: Final = 0.4  # of the bus, at most
+QUIET_INTERVALS: Final = 5  # without feedback: the motor is disabled
+GAINS_REPEATS: Final = 3  # before a motor is enabled, lest one lost frame leaves it stiff
+NEAR_RAIL: Final = 0.97  # what is beyond the rail may come back from the other side
+_INT16: Final = np.iinfo(np.int16)
+_INT32: Final = np.iinfo(np.int32)
+_RAIL: Final = int(_INT16.max)  # of the velocity field, both ways
+_FLOAT32: Final = float(np.finfo(np.float32).max)
+
+
+class SitoFamily:
+    """See Family. Feedback comes at an interval chosen here from the loop's rate."""
+
+    def __init__(self, settings: CanSettings) -> None:
+        """Raises ConfigError for a model that is unknown or whose divisors nobody knows."""
+        motors, models = settings.motors, settings.models(MODELS)
+        self._ids = [motor.id for motor in motors]
+        self._index = settings.motor_at()
+        gear = np.array([MODELS[name].gear for name in models])
+        self._torque_per_current = TORQUE_CONSTANT * gear  # [Nm/mA] at the output
+        self._stiffness_divisor = _divisors(motors, models, "stiffness_divisor")
+        self._damping_divisor = _divisors(motors, models, "damping_divisor")
+        self._interval = _interval(settings)
+        self._saturated = np.zeros(len(motors), dtype=np.bool_)
+        self.feedback_rate = FEEDBACK_FRAMES * 1000.0 / self._interval
+        # The documents give no torque limit: the wire's, which the URDF's undercuts.
+        self.effort_limit: FloatArray = self._torque_per_current * _INT16.max
+        self.stiffness_limit: FloatArray = self._stiffness_divisor * _FLOAT32
+        self.damping_limit: FloatArray = self._damping_divisor * _FLOAT32
+
+    def commands(self, command: JointCommand) -> Sequence[CanFrame]:
+        """See Family."""
+        counts = OUTPUT_COUNTS.counts_per_radian
+        wanted = np.rint(
+            (
+                command.effort / self._torque_per_current,
+                command.velocity * counts,
+                command.position * counts,
+            )
+        )
+        fields = np.clip(wanted, _LOW, _HIGH)
+        self._saturated = np.asarray((fields != wanted).any(axis=0))
+        return [
+            (identifier(device, MessageType.COMMAND), Command(*map(int, row)).encode())
+            for device, row in zip(self._ids, fields.T, strict=True)
+        ]
+
+    def gains(self, command: JointCommand) -> Sequence[CanFrame]:
+        """See Family."""
+        stiffness = command.stiffness / self._stiffness_divisor
+        damping = command.damping / self._damping_divisor
+        return [
+            (identifier(device, MessageType.GAINS), Gains(kp, kd).encode())
+            for device, kp, kd in zip(self._ids, stiffness, damping, strict=True)
+        ]
+
+    def saturated(self) -> NDArray[np.bool_]:
+        """See Family."""
+        return self._saturated
+
+    def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
+        """See Family: a motor that is reset stops sending feedback; it tells no faults."""
+        request = (identifier(self._ids[motor], MessageType.RESET), RESET_PAYLOAD)
+        quiet = QUIET_INTERVALS * LONGEST_INTERVAL * 1e-3  # whatever interval it was told before
+        return Exchange(motor, (request,), quiet=quiet)
+
+    def preparing(self, motor: int) -> Sequence[Exchange]:
+        """See Family: nothing."""
+        return ()
+
+    def enabling(self, motor: int) -> Exchange:
+        """See Family: without gains and current, whatever it remembers."""
+        device = self._ids[motor]
+        limp = (identifier(device, MessageType.GAINS), Gains(0.0, 0.0).encode())
+        still = (identifier(device, MessageType.COMMAND), Command(0, 0, 0).encode())
+        mode = SelectMode(ControlMode.MIT, self._interval, self._interval, 0)
+        enable = (identifier(device, MessageType.SELECT_MODE), mode.encode())
+        request = (*[limp] * GAINS_REPEATS, still, enable)
+        return Exchange(motor, request, self._both_feedbacks(device))
+
+    def decode(self, identifier: int, payload: bytes) -> Feedback:
+        """See Family."""
+        device, kind = parse_identifier(identifier)
+        motor = self._index.get(device)
+        if motor is None:
+            raise WireError(f"id {device} is no motor of this block")
+        match kind:
+            case MessageType.FEEDBACK_1:
+                return self._feedback_1(motor, Feedback1.decode(payload))
+            case MessageType.FEEDBACK_2:
+                position = Feedback2.decode(payload).position / OUTPUT_COUNTS.counts_per_radian
+                return Feedback(motor=motor, position=position)
+            case MessageType.FEEDBACK_0 | MessageType.FEEDBACK_3:
+                return Feedback(motor=motor)  # contents unknown
+        raise WireError(f"somebody else sends {kind.name} to id {device}: another host?")
+
+    def _feedback_1(self, motor: int, raw: Feedback1) -> Feedback:
+        return Feedback(
+            motor=motor,
+            velocity=raw.velocity / OUTPUT_COUNTS.counts_per_radian,
+            effort=raw.current * float(self._torque_per_current[motor]),
+            at_rail=abs(raw.velocity) >= NEAR_RAIL * _RAIL,
+        )
+
+    def _both_feedbacks(self, device: int) -> Judge:
+        wanted = {
+            identifier(device, MessageType.FEEDBACK_1),
+            identifier(device, MessageType.FEEDBACK_2),
+        }
+
+        def judge(identifier: int, payload: bytes) -> str | None:
+            wanted.discard(identifier)
+            return None if wanted else ""
+
+        return judge
+
+
+_LOW: Final = np.array([[-_INT16.max], [-_RAIL], [_INT32.min]], dtype=np.float64)
+_HIGH: Final = np.array([[_INT16.max], [_RAIL], [_INT32.max]], dtype=np.float64)
+
+
+def _interval(settings: CanSettings) -> int:
+    """Between two measurements [ms]: as often as the loop looks, as far as the bus allows."""
+    period = int(1000.0 / settings.update_rate)
+    bits = FEEDBACK_FRAMES * len(settings.motors) * LONGEST_FRAME
+    shortest = math.ceil(1000.0 * bits / (FEEDBACK_SHARE * settings.bus.bitrate))
+    return min(max(period, shortest), LONGEST_INTERVAL)
+
+
+def _divisors(motors: Sequence[Motor], models: Sequence[str], name: str) -> FloatArray:
+    return np.array([_divisor(m, model, name) for m, model in zip(motors, models, strict=True)])
+
+
+def _divisor(motor: Motor, model: str, name: str) -> float:
+    given = optional_positive(motor.parameters, name, motor.where)
+    known: float | None = getattr(MODELS[model], name)
+    if given is None and known is None:
+        raise ConfigError(
+            f"{motor.where}: no {name} of model {model} was ever measured: measure it and give it "
+            f"as <param name='{name}'>"
+        )
+    return given or known or 0.0
+
+
+SITO: Final = FamilyKind(
+    name="Sito",
+    block_parameters={},
+    joint_parameters={"stiffness_divisor": "", "damping_divisor": ""},
+    build=SitoFamily,
+)

@@ -1,0 +1,167 @@
+"""Frames of Sito motors with MIT firmware (actuator documents): bytes and raw fields, no unit.
+
+A frame has a 29-bit identifier, `0x05060000 | device << 8 | type`, and eight big-endian bytes.
+Host and motor use the same identifiers: the device is always the motor.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+from typing import Final
+
+from humanoid_devices_can.errors import WireError as WireError  # noqa: PLC0414 - from here too
+
+PREFIX: Final = 0x05060000
+RESET_PAYLOAD: Final = b"\x55" * 8
+PAYLOAD_BYTES: Final = 8
+_SELECT_MODE: Final = Struct(">BBBBxxxx")
+_COMMAND: Final = Struct(">hhi")
+_GAINS: Final = Struct(">ff")
+_FEEDBACK_1: Final = Struct(">xxhxxh")
+_FEEDBACK_2: Final = Struct(">xxxxi")
+
+
+class MessageType(IntEnum):
+    """The low byte of an identifier."""
+
+    RESET = 0x00  # disable
+    SELECT_MODE = 0x01  # enable
+    COMMAND = 0x09  # feed-forward current, velocity, position
+    GAINS = 0x45
+    FEEDBACK_0 = 0xB0
+    FEEDBACK_1 = 0xB1
+    FEEDBACK_2 = 0xB2
+    FEEDBACK_3 = 0xB3
+
+
+class ControlMode(IntEnum):
+    """What SELECT_MODE enables."""
+
+    POSITION = 0x08
+    MIT = 0x09
+
+
+def identifier(device: int, type: MessageType) -> int:
+    """Identifier of a message to or from `device`. Raises WireError unless it fits a byte."""
+    if not 0 <= device <= 0xFF:
+        raise WireError(f"a Sito device id is 0 to 255, not {device}")
+    return PREFIX | device << 8 | type
+
+
+def parse_identifier(identifier: int) -> tuple[int, MessageType]:
+    """Device and type of a message. Raises WireError if it is none of this family."""
+    if identifier & ~0xFFFF != PREFIX:
+        raise WireError(f"identifier 0x{identifier:08X} is not of a Sito motor (0x0506xxxx)")
+    try:
+        return identifier >> 8 & 0xFF, MessageType(identifier & 0xFF)
+    except ValueError:
+        raise WireError(
+            f"identifier 0x{identifier:08X}: Sito motors have no message type "
+            f"0x{identifier & 0xFF:02X}"
+        ) from None
+
+
+def _pack(layout: Struct, name: str, *fields: float) -> bytes:
+    try:
+        return layout.pack(*fields)
+    except (struct.error, OverflowError) as error:
+        raise WireError(f"{name} {fields}: {error}") from error
+
+
+def _unpack(layout: Struct, name: str, payload: bytes) -> tuple[int, ...]:
+    if len(payload) != PAYLOAD_BYTES:
+        raise WireError(
+            f"{name} has {PAYLOAD_BYTES} bytes, not {len(payload)}: '{payload.hex(' ')}'"
+        )
+    return layout.unpack(payload)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectMode:
+    """Enables a motor, and has it send feedback at the given intervals [ms], 0 to 255, 0: never."""
+
+    mode: int  # ControlMode
+    feedback_1: int
+    feedback_2: int
+    feedback_3: int
+
+    def encode(self) -> bytes:
+        """The payload. Raises WireError for a field that doesn't fit."""
+        fields = self.mode, self.feedback_1, self.feedback_2, self.feedback_3
+        return _pack(_SELECT_MODE, "SELECT_MODE", *fields)
+
+    @classmethod
+    def decode(cls, payload: bytes) -> SelectMode:
+        """The fields of a payload. Raises WireError."""
+        return cls(*_unpack(_SELECT_MODE, "SELECT_MODE", payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Set point of the MIT law."""
+
+    current: int  # feed-forward [mA], i16
+    velocity: int  # [counts/s], i16
+    position: int  # [counts], i32
+
+    def encode(self) -> bytes:
+        """The payload. Raises WireError for a field that doesn't fit."""
+        return _pack(_COMMAND, "command", self.current, self.velocity, self.position)
+
+    @classmethod
+    def decode(cls, payload: bytes) -> Command:
+        """The fields of a payload. Raises WireError."""
+        return cls(*_unpack(_COMMAND, "command", payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """Gains of the MIT law in firmware units, f32."""
+
+    stiffness: float
+    damping: float
+
+    def encode(self) -> bytes:
+        """The payload. Raises WireError for a number beyond f32."""
+        return _pack(_GAINS, "gains", self.stiffness, self.damping)
+
+    @classmethod
+    def decode(cls, payload: bytes) -> Gains:
+        """The fields of a payload. Raises WireError."""
+        return cls(*_unpack(_GAINS, "gains", payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback1:
+    """What the motor measures: current and velocity."""
+
+    current: int  # phase current [mA], i16
+    velocity: int  # [counts/s], i16
+
+    def encode(self) -> bytes:
+        """The payload. Raises WireError for a field that doesn't fit."""
+        return _pack(_FEEDBACK_1, "FEEDBACK_1", self.current, self.velocity)
+
+    @classmethod
+    def decode(cls, payload: bytes) -> Feedback1:
+        """The fields of a payload. Raises WireError."""
+        return cls(*_unpack(_FEEDBACK_1, "FEEDBACK_1", payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback2:
+    """What the motor measures: position."""
+
+    position: int  # [counts], i32
+
+    def encode(self) -> bytes:
+        """The payload. Raises WireError for a field that doesn't fit."""
+        return _pack(_FEEDBACK_2, "FEEDBACK_2", self.position)
+
+    @classmethod
+    def decode(cls, payload: bytes) -> Feedback2:
+        """The fields of a payload. Raises WireError."""
+        return cls(*_unpack(_FEEDBACK_2, "FEEDBACK_2", payload))

@@ -1,0 +1,1 @@
+"""The virtual CAN bus: bit times, arbitration, acknowledgement, error counters, and its motors."""

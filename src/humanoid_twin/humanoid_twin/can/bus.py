@@ -1,0 +1,242 @@
+"""The virtual CAN bus: frames take their time, the lowest identifier first. No wall clock."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from humanoid_twin.can import bits
+from humanoid_twin.can.attempt import (
+    CAUSES,
+    Attempt,
+    Futile,
+    Outcome,
+    acknowledged,
+    destroyed_by_foreigner,
+    duration,
+    outspoken,
+    winners,
+)
+from humanoid_twin.can.controller import CanController, Cause, ErrorState, Trouble
+from humanoid_twin.can.disturbance import Disturbance
+from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.can.statistics import Counters
+from humanoid_twin.clock import Moment
+
+NEVER: Final = 1 << 63  # [ns]
+TX_QUEUE: Final = 10  # frames: txqueuelen of Linux' CAN interfaces
+
+
+class VirtualCanBus:
+    """Nodes on one pair of wires (ISO 11898-1).
+
+    Time is told by the caller, in nanoseconds: `run(now)` lets happen what happens until then;
+    nothing happens before `next_event`. Callbacks of nodes are called from within.
+    """
+
+    def __init__(self, moment: Moment | None = None) -> None:
+        """`moment`: the time being dealt with, shared with those who run the bus."""
+        self.moment = moment or Moment()
+        self.next_event = NEVER
+        self.disturbance = Disturbance()
+        self.counters = Counters()
+        self._nodes: list[CanController] = []
+        self._attempt: Attempt | None = None
+        self._idle = 0  # [ns] from when on a frame may start
+        self._futile: Futile | None = None
+        self._one_rate = True  # all nodes have the same bit rate
+        self._touched = False  # settings have changed since the attempt began
+
+    @property
+    def now(self) -> int:
+        """Time reached [ns]."""
+        return self.moment.now
+
+    def attach(
+        self,
+        receive: Callable[[CanFrame, int], None],
+        *,
+        trouble: Callable[[Trouble, int], None] | None = None,
+        queue_length: int = TX_QUEUE,
+        restarts: bool = True,
+    ) -> CanController:
+        """A new node's controller, switched on; `restarts`: it leaves bus-off by itself."""
+        node = CanController(
+            self._settle, self._set_up, receive, trouble,
+            queue_length=queue_length, restarts=restarts,
+        )  # fmt: skip
+        self._nodes.append(node)
+        self._set_up()
+        return node
+
+    def run(self, now: int) -> None:
+        """Let happen what happens until `now` [ns]."""
+        moment = self.moment
+        while self.next_event <= now:
+            moment.now = event = max(self.next_event, moment.now)
+            if self._attempt:
+                self._finish(self._attempt)
+            else:
+                self._recover(event)
+                self._start(event)
+            self._schedule()
+        moment.now = max(now, moment.now)
+
+    def settled_counters(self) -> Counters:
+        """What was counted, up to now."""
+        self._settle()
+        return self.counters
+
+    # What comes next.
+
+    def _set_up(self) -> None:
+        """Nodes have come, gone, or been given other settings."""
+        self._touched = True
+        self._one_rate = len({node.bitrate for node in self._nodes}) <= 1
+        self._settle()
+
+    def _settle(self) -> None:
+        """What comes next may be another thing now: a frame wants to be sent, or settings changed.
+
+        Futile attempts end, and are counted.
+        """
+        futile = self._futile
+        if futile:
+            tries = futile.tries(self.moment.now)
+            self.counters.unacknowledged += tries
+            self.counters.busy += tries * futile.period
+            self._idle = futile.start + tries * futile.period
+            self._futile = None
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if self._attempt:
+            self.next_event = self._attempt.end
+            return
+        if self._futile:
+            self.next_event = NEVER
+            return
+        event, idle = NEVER, self._idle
+        for node in self._nodes:
+            if node.queue and node.on_bus:
+                event = min(event, max(idle, node.ready))
+            elif node.recovering:
+                missing = bits.RECOVERY_SEQUENCES - node.sequences
+                event = min(event, idle + missing * bits.RECESSIVE_SEQUENCE * node.bit_time)
+        self.next_event = event
+
+    def _recover(self, now: int) -> None:
+        for node in self._nodes:
+            if node.recovering:
+                silence = max(0, now - self._idle)
+                node.sequences += silence // (bits.RECESSIVE_SEQUENCE * node.bit_time)
+                if node.sequences >= bits.RECOVERY_SEQUENCES:
+                    node.recovered(now)
+        self._idle = max(self._idle, now)
+
+    # One attempt to send a frame.
+
+    def _start(self, now: int) -> None:
+        candidates = [n for n in self._nodes if n.queue and n.on_bus and n.ready <= now]
+        if not candidates:
+            return
+        senders = winners(candidates)
+        frame, speaking = outspoken(senders)
+        outcome = self._outcome(senders, speaking, now)
+        bit = speaking[0].bit_time
+        end = now + duration(frame, outcome) * bit
+        involved = senders if outcome is Outcome.COLLISION else speaking
+        self._touched = False
+        self._attempt = Attempt(frame, involved, outcome, now, end, end + bits.INTERMISSION * bit)
+
+    def _outcome(
+        self, senders: Sequence[CanController], speaking: Sequence[CanController], now: int
+    ) -> Outcome:
+        if len(senders) > len(speaking):
+            losers = [sender for sender in senders if sender not in speaking]
+            if any(loser.error_active for loser in losers):
+                return Outcome.COLLISION
+            for loser in losers:  # error passive: its flag is recessive and spoils nothing
+                loser.transmit_error(Cause.BIT, now)
+                loser.ready = now + 1  # waits until the bus is idle again
+        if not self._one_rate and destroyed_by_foreigner(self._nodes, speaking[0].bitrate):
+            return Outcome.FOREIGN
+        if self.disturbance.corrupts():
+            return Outcome.CORRUPTED
+        return Outcome.SENT if acknowledged(self._nodes, speaking) else Outcome.NOT_ACKNOWLEDGED
+
+    def _finish(self, attempt: Attempt) -> None:
+        now = attempt.end
+        self._attempt = None
+        self._idle = attempt.idle
+        self.counters.busy += attempt.idle - attempt.start
+        for node in self._nodes:
+            if node.recovering:
+                node.sequences += 1  # a frame ends with eleven recessive bits, an error frame too
+        senders, outcome = attempt.senders, attempt.outcome
+        if self._touched:
+            senders = self._still_sending(attempt)
+            if not senders:
+                outcome = Outcome.CORRUPTED  # whoever sent it is gone
+            elif outcome is Outcome.SENT and not acknowledged(self._nodes, senders):
+                outcome = Outcome.NOT_ACKNOWLEDGED
+        if outcome is Outcome.SENT:
+            self._succeed(attempt, senders, now)
+        else:
+            self._fail(attempt, senders, outcome, now)
+
+    def _still_sending(self, attempt: Attempt) -> Sequence[CanController]:
+        """Those that have neither lost power nor been restarted meanwhile."""
+        collision = attempt.outcome is Outcome.COLLISION
+        return [
+            node for node in attempt.senders
+            if node.on_bus and node.queue and (collision or node.queue[0] == attempt.frame)
+        ]  # fmt: skip
+
+    def _succeed(self, attempt: Attempt, senders: Sequence[CanController], now: int) -> None:
+        self.counters.frames += 1
+        lost = self.disturbance.loses()
+        self.counters.lost += lost
+        rate = senders[0].bitrate
+        for sender in senders:
+            sender.sent(now)
+            self._suspend(sender, attempt.idle)
+        for node in self._nodes:
+            if node in senders or not node.on_bus:
+                continue
+            if node.bitrate != rate:
+                node.receive_error(now, flagged=False)
+                continue
+            if node.rec:
+                node.received(now)
+            if not lost:
+                node.receive(attempt.frame, now)
+
+    def _fail(
+        self, attempt: Attempt, senders: Sequence[CanController], outcome: Outcome, now: int
+    ) -> None:
+        unheard = outcome is Outcome.NOT_ACKNOWLEDGED
+        hopeless = unheard and all(sender.state is ErrorState.PASSIVE for sender in senders)
+        if unheard:
+            self.counters.unacknowledged += 1
+        else:
+            self.counters.error_frames += 1
+        for sender in senders:
+            sender.transmit_error(CAUSES[outcome], now)
+            self._suspend(sender, attempt.idle)
+        rate = senders[0].bitrate if senders else None
+        for node in self._nodes:
+            if node not in senders and node.on_bus and not unheard:
+                foreign = rate is not None and node.bitrate != rate
+                node.receive_error(now, flagged=foreign)
+        if hopeless:
+            self._give_up_for_now(attempt, senders)
+
+    def _suspend(self, sender: CanController, idle: int) -> None:
+        suspended = bits.SUSPEND if sender.state is ErrorState.PASSIVE else 0
+        sender.ready = idle + suspended * sender.bit_time
+
+    def _give_up_for_now(self, attempt: Attempt, senders: Sequence[CanController]) -> None:
+        """Nothing changes any more: count the repetitions when something does."""
+        waiting = [node for node in self._nodes if node.queue and node.on_bus]
+        if len(waiting) == len(senders) == 1 and not any(node.recovering for node in self._nodes):
+            again = senders[0].ready
+            self._futile = Futile(again, again - attempt.start)

@@ -1,0 +1,213 @@
+"""The CAN controller of one node: its queue, and what its errors do to it (ISO 11898-1, 12.1.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from humanoid_twin.can.frame import CanFrame
+
+BITRATE: Final = 1_000_000  # [bit/s] (actuator documents)
+_SECOND: Final = 1_000_000_000  # [ns]
+_WARNING, _PASSIVE, _BUS_OFF = 96, 128, 256  # counts
+_REC_LIMIT: Final = 255  # a register of 8 bits
+_REC_AFTER_PASSIVE: Final = 127  # the standard says: 119 to 127
+
+
+class ErrorState(Enum):
+    """Error confinement of a node."""
+
+    ACTIVE = "error active"
+    WARNING = "error warning"  # still active
+    PASSIVE = "error passive"
+    BUS_OFF = "bus off"
+
+
+class Cause(Enum):
+    """Why a node's controller says that something is wrong, or right again."""
+
+    STATE = "state changed"
+    RESTARTED = "restarted after bus off"
+    BIT = "sent bits came out otherwise"
+    NOT_ACKNOWLEDGED = "nobody acknowledged"
+    RECEIVED = "a received frame was broken"
+    OVERRUN = "the transmit queue is full"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What a controller tells the adapter it is in."""
+
+    cause: Cause
+    state: ErrorState
+    tec: int
+    rec: int
+
+
+class CanController:
+    """Frames wait here for the bus, first in first out; it repeats each until it gets through.
+
+    `receive` is called with each frame of another node and the time at its end [ns], `trouble` with
+    what the controller itself finds. Changes of `powered`, `bitrate` and `listens_only` go through
+    `set`, so that the bus learns of them.
+    """
+
+    __slots__ = ("_queue_length", "_set_up", "_wanted", "acknowledges", "bit_time", "bitrate",
+                 "listens_only", "on_bus", "powered", "queue", "ready", "rec", "receive",
+                 "recovering", "restarts", "sequences", "state", "tec", "trouble")  # fmt: skip
+
+    def __init__(
+        self,
+        wanted: Callable[[], None],
+        set_up: Callable[[], None],
+        receive: Callable[[CanFrame, int], None],
+        trouble: Callable[[Trouble, int], None] | None,
+        *,
+        queue_length: int,
+        restarts: bool,
+    ) -> None:
+        """Made by the bus, which `wanted` tells of a frame to send, `set_up` of other settings."""
+        self._wanted, self._set_up = wanted, set_up
+        self.receive = receive
+        self.trouble = trouble
+        self.queue: deque[CanFrame] = deque()  # what wants to be sent; the bus looks at it
+        self._queue_length = queue_length
+        self.restarts = restarts  # leaves bus-off by itself
+        self.acknowledges = True
+        self.listens_only = False
+        self.powered = True
+        self.bitrate = BITRATE
+        self.bit_time = _SECOND // BITRATE  # [ns]
+        self.ready = 0  # [ns] from when on the first frame of the queue may be sent
+        self.reset()
+
+    def reset(self) -> None:
+        """Error active, nothing to send, as after power-up."""
+        self.queue.clear()
+        self.tec = self.rec = 0
+        self.recovering = False  # bus-off, and counting recessive bits
+        self.sequences = 0  # of 11 recessive bits counted
+        self.state = ErrorState.ACTIVE
+        self.on_bus = self.powered  # and not bus-off: takes part
+
+    def set(
+        self,
+        *,
+        powered: bool | None = None,
+        bitrate: int | None = None,
+        listens_only: bool | None = None,
+    ) -> None:
+        """Switch on or off, or configure; what isn't told stays. Switching resets."""
+        if powered is not None and powered != self.powered:
+            self.powered = powered
+            self.reset()
+        if bitrate is not None:
+            self.bitrate, self.bit_time = bitrate, _SECOND // bitrate
+        if listens_only is not None:
+            self.listens_only = listens_only
+        self._set_up()
+
+    def restart(self) -> None:
+        """Stop and start it: counters 0, queue empty. Out of bus-off it takes 128 x 11 bits."""
+        if self.state is ErrorState.BUS_OFF:
+            self.recovering = True
+        else:
+            self.reset()
+        self._set_up()
+
+    # Frames.
+
+    @property
+    def error_active(self) -> bool:
+        """Whether it destroys what it finds wrong (and may do so)."""
+        return self.state in (ErrorState.ACTIVE, ErrorState.WARNING) and not self.listens_only
+
+    @property
+    def waiting(self) -> int:
+        """Frames in the queue."""
+        return len(self.queue)
+
+    @property
+    def full(self) -> bool:
+        """Whether the queue takes no more."""
+        return len(self.queue) >= self._queue_length
+
+    def send(self, frame: CanFrame, now: int) -> bool:
+        """Queue a frame at `now` [ns]; False if it can't be: full, off, bus-off, listening only."""
+        if not self.on_bus or self.listens_only:
+            return False
+        if self.full:
+            self.tell(Cause.OVERRUN, now)
+            return False
+        self.queue.append(frame)
+        if len(self.queue) == 1:
+            self.ready = max(self.ready, now)
+            self._wanted()
+        return True
+
+    # Error confinement; called by the bus.
+
+    def sent(self, now: int) -> None:
+        """The first frame of the queue got through."""
+        self.queue.popleft()
+        if self.tec:
+            self.tec -= 1
+            self._update(now)
+
+    def received(self, now: int) -> None:
+        """A frame of another node was right, and not all were before."""
+        self.rec = self.rec - 1 if self.rec < _PASSIVE else _REC_AFTER_PASSIVE
+        self._update(now)
+
+    def transmit_error(self, cause: Cause, now: int) -> None:
+        """The frame being sent failed. Without acknowledgement alone no node goes bus-off."""
+        if cause is Cause.NOT_ACKNOWLEDGED and self.state is ErrorState.PASSIVE:
+            return
+        self.tec += 8
+        self.tell(cause, now)
+        self._update(now)
+
+    def receive_error(self, now: int, *, flagged: bool) -> None:
+        """A frame of another node was broken; `flagged`: this node's flag was prolonged by it."""
+        if self.listens_only:
+            return
+        self.rec = min(_REC_LIMIT, self.rec + (9 if flagged else 1))
+        self.tell(Cause.RECEIVED, now)
+        self._update(now)
+
+    def go_bus_off(self, now: int) -> None:
+        """As after too many transmit errors."""
+        self.tec = _BUS_OFF
+        self._update(now)
+        self._set_up()
+
+    def recovered(self, now: int) -> None:
+        """The bus was recessive for long enough: take part again."""
+        self.reset()
+        self.tell(Cause.RESTARTED, now)
+
+    def tell(self, cause: Cause, now: int) -> None:
+        """To the adapter, if this node has one."""
+        if self.trouble:
+            self.trouble(Trouble(cause, self.state, self.tec, self.rec), now)
+
+    def _update(self, now: int) -> None:
+        worst = max(self.tec, self.rec)
+        if self.tec >= _BUS_OFF:
+            state = ErrorState.BUS_OFF
+        elif worst >= _PASSIVE:
+            state = ErrorState.PASSIVE
+        elif worst >= _WARNING:
+            state = ErrorState.WARNING
+        else:
+            state = ErrorState.ACTIVE
+        if state is not self.state:
+            self.state = state
+            if state is ErrorState.BUS_OFF:
+                self.on_bus = False
+                self.recovering, self.sequences = self.restarts, 0
+                self.queue.clear()
+            self.tell(Cause.STATE, now)

@@ -1,0 +1,1 @@
+"""The joints of the virtual robot: one MuJoCo model that all its drives turn."""

@@ -1,0 +1,83 @@
+"""What the world does to a robot's links: hands that push, things to carry, things in the way."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import mujoco
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_twin.drive.plant import FloatArray
+from humanoid_twin.physics.model import OBSTACLE, moving_links
+
+# Bits of MuJoCo's contype and conaffinity that the robot's own shapes have.
+_TOUCHES: Final = 1
+
+
+class Loads:
+    """Wrenches, payloads and one obstacle in a model made by `build_model`.
+
+    A link that is fixed to another is part of that one here. All methods raise ConfigError for a
+    link that isn't there or doesn't move, and for numbers that can't be.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, urdf: str) -> None:
+        self._model, self._data = model, data
+        self._links = {link: int(model.body(body).id) for link, body in moving_links(urdf).items()}
+        self._masses = model.body_mass.copy()
+        self._box = int(model.geom(OBSTACLE).id)
+        self._body_of_box = int(model.body(OBSTACLE).id)
+        self._place = model.body(OBSTACLE).mocapid[0]
+
+    def wrench(self, link: str, force: Sequence[float], torque: Sequence[float]) -> None:
+        """Have force [N] and torque [Nm] act on a link from now on; zeros end it.
+
+        Both in world axes, at the centre of mass.
+        """
+        body = self._body(link)
+        self._data.xfrc_applied[body] = [*_three(force, "force"), *_three(torque, "torque")]
+
+    def payload(self, link: str, mass: float) -> None:
+        """Fix a small mass [kg] to a link's centre of mass, instead of the one before; 0: none."""
+        body = self._body(link)
+        if not 0 <= mass < 1000:
+            raise ConfigError(f"payload of '{link}' is {mass} kg, expected 0 to 1000")
+        self._model.body_mass[body] = self._masses[body] + mass
+        mujoco.mj_setConst(self._model, mujoco.MjData(self._model))  # what follows from masses
+
+    def obstacle(self, position: Sequence[float], size: Sequence[float]) -> None:
+        """Put a box there, or move it: its centre and its edges, along the world's axes [m]."""
+        edges = _three(size, "size")
+        if not (edges > 0).all():
+            raise ConfigError(f"obstacle: size is {edges.tolist()} m, expected more than 0")
+        model, box, half = self._model, self._box, edges / 2
+        self._data.mocap_pos[self._place] = _three(position, "position")
+        model.geom_size[box] = half
+        model.geom_aabb[box, 3:] = half
+        model.geom_rbound[box] = np.linalg.norm(half)
+        self._touch(_TOUCHES)
+
+    def no_obstacle(self) -> None:
+        """Take the box away."""
+        self._touch(0)
+
+    def _touch(self, bits: int) -> None:
+        model = self._model
+        model.geom_contype[self._box] = model.geom_conaffinity[self._box] = bits
+        # MuJoCo looks at the body's first, and makes them from its shapes' in mj_setConst.
+        model.body_contype[self._body_of_box] = model.body_conaffinity[self._body_of_box] = bits
+
+    def _body(self, link: str) -> int:
+        if link not in self._links:
+            raise ConfigError(f"no link '{link}' moves, but {', '.join(self._links)}")
+        return self._links[link]
+
+
+def _three(values: Sequence[float], what: str) -> FloatArray:
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (ValueError, TypeError):
+        numbers = np.empty(0)
+    if numbers.shape != (3,) or not np.isfinite(numbers).all():
+        raise ConfigError(f"{what} is {values}, expected three finite numbers")
+    return numbers

@@ -1,0 +1,139 @@
+"""The MuJoCo model of the virtual robot, made from its URDF when it is started.
+
+MuJoCo reads kinematics, inertias, limits and collision shapes itself. Added are what URDF can't
+say: the rotors (from the <ros2_control> block), brakes, and an obstacle that isn't there yet.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+from xml.etree import ElementTree
+
+import mujoco
+
+from humanoid_control_common.errors import ConfigError
+
+TIME_STEP: Final = 0.001  # [s], that of the drives' loops
+OBSTACLE: Final = "twin obstacle"
+BRAKE: Final = "twin brake of "
+# A stop gives way by a milliradian or so under the torque of a drive: mechanical stops are steel,
+# and a calibration by hand relies on where they are. (time constant [s], damping ratio); MuJoCo
+# wants at least two time steps. The stiffness of Prime's stops isn't known.
+_HARD: Final = (2 * TIME_STEP, 1.0)
+_FIRM: Final = (0.99, 0.999, 0.001, 0.5, 2.0)  # impedance of the constraint, MuJoCo's solimp
+
+
+def build_model(urdf: str, joints: Sequence[str]) -> mujoco.MjModel:
+    """The model of `urdf` (XML text), whose moving joints must be exactly `joints`.
+
+    Raises ConfigError: a URDF that MuJoCo can't read, or that has other joints; a joint without
+    rotor_inertia in a <ros2_control> block.
+    """
+    rotors = _rotor_inertias(urdf)
+    try:
+        spec = mujoco.MjSpec.from_string(urdf)
+    except ValueError as error:
+        raise ConfigError(f"URDF of the virtual robot: MuJoCo says: {_one_line(error)}") from error
+    _check(spec, joints, rotors)
+    # A link without <inertial> is massless in URDF; MuJoCo would guess its mass from its shape.
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+    spec.option.timestep = TIME_STEP
+    # Torques come from the drives, explicitly, as those compute them.
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    for name in joints:
+        _equip(spec, name, rotors[name])
+    _add_obstacle(spec)
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        raise ConfigError(f"URDF of the virtual robot: MuJoCo says: {_one_line(error)}") from error
+    box = model.geom(OBSTACLE)
+    box.contype = box.conaffinity = 0  # isn't there until it is placed
+    return model
+
+
+def moving_links(urdf: str) -> dict[str, str]:
+    """For each link that moves: the link that MuJoCo made one with it, all fixed ones included."""
+    parents = {}
+    for joint in ElementTree.fromstring(urdf).findall("joint"):
+        child, parent = joint.find("child"), joint.find("parent")
+        if child is not None and parent is not None:
+            fixed = joint.get("type") == "fixed"
+            name = child.get("link", "")
+            parents[name] = parent.get("link", "") if fixed else name
+    found = {}
+    for link in parents:
+        body = link
+        while body in parents and parents[body] != body:
+            body = parents[body]
+        if body in parents:  # else it is fixed to the world
+            found[link] = body
+    return found
+
+
+def _rotor_inertias(urdf: str) -> dict[str, float]:
+    try:
+        root = ElementTree.fromstring(urdf)
+    except ElementTree.ParseError as error:
+        raise ConfigError(f"URDF of the virtual robot is no XML: {error}") from error
+    found = {}
+    for joint in root.findall("ros2_control/joint"):
+        name = joint.get("name", "")
+        for parameter in joint.findall("param"):
+            if parameter.get("name") == "rotor_inertia":
+                found[name] = _inertia(name, parameter.text or "")
+    return found
+
+
+def _inertia(joint: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ConfigError(
+            f"URDF of the virtual robot: joint '{joint}': rotor_inertia is '{text}',"
+            " expected kg m² >= 0"
+        )
+    return value
+
+
+def _check(spec: mujoco.MjSpec, joints: Sequence[str], rotors: Mapping[str, float]) -> None:
+    found = {joint.name for joint in spec.joints}
+    if found != set(joints):
+        differing = ", ".join(sorted(found ^ set(joints)))
+        raise ConfigError(
+            f"URDF of the virtual robot: the joints that move aren't its drives': {differing}"
+        )
+    if missing := [name for name in joints if name not in rotors]:
+        raise ConfigError(
+            f"URDF of the virtual robot: no rotor_inertia of {', '.join(missing)}; it stands in the"
+            " <ros2_control> block of the simulation (xacro argument use_sim:=true)"
+        )
+
+
+def _equip(spec: mujoco.MjSpec, name: str, rotor: float) -> None:
+    joint = next(joint for joint in spec.joints if joint.name == name)
+    joint.armature = rotor
+    joint.solref_limit, joint.solimp_limit = _HARD, _FIRM
+    brake = spec.add_equality(
+        name=BRAKE + name,
+        type=mujoco.mjtEq.mjEQ_JOINT,
+        objtype=mujoco.mjtObj.mjOBJ_JOINT,
+        name1=name,
+        active=False,
+    )
+    brake.solref, brake.solimp = _HARD, _FIRM
+
+
+def _add_obstacle(spec: mujoco.MjSpec) -> None:
+    body = spec.worldbody.add_body(name=OBSTACLE, mocap=True)
+    body.add_geom(
+        name=OBSTACLE,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=[0.1, 0.1, 0.1],  # a shape that could touch nothing would be discarded as visual
+    )
+
+
+def _one_line(error: ValueError) -> str:
+    return "; ".join(line for line in str(error).splitlines() if line.strip())

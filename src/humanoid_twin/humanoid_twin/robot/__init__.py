@@ -1,0 +1,1 @@
+"""The whole virtual robot in one process: both buses on one physics, one clock, one thread."""

@@ -1,0 +1,101 @@
+"""The virtual robot: `python -m humanoid_twin.robot.main --urdf FILE --ring IFNAME --can PATH`."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from humanoid_control_common.errors import RobotError
+from humanoid_twin.assembly import Assembly
+from humanoid_twin.can.place import add_can
+from humanoid_twin.control.commands import JointCommands
+from humanoid_twin.ethercat.place import RingPlace, add_ring
+from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.ethercat.veth import veth_pair
+from humanoid_twin.mountings import load_mountings
+from humanoid_twin.physics.commands import PhysicsCommands
+from humanoid_twin.physics.loads import Loads
+from humanoid_twin.physics.mujoco_plant import MujocoPlant
+from humanoid_twin.physics.recorder import Recorder
+from humanoid_twin.prime import JOINTS
+from humanoid_twin.robot.build import build_drives, build_wrists, read_urdf
+
+_log = logging.getLogger(__name__)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    line = argparse.ArgumentParser(prog="robot", description="Prime, virtually, on both buses.")
+    line.add_argument("--urdf", type=Path, required=True, metavar="FILE",
+                      help="geometry and masses, with the rotors of the simulation")  # fmt: skip
+    line.add_argument("--ring", metavar="IFNAME", help="Ethernet interface the ten eRobs answer on")
+    line.add_argument("--cable", metavar="IFNAME",
+                      help="make IFNAME the other end of a virtual cable to --ring (needs"
+                      " CAP_NET_ADMIN)")  # fmt: skip
+    line.add_argument("--can", metavar="PATH",
+                      help="where the serial line (slcan) of the four wrists' bus shall be, or a"
+                      " SocketCAN interface")  # fmt: skip
+    line.add_argument(
+        "--control", type=Path, metavar="SOCKET", help="socket of the control channel"
+    )
+    line.add_argument("--mountings", type=Path, metavar="FILE",
+                      help="YAML: direction and offset of each drive on its joint")  # fmt: skip
+    line.add_argument("--mailbox-delay-ms", type=float, default=0.0, metavar="D",
+                      help="from an SDO request to its answer (default: 0)")  # fmt: skip
+    line.add_argument("--clock", choices=["wall", "stepped"], default="wall",
+                      help="stepped: time passes by frames and by command only")  # fmt: skip
+    line.add_argument("--capture", type=Path, metavar="FILE", help="pcap file of the ring's frames")
+    line.add_argument("--seed", type=int, default=0, help="of random losses (default: 0)")
+    line.add_argument("--realtime", action="store_true", help="ask for SCHED_FIFO")
+    return line
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT. 1 if the robot can't be started or loses a bus."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="robot: %(message)s")
+    line = parser()
+    options = line.parse_args(arguments)
+    if not (options.ring or options.can):
+        line.error("nothing to answer on: give --ring, --can or both")
+    if options.cable and not options.ring:
+        line.error(f"--cable {options.cable}: give --ring for its other end")
+    if not options.mailbox_delay_ms >= 0:
+        line.error(f"--mailbox-delay-ms {options.mailbox_delay_ms}: expected 0 or more")
+    try:
+        with ExitStack() as cleanup:
+            _run(options, cleanup)
+    except (RobotError, OSError) as error:
+        _log.error("%s", error)
+        return 1
+    return 0
+
+
+def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
+    urdf = read_urdf(options.urdf)
+    plant = MujocoPlant(urdf, JOINTS)
+    mountings = load_mountings(options.mountings, JOINTS) if options.mountings else {}
+    process = Assembly(plant, stepped=options.clock == "stepped", cleanup=cleanup)
+    recorder = Recorder(plant, JOINTS)
+    process.world.on_step = recorder.stepped
+    process.commands.add(JointCommands(plant, JOINTS))
+    process.commands.add(PhysicsCommands(Loads(plant.model, plant.data, urdf), recorder))
+    buses = []
+    if options.ring:
+        if options.cable:
+            cleanup.enter_context(veth_pair(options.cable, options.ring))
+        ring = VirtualRing(build_drives(plant, mountings), process.moment)
+        place = RingPlace(options.ring, options.capture, options.seed)
+        commands = add_ring(process, ring, place)
+        commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
+        buses.append(f"{len(ring.slaves)} drives on {options.ring}")
+    if options.can:
+        can = build_wrists(plant, mountings, process.moment)
+        add_can(process, can, options.can)
+        buses.append(f"{len(can.motors)} motors at {options.can}")
+    process.run(options.control, f"robot: {', '.join(buses)}", realtime=options.realtime)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

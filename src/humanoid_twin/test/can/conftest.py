@@ -1,0 +1,53 @@
+"""A bus with nodes that remember what they got."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from humanoid_twin.can.bus import VirtualCanBus
+from humanoid_twin.can.controller import CanController, Trouble
+from humanoid_twin.can.frame import CanFrame
+
+MILLISECOND = 1_000_000  # [ns]
+
+
+@dataclass
+class Node:
+    controller: CanController = field(init=False)
+    got: list[tuple[int, CanFrame]] = field(default_factory=list)
+    troubles: list[tuple[int, Trouble]] = field(default_factory=list)
+
+    def receive(self, frame: CanFrame, now: int) -> None:
+        self.got.append((now, frame))
+
+    def trouble(self, trouble: Trouble, now: int) -> None:
+        self.troubles.append((now, trouble))
+
+    @property
+    def frames(self) -> list[CanFrame]:
+        return [frame for _, frame in self.got]
+
+    @property
+    def causes(self) -> list[str]:
+        return [trouble.cause.name for _, trouble in self.troubles]
+
+
+@dataclass
+class Bench:
+    bus: VirtualCanBus = field(default_factory=VirtualCanBus)
+
+    def node(self, **options) -> Node:
+        node = Node()
+        node.controller = self.bus.attach(node.receive, trouble=node.trouble, **options)
+        return node
+
+    def run(self, milliseconds: float) -> None:
+        self.bus.run(self.bus.now + round(milliseconds * MILLISECOND))
+
+    def send(self, node: Node, identifier: int, data: bytes = bytes(8)) -> bool:
+        return node.controller.send(CanFrame(identifier, data), self.bus.now)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()

@@ -1,0 +1,282 @@
+"""What the control channel can do to the CAN bus, as seen from the host's end."""
+
+import json
+import struct
+from dataclasses import dataclass, field
+
+import pytest
+
+from humanoid_twin.can.commands import CanCommands
+from humanoid_twin.can.controller import CanController
+from humanoid_twin.can.errors import CanError
+from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.can.robot import CanJoint, VirtualCan, build_can
+from humanoid_twin.control.commands import CommandTable
+from humanoid_twin.drive.plant import Inertia, SingleInertias
+
+MS = 1_000_000  # [ns]
+IDS = (22, 23, 38, 39)
+
+
+@dataclass
+class Host:
+    """An adapter whose host is the test."""
+
+    can: VirtualCan
+    plant: SingleInertias
+    controller: CanController = field(init=False)
+    got: list[CanFrame] = field(default_factory=list)
+    plugged: bool = True
+
+    def __post_init__(self) -> None:
+        self.controller = self.can.bus.attach(
+            lambda frame, _now: self.got.append(frame), restarts=False
+        )
+        self.commands = CanCommands(self.can, self)
+
+    def unplug(self) -> None:
+        self.plugged = False
+
+    def plug_in(self) -> None:
+        self.plugged = True
+
+    def run(self, ticks: int = 1) -> None:
+        for _ in range(ticks):
+            self.can.run(self.can.bus.now + MS)
+            self.can.step()
+            self.plant.step(0.001)
+            self.can.tick()
+
+    def send(self, device: int, kind: int, data: bytes) -> bool:
+        frame = CanFrame(0x05060000 | device << 8 | kind, data)
+        return self.controller.send(frame, self.can.bus.now)
+
+    def enable(self, *devices: int) -> None:
+        for device in devices:
+            self.send(device, 0x45, struct.pack(">ff", 20 / 688.58, 2 / 1.125))
+            self.send(device, 0x01, bytes([9, 5, 5, 0, 0, 0, 0, 0]))
+            self.run(3)
+
+    def heard(self) -> set[int]:
+        """Who sends feedback."""
+        self.got.clear()
+        self.run(20)
+        return {frame.identifier >> 8 & 0xFF for frame in self.got}
+
+    def drive(self, device: int):
+        return next(drive for drive in self.commands.drives() if drive["id"] == device)
+
+
+@pytest.fixture
+def host() -> Host:
+    plant = SingleInertias([Inertia(inertia=0.05, gravity=0.5)] * 4)
+    joints = {
+        device: CanJoint(index=index, family="sito", model="TA40-50")
+        for index, device in enumerate(IDS)
+    }
+    return Host(build_can(plant, joints), plant)
+
+
+def test_all_four_answer_when_enabled(host):
+    host.enable(*IDS)
+    assert host.heard() == set(IDS)
+
+
+def test_motor_without_power_is_silent_and_limp_and_comes_back_disabled(host):
+    host.enable(*IDS)
+    host.commands.power_off(23)
+    assert host.heard() == {22, 38, 39}
+    assert host.drive(23)["torque"] == 0
+    host.commands.power_on(23)
+    assert host.heard() == {22, 38, 39}
+    host.enable(23)
+    assert host.heard() == set(IDS)
+
+
+def test_without_any_power_nobody_acknowledges(host):
+    host.commands.power_off()
+    host.send(22, 0, bytes(8))
+    host.run(100)
+    statistics = host.commands.statistics()
+    assert statistics["adapter_state"] == "error passive"
+    assert statistics["adapter_waiting"] == 1
+    assert statistics["unacknowledged"] > 100
+    assert statistics["frames"] == 0
+    host.commands.power_on()
+    host.run(1)
+    assert host.commands.statistics()["frames"] == 1
+
+
+def test_delayed_frozen_and_hot_motors_are_one_each(host):
+    host.commands.delay_enable(22, 0.5)
+    host.enable(*IDS)
+    assert host.heard() == {23, 38, 39}
+    host.commands.freeze(23)
+    host.commands.overheat(38, 120)
+    host.run(1)
+    assert host.heard() == {39}
+    host.run(500)
+    assert host.heard() == {22, 39}
+    host.commands.freeze(23, frozen=False)
+    assert host.heard() == {22, 23, 39}
+    host.commands.motor_fault(39, 4)
+    assert host.drive(39)["firmware"]["faults"] == 4
+    host.run(1)
+    assert host.heard() == {22, 23}
+
+
+def test_dropped_frames_repeat_with_the_seed(host):
+    host.enable(22)
+
+    def pattern() -> list[int]:
+        host.commands.drop(0.5, seed=3)
+        host.got.clear()
+        host.run(100)
+        return [frame.identifier for frame in host.got]
+
+    first = pattern()
+    assert 5 < len(first) < 35
+    assert pattern() == first
+    host.commands.drop(0.0)
+    host.got.clear()
+    host.run(100)
+    assert len(host.got) == 40
+
+
+def test_corrupted_frames_are_errors_and_still_get_through(host):
+    host.enable(22)
+    host.commands.corrupt_next(3)
+    host.got.clear()
+    host.run(50)
+    assert len(host.got) == 20
+    assert host.commands.statistics()["error_frames"] == 3
+
+
+def test_bus_off_silences_the_host_only(host):
+    host.enable(*IDS)
+    host.commands.bus_off()
+    assert host.heard() == set()
+    assert host.commands.statistics()["adapter_state"] == "bus off"
+    assert not host.send(22, 0, bytes(8))
+    host.controller.restart()
+    host.run(10)
+    assert host.heard() == set(IDS)
+
+
+def test_other_bit_rate_of_the_motors_leaves_errors_only(host):
+    host.enable(22)
+    host.commands.bitrate(500_000)
+    assert host.heard() == set()
+    assert host.controller.rec > 0
+    host.commands.bitrate(1_000_000)
+    host.run(50)
+    assert host.heard() == {22}
+
+
+def test_motor_with_another_id_answers_to_that_one(host):
+    host.commands.change_id(22, 30)
+    host.enable(22)
+    assert host.heard() == set()
+    host.enable(30)
+    assert host.heard() == {30}
+    with pytest.raises(CanError, match="no motor 22 on the bus, there are 30, 23, 38, 39"):
+        host.commands.freeze(22)
+
+
+def test_two_motors_with_one_id_disturb_each_other(host):
+    host.commands.duplicate(22)
+    host.enable(22)
+    host.run(300)
+    assert host.commands.statistics()["error_frames"] >= 16
+    both = [drive for drive in host.commands.drives() if drive["id"] == 22]
+    assert max(drive["tec"] for drive in both) >= 100
+    assert len(both) == 2
+    host.got.clear()
+    host.run(100)
+    positions = {
+        struct.unpack(">xxxxi", frame.data)[0]
+        for frame in host.got
+        if frame.identifier == 0x050616B2
+    }
+    assert max(positions) - min(positions) > 9000  # the other one stands 1 rad off
+    assert abs(host.drive(22)["joint_position"]) < 0.01
+
+
+def test_motor_of_the_other_family_speaks_its_own_language(host):
+    host.commands.foreign(5, "robstride", "rs-02")
+    host.controller.send(CanFrame(0x0300FD05, bytes(8)), 0)
+    host.run(3)
+    assert host.got[-1].identifier >> 24 == 2
+
+
+def test_stray_frame_comes_from_nobody_known(host):
+    host.commands.stray(0x0506FFB1, "0011")
+    host.commands.stray(0x7FF, "", extended=False)
+    host.run(1)
+    assert host.got == [CanFrame(0x0506FFB1, b"\0\x11"), CanFrame(0x7FF, extended=False)]
+
+
+def test_stranger_does_not_acknowledge(host):
+    host.commands.power_off()
+    host.commands.stray(1, "00")
+    host.run(1)
+    assert host.got == [CanFrame(1, b"\0")]
+    host.send(22, 0, bytes(8))
+    host.run(20)
+    assert host.controller.waiting == 1
+
+
+def test_adapter_is_unplugged_and_plugged_in(host):
+    host.commands.unplug()
+    assert not host.plugged
+    host.commands.plug_in()
+    assert host.plugged
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("freeze", {"id": 99}, "no motor 99"),
+        ("delay_enable", {"id": 22, "seconds": -1}, "can't take -1 s"),
+        ("overheat", {"id": 22, "celsius": float("nan")}, "no temperature"),
+        ("motor_fault", {"id": 22, "bits": 0}, "fault bits 0"),
+        ("drop", {"probability": 1.5}, "probability 1.5"),
+        ("bitrate", {"value": 5}, "bit rate 5"),
+        ("change_id", {"id": 22, "new": 0}, "CAN id 0"),
+        ("stray", {"identifier": 1 << 29, "data": ""}, "more than 29 bits"),
+        ("foreign", {"id": 1, "family": "acme", "model": "x"}, "no motor family 'acme'"),
+        ("foreign", {"id": 1, "family": "sito", "model": "x"}, "TA40-50, TA40-100"),
+        ("foreign", {"id": 256, "family": "sito", "model": "TA40-50"}, "expected 1 to 255"),
+    ],
+    ids=str,
+)
+def test_command_that_can_not_be_is_refused_with_a_sentence(host, name, arguments, message):
+    with pytest.raises(CanError, match=message):
+        getattr(host.commands, name)(**arguments)
+
+
+def test_commands_and_reports_pass_the_control_channel(host):
+    table = CommandTable()
+    table.add(host.commands, "can_")
+    host.enable(22)
+    drives = json.loads(json.dumps(table.execute("can_drives", {})))
+    assert [drive["id"] for drive in drives] == list(IDS)
+    assert drives[0]["firmware"]["enabled"]
+    assert drives[0]["firmware"]["stiffness"] == pytest.approx(20)
+    assert json.loads(json.dumps(table.execute("can_statistics", {})))["frames"] > 0
+    table.execute("can_power_off", {"id": 22})
+    assert not table.execute("can_drives", {})[0]["powered"]
+
+
+def test_load_at_fifty_hertz_is_a_tenth_of_the_bus(host):
+    """Commands to four motors at 50 Hz, their feedback at 5 ms intervals twice each."""
+    host.enable(*IDS)
+    before = host.commands.statistics()
+    for _ in range(25):
+        for device in IDS:
+            host.send(device, 0x09, struct.pack(">hhi", 0, 0, 0))
+        host.run(20)
+    after = host.commands.statistics()
+    load = (after["busy"] - before["busy"]) / (after["time"] - before["time"])
+    assert after["frames"] - before["frames"] == pytest.approx(25 * 4 + 500 / 5 * 8, abs=8)
+    assert 0.2 < load < 0.3

@@ -1,0 +1,402 @@
+"""The LAWICEL protocol on a pty, spoken by hand and by an unmodified python-can."""
+
+import os
+import select
+import termios
+import threading
+from contextlib import contextmanager
+
+import can
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_twin.can import lawicel
+from humanoid_twin.can.errors import AdapterError, CanError
+from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.can.slcan import SlcanPort
+
+PATIENCE = 10.0  # [s]
+
+
+@st.composite
+def frames(draw) -> CanFrame:
+    extended = draw(st.booleans())
+    identifier = draw(st.integers(0, (1 << (29 if extended else 11)) - 1))
+    if draw(st.booleans()):
+        return CanFrame(identifier, draw(st.binary(max_size=8)), extended)
+    return CanFrame(identifier, extended=extended, requested=draw(st.integers(0, 8)))
+
+
+@given(frames(), st.none() | st.integers(0, 10**9))
+def test_line_says_what_the_frame_is(frame, milliseconds):
+    line = lawicel.encode(frame, milliseconds)
+    assert line.endswith(b"\r")
+    line = line[:-1]
+    if milliseconds is not None:
+        assert int(line[-4:], 16) == milliseconds % 60_000
+        line = line[:-4]
+    assert lawicel.decode(line) == frame
+    assert lawicel.decode(line[:1] + line[1:].lower()) == frame
+
+
+@pytest.mark.parametrize(
+    ("line", "frame"),
+    [
+        (b"t10021133", CanFrame(0x100, b"\x11\x33", extended=False)),
+        (b"T0000010021133", CanFrame(0x100, b"\x11\x33")),
+        (b"r1002", CanFrame(0x100, extended=False, requested=2)),
+        (b"R000001002", CanFrame(0x100, requested=2)),
+        (b"t1230", CanFrame(0x123, extended=False)),
+    ],
+    ids=repr,
+)
+def test_lines_of_the_manual(line, frame):
+    assert lawicel.decode(line) == frame
+    assert lawicel.encode(frame) == line + b"\r"
+
+
+@given(st.binary(max_size=30))
+def test_any_other_line_is_refused_with_a_sentence(line):
+    try:
+        frame = lawicel.decode(line)
+    except CanError as error:
+        assert str(error)
+    else:
+        assert lawicel.encode(frame)[:-1].lower() == line.lower()
+
+
+class Host:
+    """A client of the serial line, byte by byte."""
+
+    def __init__(self, bench, port: SlcanPort) -> None:
+        self.bench, self.port = bench, port
+        self.line = os.open(port.device, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+
+    def write(self, text: bytes) -> None:
+        os.write(self.line, text)
+        assert select.select([self.port.fileno()], [], [], PATIENCE)[0]
+        self.port.serve(self.bench.bus.now)
+
+    def read(self) -> bytes:
+        try:
+            return os.read(self.line, 1 << 16)
+        except BlockingIOError:
+            return b""
+
+    def ask(self, text: bytes) -> bytes:
+        self.write(text)
+        return self.answer()
+
+    def answer(self) -> bytes:
+        assert select.select([self.line], [], [], PATIENCE)[0]
+        return self.read()
+
+
+@pytest.fixture
+def port(bench, tmp_path):
+    port = SlcanPort(bench.bus, tmp_path / "can")
+    yield port
+    port.close()
+
+
+@pytest.fixture
+def host(bench, port):
+    host = Host(bench, port)
+    yield host
+    os.close(host.line)
+
+
+def test_path_leads_to_a_serial_line_and_is_removed_at_the_end(bench, tmp_path):
+    path = tmp_path / "can"
+    port = SlcanPort(bench.bus, path)
+    assert str(path.readlink()) == port.device
+    port.close()
+    assert not path.is_symlink()
+
+
+def test_link_that_a_killed_process_has_left_is_replaced(bench, tmp_path):
+    path = tmp_path / "can"
+    path.symlink_to("/dev/pts/99999")
+    port = SlcanPort(bench.bus, path)
+    assert str(path.readlink()) == port.device
+    port.close()
+
+
+def test_something_else_at_the_path_is_left_alone(bench, tmp_path):
+    path = tmp_path / "can"
+    path.write_text("precious")
+    with pytest.raises(AdapterError, match="is no link to a serial line"):
+        SlcanPort(bench.bus, path)
+    assert path.read_text() == "precious"
+
+
+def test_folder_that_does_not_exist_is_named(bench, tmp_path):
+    with pytest.raises(AdapterError, match=r"nowhere/can.*No such file"):
+        SlcanPort(bench.bus, tmp_path / "nowhere" / "can")
+
+
+def test_frames_go_both_ways(bench, host):
+    motor = bench.node()
+    assert host.ask(b"S8\rO\r") == b"\r\r"
+    assert host.ask(b"T0506160185555555555555555\r") == b"Z\r"
+    bench.run(1)
+    assert motor.frames == [CanFrame(0x05061601, b"\x55" * 8)]
+    motor.controller.send(CanFrame(0x123, b"\xab", extended=False), bench.bus.now)
+    bench.run(1)
+    assert host.answer() == b"t1231AB\r"
+    assert host.ask(b"t1232ABCD\r") == b"z\r"
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        (b"C\r", b"\a"),  # not open
+        (b"T0506160185555555555555555\r", b"\a"),
+        (b"O\r", b"\a"),  # no bit rate yet
+        (b"F\r", b"\a"),
+        (b"S9\r", b"\a"),
+        (b"S\r", b"\a"),
+        (b"Z2\r", b"\a"),
+        (b"nonsense\r", b"\a"),
+        (b"\r", b"\r"),
+        (b"V\r", b"V1013\r"),
+        (b"N\r", b"NTWIN\r"),
+        (b"S6\r", b"\r"),
+        (b"Z1\r", b"\r"),
+    ],
+    ids=repr,
+)
+def test_closed_channel_answers(host, line, answer):
+    assert host.ask(line) == answer
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        (b"O\r", b"\a"),
+        (b"L\r", b"\a"),
+        (b"S8\r", b"\a"),
+        (b"Z1\r", b"\a"),
+        (b"F\r", b"F00\r"),
+        (b"C\r", b"\r"),
+        (b"T123\r", b"\a"),
+        (b"T200000000\r", b"\a"),
+        (b"tXYZ0\r", b"\a"),
+    ],
+    ids=repr,
+)
+def test_open_channel_answers(host, line, answer):
+    host.ask(b"S8\rO\r")
+    assert host.ask(line) == answer
+
+
+def test_half_a_line_waits_for_its_other_half(bench, host):
+    motor = bench.node()
+    host.ask(b"S8\rO\r")
+    host.write(b"T05061601855555")
+    host.write(b"55555")
+    bench.run(1)
+    assert not motor.got
+    assert host.read() == b""
+    assert host.ask(b"555555\r") == b"Z\r"
+    bench.run(1)
+    assert len(motor.got) == 1
+
+
+def test_line_without_end_is_refused_once_and_then_forgotten(host):
+    for _ in range(50):
+        host.write(b"x" * 1000)
+    assert host.ask(b"\rV\r") == b"\aV1013\r"
+
+
+def test_what_a_client_left_half_written_does_not_spoil_the_next_one(bench, port):
+    first = Host(bench, port)
+    first.write(b"S8\rO\rT0506")
+    os.close(first.line)
+    second = Host(bench, port)
+    termios.tcflush(second.line, termios.TCIFLUSH)  # as pyserial does when it opens
+    assert second.ask(b"C\rS8\rO\r") == b"\r\r\r"
+    os.close(second.line)
+
+
+def test_frames_nobody_has_read_are_not_given_to_the_next_client(bench, port):
+    motor = bench.node()
+    host = Host(bench, port)
+    host.ask(b"S8\rO\r")
+    os.close(host.line)
+    for number in range(2000):  # more than the line can hold
+        bench.send(motor, number)
+        bench.run(0.2)
+    assert motor.controller.waiting == 0  # the adapter goes on acknowledging
+    host = Host(bench, port)
+    termios.tcflush(host.line, termios.TCIFLUSH)
+    host.write(b"")  # the flush itself
+    host.read()
+    bench.send(motor, 0x1234)
+    bench.run(1)
+    assert host.answer() == lawicel.encode(CanFrame(0x1234, bytes(8)))
+    assert host.ask(b"F\r") == b"F01\r"  # receive buffer was full
+    assert host.ask(b"F\r") == b"F00\r"
+    os.close(host.line)
+
+
+def test_full_queue_is_a_bell(bench, host):
+    host.ask(b"S8\rO\r")
+    frame = b"T0506160185555555555555555\r"
+    assert host.ask(frame * 12) == b"Z\r" * 10 + b"\a\a"
+    assert host.ask(b"F\r") == b"F02\r"
+
+
+def test_motors_without_power_show_as_error_passive_and_a_queue_that_never_drains(bench, host):
+    host.ask(b"S8\rO\r")
+    host.ask(b"T0506160185555555555555555\r" * 10)
+    bench.run(1000)
+    assert host.ask(b"T0506160185555555555555555\r") == b"\a"
+    assert host.ask(b"F\r") == b"FA6\r"  # bus error, error passive, warning, queue full
+    assert host.ask(b"F\r") == b"F26\r"  # no further error since: it stays as it is
+    bench.node()
+    bench.run(5)
+    assert host.ask(b"F\r") == b"F04\r"  # somebody acknowledges: the queue has drained
+
+
+def test_bus_off_ends_when_the_channel_is_opened_again(bench, host, port):
+    motor = bench.node()
+    host.ask(b"S8\rO\r")
+    port.controller.go_bus_off(0)
+    bench.run(100)
+    assert host.ask(b"T0506160185555555555555555\r") == b"\a"
+    assert host.ask(b"F\r") == b"FA4\r"
+    assert host.ask(b"C\rO\rT0506160185555555555555555\r") == b"\r\rZ\r"
+    bench.run(10)
+    assert len(motor.got) == 1
+
+
+def test_time_stamps_are_milliseconds_of_a_minute(bench, host):
+    motor = bench.node()
+    host.ask(b"Z1\rS8\rO\r")
+    bench.run(61_234)
+    bench.send(motor, 1, b"")
+    bench.run(1)
+    assert host.answer() == b"T00000001004D2\r"  # 1234 ms
+
+
+def test_listening_only_sends_and_acknowledges_nothing(bench, host):
+    motor = bench.node()
+    host.ask(b"S8\rL\r")
+    assert host.ask(b"T0506160185555555555555555\r") == b"\a"
+    bench.send(motor, 1)
+    bench.run(10)
+    assert host.read() == b""
+    assert bench.bus.counters.frames == 0
+
+
+def test_other_bit_rate_is_that_of_the_setup(bench, host, port):
+    host.ask(b"S6\rO\r")
+    assert port.controller.bitrate == 500_000
+    motor = bench.node()
+    host.ask(b"T0506160185555555555555555\r")
+    bench.run(100)
+    assert not motor.got
+    assert bench.bus.counters.error_frames > 0
+
+
+def test_unplugged_adapter_hangs_up_and_comes_back_closed(bench, port, host, tmp_path):
+    host.ask(b"S8\rO\r")
+    number = port.fileno()
+    port.unplug()
+    assert not (tmp_path / "can").is_symlink()
+    with pytest.raises(OSError, match="Input/output error"):
+        os.write(host.line, b"V\r")
+    with pytest.raises(AdapterError, match="unplugged"):
+        _ = port.device
+    port.serve(bench.bus.now)
+    port.unplug()
+    bench.send(bench.node(), 1)
+    bench.run(5)
+    assert port.fileno() == number
+    port.plug_in()
+    again = Host(bench, port)
+    assert again.ask(b"T0506160185555555555555555\r") == b"\a"
+    assert again.ask(b"S8\rO\r") == b"\r\r"
+    os.close(again.line)
+
+
+@contextmanager
+def served(bench, port):
+    """The bus runs in a thread, a millisecond whenever the client has written."""
+    reader, writer = os.pipe()
+
+    def loop() -> None:
+        while True:
+            readable, _, _ = select.select([port.fileno(), reader], [], [])
+            if reader in readable:
+                return
+            port.serve(bench.bus.now)
+            bench.run(1)
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        yield
+    finally:
+        os.write(writer, b"x")
+        thread.join()
+        os.close(reader)
+        os.close(writer)
+
+
+def test_python_can_sends_and_receives(bench, port, tmp_path):
+    motor = bench.node()
+    with served(bench, port), can.Bus(
+        interface="slcan", channel=str(tmp_path / "can"), bitrate=1_000_000, sleep_after_open=0.0
+    ) as bus:  # fmt: skip
+        assert bus.get_version(PATIENCE) == (10, 13)
+        assert port.controller.bitrate == 1_000_000
+        bus.send(can.Message(arbitration_id=0x05061601, data=b"\x09\x05\x05"))
+        bus.send(can.Message(arbitration_id=0x123, is_extended_id=False, is_remote_frame=True))
+        while len(motor.got) < 2:  # each question makes the bus run; closing would empty the queue
+            assert bus.get_serial_number(PATIENCE) == "TWIN"
+    assert motor.frames == [
+        CanFrame(0x05061601, b"\x09\x05\x05"),
+        CanFrame(0x123, extended=False, requested=0),
+    ]
+
+
+def test_python_can_gets_what_motors_send(bench, port, tmp_path):
+    motor = bench.node()
+    echo = motor.receive
+
+    def answer(frame: CanFrame, now: int) -> None:
+        echo(frame, now)
+        motor.controller.send(CanFrame(frame.identifier + 1, frame.data[::-1]), now)
+
+    motor.controller.receive = answer
+    with served(bench, port), can.Bus(
+        interface="slcan", channel=str(tmp_path / "can"), bitrate=1_000_000, sleep_after_open=0.0
+    ) as bus:  # fmt: skip
+        for number in range(20):
+            bus.send(can.Message(arbitration_id=number, data=bytes(range(number % 9))))
+            got = bus.recv(PATIENCE)
+            assert got is not None
+            assert got.arbitration_id == number + 1
+            assert got.is_extended_id
+            assert bytes(got.data) == bytes(range(number % 9))[::-1]
+
+
+def test_python_can_learns_that_the_adapter_was_unplugged(bench, port, tmp_path):
+    with served(bench, port):
+        bus = can.Bus(
+            interface="slcan",
+            channel=str(tmp_path / "can"),
+            bitrate=1_000_000,
+            sleep_after_open=0.0,
+        )
+        assert bus.get_version(PATIENCE) == (10, 13)
+    port.unplug()
+    with pytest.raises(can.CanOperationError):
+        for _ in range(3):
+            bus.recv(0.01)
+    with pytest.raises(can.CanOperationError):
+        bus.shutdown()
+    bus.serialPortOrig.close()

@@ -1,0 +1,88 @@
+"""Node `truth`: where the joints are, for people."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+
+from humanoid_twin.prime import JOINTS
+from humanoid_twin.truth import TOPIC, main
+
+PATIENCE = 60.0  # [s]
+
+
+@pytest.fixture
+def listen(monkeypatch):
+    """Function that waits for the first message on the topic that fits."""
+    domain = random.randint(1, 101)
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    context = Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node("listener", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    received = []
+    node.create_subscription(JointState, TOPIC, received.append, 10)
+
+    def first(fits) -> JointState:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.1)
+            for message in received:
+                if fits(message):
+                    return message
+            received.clear()
+        raise AssertionError("nothing came")
+
+    yield first
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_the_truth_is_published_until_the_node_is_asked_to_end(stepped, listen):
+    command = [
+        sys.executable,
+        "-m",
+        "humanoid_twin.truth",
+        "--ros-args",
+        "-p",
+        f"control:={stepped.socket}",
+    ]
+    node = subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True)
+    try:
+        stepped.control.set_joint("left_wrist_yaw", 0.75, -0.5)
+        message = listen(lambda message: 0.75 in message.position)
+        index = JOINTS.index("left_wrist_yaw")
+        assert tuple(message.name) == JOINTS
+        assert message.position[index] == 0.75
+        assert message.velocity[index] == -0.5
+        assert len(message.effort) == 14
+        assert message.header.stamp.sec > 0
+    finally:
+        node.send_signal(signal.SIGINT)
+        _, errors = node.communicate(timeout=30)
+    assert (node.returncode, errors) == (0, "")
+
+
+@pytest.fixture
+def handlers():
+    """Puts back what happens at signals, which the node's main function changes."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_without_a_robot_it_says_so(handlers, tmp_path, capsys):
+    assert main(["--ros-args", "-p", f"control:={tmp_path / 'none'}"]) == 1
+    assert capsys.readouterr().err.startswith("truth: no robot listens at")
