@@ -25,8 +25,9 @@ EXPECTED = {
     "ring_bringup.py": "ours, 10 slaves, 2 ms",
     "simulation.py": "control process, unpaced",
     "topics.py": "publish to callback, 200 Hz, ratio",
+    "virtual_robot.py": "host at 200 Hz: CAN load",
 }
-ON_A_RING = ("cyclic_exchange.py", "impedance_switch.py", "ring_bringup.py")
+ON_A_RING = ("cyclic_exchange.py", "impedance_switch.py", "ring_bringup.py", "virtual_robot.py")
 
 
 def run(script: str, *options: str) -> str:

@@ -20,7 +20,7 @@ from ament_index_python.packages import get_package_share_directory
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.calibration.files import file_text, replace_file
 from humanoid_bringup_prime.calibration.link import CalibrationLink
-from humanoid_bringup_prime.calibration.offsets import Interval, Setting, flipped
+from humanoid_bringup_prime.calibration.offsets import Setting, flipped
 from humanoid_bringup_prime.calibration.session import CalibrationSession
 from humanoid_bringup_prime.options import Backend, Backends, Options
 from humanoid_control_common.modes import Mode
@@ -31,9 +31,9 @@ from prime_description.description import expand
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 COUNT = 2 * pi / 524288  # [rad] of an eRob's encoder
 WRIST_COUNT = 2 * pi / 65536  # [rad] of a Sito's
-SOFTEST = 0.02  # [rad] that a stop may yield when a joint bangs against it
+SOFTEST = 0.03  # [rad] that a stop may yield when a joint bangs against it
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 10))]
-CLOSE = 0.3  # [rad] from the stop
+CLOSE = 0.5  # [rad] from the stop
 AT_REST = 0.002  # [rad/s]
 
 
@@ -45,7 +45,8 @@ class Hand:
     near: float
 
 
-ON_THE_ARM, ON_A_WRIST = Hand(35.0, 15.0), Hand(3.0, 3.0)
+# As strong as the weight needs and the drive's damping allows: banging against a stop bends it.
+ON_THE_ARM, ON_THE_HAND, ON_A_WRIST = Hand(35.0, 15.0), Hand(25.0, 5.0), Hand(3.0, 3.0)
 
 
 class Prime:
@@ -126,6 +127,15 @@ class Prime:
         assert found.direction == truth.direction, joint
         assert error <= count + self.yielded[joint] / 2, joint
 
+    def check_angles(self) -> None:
+        """The robot says where its joints are."""
+        self.client.joint_states.clear()
+        self.client.until(lambda: self.client.joint_states, "fresh joint states")
+        message, truth = self.client.joint_states[-1], self.control.joints()
+        for joint, position in zip(message.name, message.position, strict=True):
+            swing = 0.2 * abs(truth[joint]["velocity"])  # [rad] since the message was made
+            assert position == pytest.approx(truth[joint]["position"], abs=0.02 + swing), joint
+
 
 def random_mountings(random: Random) -> dict[str, Setting]:
     joints = yaml.safe_load((CONFIG / "prime_hardware.yaml").read_text())["joints"]["all_joints"]
@@ -166,11 +176,11 @@ def test_random_directions_and_offsets_are_found_by_moving_each_joint_to_both_st
 ) -> None:
     link = prime.start()
     session = link.begin(link.robot())
-    prime.drives = set(session.robot.drives)
+    limits, prime.drives = session.robot.limits, set(session.robot.drives)
     for joint in session.robot.drives:
         session.select(joint)
         prime.client.until(lambda j=joint: session.limp.limp == j, f"{joint} to become limp")
-        prime.sweep(session, [joint], ON_THE_ARM)
+        prime.sweep(session, [joint], ON_THE_HAND if "wrist" in joint else ON_THE_ARM)
     session.select("")
     prime.client.until(lambda: session.limp.released, "the drives to be as they were")
     assert {drive["gate"] for drive in prime.control.drives()} == {0}
@@ -184,23 +194,18 @@ def test_random_directions_and_offsets_are_found_by_moving_each_joint_to_both_st
 
     # In the direction that is assumed: right where it is the true one, else one flip away from it.
     for result in session.results():
-        limits: Interval = session.robot.limits[result.joint]
         truth = mountings[result.joint]
-        expected = truth if truth.direction == 1 else flipped(truth, limits)
-        assert result.coverage == pytest.approx(1.0, abs=2e-3), result
+        expected = truth if truth.direction == 1 else flipped(truth, limits[result.joint])
+        assert result.coverage == pytest.approx(1.0, abs=0.02), result
         prime.check(result.joint, result.setting, expected)
-    for joint in session.robot.joints.names:
-        if mountings[joint].direction == -1:
+    for joint, truth in mountings.items():
+        if truth.direction == -1:
             session.flip(joint)
     for result in session.results():
         prime.check(result.joint, result.setting, mountings[result.joint])
 
-    # The robot that uses it says where its joints are.
-    path = tmp_path / "prime_calibration.yaml"
-    now = datetime.now()
+    path, now = tmp_path / "prime_calibration.yaml", datetime.now()
     replace_file(path, file_text(session.results(), session.robot.ids, now), now)
     prime.running[0].end()
     prime.start(path)
-    message = prime.client.joint_states[-1]
-    for joint, position in zip(message.name, message.position, strict=True):
-        assert position == pytest.approx(prime.truth(joint), abs=0.02), joint
+    prime.check_angles()

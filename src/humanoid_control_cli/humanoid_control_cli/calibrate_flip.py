@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from humanoid_bringup_prime.calibration.files import check_writable
@@ -28,7 +27,4 @@ def flip_only(
         joint_result(name, robot.prior[name], None, robot.limits[name], flip=name in joints)
         for name in robot.joints.names
     ]
-    for result in results:
-        for text in result.warnings:
-            sys.stderr.write(f"hc: {result.joint}: {text}\n")
     return write(results, robot, target)

@@ -160,21 +160,20 @@ def calibrate(wishes: Wishes) -> int:
         session = link.begin(robot)
         with Screen() as screen:
             wanted = Calibrating(client, link, session, wishes).run(stop, screen)
-    rows = session.rows()
-    for line in warning_lines(rows):
-        sys.stderr.write(f"hc: {line}\n")
     if not wanted:
         sys.stderr.write("hc: aborted, nothing was written\n")
         return 128 + signal.Signals[stop.latest] if stop.count else 1
-    sys.stdout.writelines(f"{line}\n" for line in result_lines(rows))
-    return write([row.result for row in rows], robot, target)
+    return write(session.results(), robot, target)
 
 
 def write(results: Sequence[JointResult], robot: Robot, target: Path) -> int:
-    """Write the file, if anything has changed. Returns the exit code."""
+    """Write the file, if anything has changed, and tell what. Returns the exit code."""
+    for line in warning_lines(results):
+        sys.stderr.write(f"hc: {line}\n")
     if not any(result.changed for result in results):
         sys.stderr.write("hc: no joint was swept by 0.5 rad or flipped: nothing was written\n")
         return 1
+    sys.stdout.writelines(f"{line}\n" for line in result_lines(results))
     now = datetime.now()
     text = file_text(results, robot.ids, now)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -10,42 +10,41 @@ from rich.table import Table
 from rich.text import Text
 
 from humanoid_bringup_prime.calibration.offsets import SMALLEST_SWEEP
+from humanoid_bringup_prime.calibration.results import JointResult
 from humanoid_bringup_prime.calibration.session import JointRow
 
-KEYS_HELP: Final = (
-    "n/p or arrows: joint   0: none   f: flip direction   r: sweep again   w: write   q: abort"
-)
-RIGHT: Final = ("raw now", "raw min", "raw max", "sweep", "of URDF", "dir", "offset [rad]")
+KEYS_HELP: Final = "n/p: next, previous joint  0: none  f: flip  r: again  w: write  q: abort"
+RIGHT: Final = ("raw", "min", "max", "sweep", "URDF", "dir", "offset")  # [rad], part of it, 1
 EMPTY: Final = "-"
 
 
 def render(rows: Sequence[JointRow], message: str) -> RenderableType:
     """All joints, what is waited for, what looks wrong, and the keys; angles in rad."""
     parts: list[RenderableType] = [_table(rows)]
-    parts += [Text(line, style="yellow") for line in warning_lines(rows)]
+    parts += [Text(line, style="yellow") for line in warning_lines(row.result for row in rows)]
     if message:
         parts.append(Text(message, style="bold yellow"))
     parts.append(Text(KEYS_HELP, style="dim"))
     return Group(*parts)
 
 
-def warning_lines(rows: Sequence[JointRow]) -> list[str]:
+def warning_lines(results: Iterable[JointResult]) -> list[str]:
     """What looks wrong, a line each."""
-    return [f"{row.result.joint}: {text}" for row in rows for text in row.result.warnings]
+    return [f"{result.joint}: {text}" for result in results for text in result.warnings]
 
 
-def result_lines(rows: Sequence[JointRow]) -> list[str]:
-    """What becomes of each joint, a line each."""
-    lines = []
-    for row in rows:
-        setting, result = row.result.setting, row.result
-        values = f"direction {setting.direction:+d}, homing offset {setting.homing_offset:+.6f} rad"
-        lines.append(f"{result.joint}: {values} ({result.origin})")
-    return lines
+def result_lines(results: Iterable[JointResult]) -> list[str]:
+    """What becomes of each joint that changes, a line each."""
+    return [
+        f"{result.joint}: direction {result.setting.direction:+d}, "
+        f"homing offset {result.setting.homing_offset:+.6f} rad ({result.origin})"
+        for result in results
+        if result.changed
+    ]
 
 
 def _table(rows: Sequence[JointRow]) -> Table:
-    table = Table(box=None, padding=(0, 1), header_style="bold")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("joint", no_wrap=True)
     table.add_column("limp", no_wrap=True)
     for title in RIGHT:

@@ -141,6 +141,8 @@ def test_limp_joints_and_wrists_get_their_true_offsets_and_the_others_keep_their
         assert entry["homing_offset"] == pytest.approx(expected, abs=1e-6), joint
     assert run.lines[-1] == f"written to {output}; start the robot again to use it"
     assert "left_elbow_pitch: move it to both stops" in run.lines
+    told = "right_wrist_yaw: direction -1, homing offset +0.300000 rad (swept 5.000 of 5.000 rad)"
+    assert told in run.lines
     # One after the other, and each as it was before the next.
     assert prime.gates == [
         f"gate 3 1 {LIMP}", f"gate 3 0 {FACTORY}", f"gate 9 1 {LIMP}", f"gate 9 0 {FACTORY}"
@@ -251,6 +253,7 @@ def test_a_flip_alone_needs_neither_sweep_nor_robot(used) -> None:
     before = entries(used)
     result = flip(used, "--flip", "left_elbow_pitch")
     assert result.exit_code == 0, result.output
+    assert "left_elbow_pitch: direction +1, homing offset +1.5" in result.output
     after = entries(used)
     changed = [joint for joint in after if after[joint] != before[joint]]
     assert changed == ["left_elbow_pitch"]

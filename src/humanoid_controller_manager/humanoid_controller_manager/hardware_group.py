@@ -228,12 +228,14 @@ def _activate(member: Member) -> None:
         raise HardwareError(f"{member.info.name}: {error}") from error
 
 
-def _deactivate(members: Sequence[Member]) -> list[Exception]:
-    failures: list[Exception] = []
+def _deactivate(members: Sequence[Member]) -> list[HardwareError]:
+    """Deactivate all; what went wrong, naming the components."""
+    failures: list[HardwareError] = []
     for member in reversed(members):
         try:
             member.component.on_deactivate()
         except Exception as error:
-            error.add_note(f"while deactivating {member.info.name}")
-            failures.append(error)
+            failure = HardwareError(f"{member.info.name}: {error}")
+            failure.__cause__ = error
+            failures.append(failure)
     return failures

@@ -58,7 +58,8 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
                 rclpy.try_shutdown()
     except (RobotError, RCLError, InvalidTopicNameException, OSError) as error:
         # OSError and RCLError: no place to write, no HOME, no network.
-        sys.stderr.write(f"{error}\n")
+        # Notes say what may still be powered after a start that failed half way.
+        sys.stderr.write("\n".join([str(error), *getattr(error, "__notes__", [])]) + "\n")
         return 1
 
 
@@ -67,7 +68,8 @@ def _stop(manager: ControllerManagerNode) -> bool:
     try:
         manager.stop()
     except ExceptionGroup as failures:
-        manager.node.get_logger().fatal(f"{failures.message}: {failures.exceptions}")
+        said = "; ".join(str(failure) for failure in failures.exceptions)
+        manager.node.get_logger().fatal(f"{failures.message}: {said}")
         return False
     return True
 

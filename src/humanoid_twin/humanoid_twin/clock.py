@@ -1,4 +1,4 @@
-"""The ring's time: integer nanoseconds since the ring was switched on."""
+"""The virtual robot's time: integer nanoseconds since it was switched on."""
 
 import time
 from typing import Protocol
@@ -7,13 +7,13 @@ FRAME_TIME = 10_000  # [ns] by which a frame advances the stepped clock
 
 
 class Clock(Protocol):
-    """Tells what time it is for the ring."""
+    """Tells what time it is for the robot."""
 
     def now(self) -> int:
-        """Ring time [ns]."""
+        """The time [ns]."""
 
     def arrival(self, age: int) -> int:
-        """Ring time [ns] of a frame that the kernel got `age` [ns] ago. Counts the frame."""
+        """The time [ns] of a frame that the kernel got `age` [ns] ago. Counts the frame."""
 
 
 class WallClock:
@@ -23,37 +23,37 @@ class WallClock:
         self.epoch = time.monotonic_ns()  # [ns] at time 0
 
     def now(self) -> int:
-        """Ring time [ns]."""
+        """The time [ns]."""
         return time.monotonic_ns() - self.epoch
 
     def arrival(self, age: int) -> int:
-        """Ring time [ns] of a frame: when the master sent it, not when the ring came to read it."""
+        """The time [ns] of a frame: when the master sent it, not when the ring came to read it."""
         return time.monotonic_ns() - self.epoch - age
 
 
 class SteppedClock:
-    """Time passes by 10 us a frame and by `advance`, never by itself: runs repeat exactly."""
+    """Time passes by 10 us a frame of the ring and by `advance` only: runs repeat exactly."""
 
     def __init__(self) -> None:
         self._now = 0
 
     def now(self) -> int:
-        """Ring time [ns]."""
+        """The time [ns]."""
         return self._now
 
     def arrival(self, age: int) -> int:
-        """Ring time [ns] of a frame."""
+        """The time [ns] of a frame."""
         self._now += FRAME_TIME
         return self._now
 
     def advance(self, nanoseconds: int) -> int:
-        """Let time pass; the new ring time [ns]."""
+        """Let time pass; the new time [ns]."""
         self._now += nanoseconds
         return self._now
 
 
 class Moment:
-    """The ring time [ns] that is being dealt with, shared by all units of a ring."""
+    """The time [ns] that is being dealt with, shared by all units of a robot."""
 
     __slots__ = ("now",)
 

@@ -144,6 +144,26 @@ EDITS: dict[str, tuple[Edit, str]] = {
         lambda h: h["joints"].update(erob_gear={"left_wrist_roll": 51}),
         r"joints.erob_gear: unknown \['left_wrist_roll'\]",
     ),
+    "gear of nothing": (
+        lambda h: h["joints"].update(erob_gear={"left_wrist_yaw": 0}),
+        "joints.erob_gear.left_wrist_yaw is 0, expected a number above 0",
+    ),
+    "torque constant as text": (
+        lambda h: h["joints"].update(erob_kt={"left_wrist_yaw": "strong"}),
+        "joints.erob_kt.left_wrist_yaw is strong, expected a number above 0",
+    ),
+    "model without gear": (
+        lambda h: h["erob_models"]["eRob80_V5_MC2"].update(gear=-50),
+        "erob_models.eRob80_V5_MC2.gear is -50, expected a number above 0",
+    ),
+    "model without facts": (
+        lambda h: h["erob_models"].update(eRob80_V5_MC2=None),
+        "erob_models.eRob80_V5_MC2 is None, expected a mapping",
+    ),
+    "misspelt serial number": (
+        lambda h: h["joints"]["erob_slaves"]["left_elbow_pitch"].update(serial=4711),
+        r"joints.erob_slaves.left_elbow_pitch: unknown \['serial'\]; known are .*serial_number",
+    ),
     "no joints": (lambda h: h.pop("joints"), "joints is None, expected a mapping"),
     "no buses": (lambda h: h.pop("buses"), "buses is None, expected a mapping"),
     "no channel": (

@@ -192,6 +192,22 @@ def test_calibration_file_has_every_joint_at_its_address_with_identity(config_fo
     }
 
 
+def test_serial_number_is_there_where_the_hardware_file_has_one(
+    expand_with: Callable[..., str], config_folder: Path, tmp_path: Path
+) -> None:
+    hardware = yaml.safe_load((config_folder / "prime_hardware.yaml").read_text())
+    hardware["joints"]["erob_slaves"]["left_elbow_pitch"]["serial_number"] = 0x1234
+    copy = tmp_path / "hardware.yaml"
+    copy.write_text(yaml.safe_dump(hardware))
+    found = {
+        str(joint.get("name")): params(joint).get("serial_number")
+        for joint in fromstring(expand_with(hardware_config=str(copy))).iter("joint")
+        if "ring_position" in params(joint)
+    }
+    assert found.pop("left_elbow_pitch") == str(0x1234)
+    assert set(found.values()) == {None}
+
+
 def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
     expand_with: Callable[..., str], config_folder: Path, tmp_path: Path
 ) -> None:

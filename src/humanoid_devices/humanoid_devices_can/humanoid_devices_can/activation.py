@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from humanoid_devices_can.errors import MotorError
@@ -35,6 +36,8 @@ class Activation:
             problem = self._problem(failures, began)
             self._disable(motors, clear_faults=False)
             raise MotorError(problem)
+        # Whatever was refused meanwhile was said again, and obeyed.
+        self._session.health.refused_at = -math.inf
 
     def take_down(self, motors: Sequence[int]) -> None:
         """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.

@@ -124,8 +124,7 @@ class CanSystem:
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError naming what may still be enabled."""
-        if self._recovery is not None:
-            self._recovery.join()  # it ends by its own time-outs
+        self._end_recovery()
         session = self._session
         if session is None:
             return
@@ -178,6 +177,14 @@ class CanSystem:
             self._supervisor.remark = f"not enabled again: {error}"
         finally:
             self._paused = frozenset()
+
+    def _end_recovery(self) -> None:
+        recovery, session = self._recovery, self._session
+        if recovery is None or session is None:
+            return
+        session.cancelled.set()
+        recovery.join()
+        session.cancelled.clear()
 
     def _open(self) -> Session:
         bus = self._open_bus(self._settings.bus)

@@ -10,6 +10,7 @@ from humanoid_devices_can.bus import BusSettings, ErrorFrame
 from humanoid_devices_can.error_frames import BusEvent, ControllerState, controller_state
 
 INVALID_HOLD: Final = 1.0  # [s] one frame stands for all that come after it
+REFUSAL_GAP: Final = 0.3  # [s] without a refusal end them
 _WRONG_BITS: Final = BusEvent.PROTOCOL | BusEvent.BUS_ERROR
 
 
@@ -25,6 +26,7 @@ class Health:
     passive_at: float = -math.inf
     unacknowledged_at: float = -math.inf
     refused_at: float = -math.inf  # the adapter took a frame, and lost it
+    refusing_since: float = -math.inf
     invalid_at: float = -math.inf
     invalid: str = ""  # the latest frame that was none of a motor's
 
@@ -49,6 +51,16 @@ class Health:
             self.invalid = reason
         self.invalid_at = now
 
+    def take_refusal(self, now: float) -> None:
+        """The adapter lost a frame at `now`, or shortly before."""
+        if now - self.refused_at > REFUSAL_GAP:
+            self.refusing_since = now
+        self.refused_at = now
+
+    def refuses(self, since: float) -> bool:
+        """Whether it went on refusing since a time [s]; one burst too many is made good at once."""
+        return self.refused_at > since and self.refused_at - self.refusing_since > REFUSAL_GAP
+
     def troubled(self, since: float) -> bool:
         """Whether the controller has complained of the bus since a time [s]."""
         return max(self.error_at, self.unacknowledged_at, self.passive_at) > since
@@ -70,8 +82,9 @@ class Health:
             )
         if self.error_at > since:
             return f"error frames on {bus}: have two motors the same id? Is the wiring right?"
-        unheard = max(self.unacknowledged_at, self.refused_at, self.passive_at)
-        if stuck or unheard > since:
+        # A refusal alone says nothing while motors answer: too much may have come at once.
+        unheard = self.data_at <= since < self.refused_at
+        if stuck or unheard or max(self.unacknowledged_at, self.passive_at) > since:
             return (
                 f"nobody acknowledges on {bus}: are the motors powered? Is {bus.bitrate} bit/s "
                 "their bitrate? Is the bus terminated?"

@@ -49,8 +49,9 @@ class Outbox:
                 newer.setdefault(item.motor, []).append(item)
             for motor, batch in newer.items():
                 waiting = self._places.get(motor)
-                since = waiting[0].since if waiting else batch[0].since
-                self._places[motor] = [replace(item, since=since) for item in batch]
+                if waiting:
+                    batch[:] = [replace(item, since=waiting[0].since) for item in batch]
+                self._places[motor] = batch
             self._changed.notify()
 
     def order(self, motor: int, frames: Iterable[CanFrame], now: float) -> None:

@@ -11,7 +11,7 @@ from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, ErrorFrame, Recei
 from humanoid_devices_can.conversation import Conversation
 from humanoid_devices_can.crowding import Crowding
 from humanoid_devices_can.error_frames import BusEvent
-from humanoid_devices_can.errors import AdapterLostError, QueueFullError, WireError
+from humanoid_devices_can.errors import AdapterLostError, MotorError, QueueFullError, WireError
 from humanoid_devices_can.family import Exchange, Family
 from humanoid_devices_can.gains_memory import GainsMemory
 from humanoid_devices_can.health import Health
@@ -36,6 +36,7 @@ class Session:
         self.gains = GainsMemory(motors, timing.gains_refresh)
         self.crowding = Crowding(motors, family.feedback_rate)
         self.idle: Sequence[CanFrame] = ()  # sent again and again until somebody commands
+        self.cancelled = threading.Event()  # set: conversations are to end
         self._bus, self._family, self._timing = bus, family, timing
         self._clock = timing.clock
         self._stop = threading.Event()
@@ -64,7 +65,7 @@ class Session:
     ) -> dict[int, str]:
         """Have exchanges made, times in [s]; what went wrong, by motor.
 
-        Raises AdapterLostError. One conversation at a time.
+        Raises AdapterLostError, and MotorError if `cancelled` is set. One conversation at a time.
         """
         talk = Conversation(exchanges, self._clock(), timeout=timeout, retry=retry)
         with self._heard:
@@ -73,6 +74,8 @@ class Session:
                 while not talk.over(self._clock(), self.health.drained, self.states):
                     if self.health.lost:
                         raise AdapterLostError(self.health.lost)
+                    if self.cancelled.is_set():
+                        raise MotorError("given up: the component is being deactivated")
                     now = self._clock()
                     for exchange in talk.due(now, self.states, self.health.refused_at):
                         self.outbox.order(exchange.motor, exchange.request, now)
@@ -186,7 +189,7 @@ class Session:
 
     def _take_refusal(self, now: float) -> None:
         """The adapter took a frame and then refused it; which one is unknown."""
-        self.health.refused_at = now
+        self.health.take_refusal(now)
         self._forget_gains()
 
     def _forget_gains(self) -> None:

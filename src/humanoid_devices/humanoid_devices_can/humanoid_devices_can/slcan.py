@@ -20,7 +20,7 @@ from can.interfaces.slcan import slcanBus
 ASK_FLAGS: Final = 0.1  # [s] between two questions for the status flags
 SETTLE: Final = 0.1  # [s] an adapter may take to answer the commands that open it
 MOST_OUTSTANDING: Final = 5  # frames; behind them others may wait in a queue of 10
-ANSWER_TIMEOUT: Final = 0.05  # [s] after which answers are not waited for any more
+ANSWER_TIMEOUT: Final = 0.2  # [s] after which answers are not waited for any more
 LONGEST_LINE: Final = 64  # bytes; the longest answer of an adapter has 32
 _ERROR_PASSIVE: Final = 0x20
 _QUEUE_FULL: Final = 0x02  # of frames to be sent
@@ -41,6 +41,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._sent_at = -math.inf  # [s]
         self.flags = 0  # as the adapter gave them last
         self._asked = -math.inf
+        self._unsent = bytearray()  # the end of what the port took half
         self._answered = self._off = False
         self._refused_before = 0  # the last answer
         super().__init__(channel, sleep_after_open=sleep_after_open, **options)
@@ -66,15 +67,20 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
     def _settle(self) -> None:
         """Let the answers to the commands that opened it come in: they refuse no frame."""
         deadline = time.monotonic() + SETTLE
+        self._ask()
         while not self._answered and (left := deadline - time.monotonic()) > 0.0:
             self._read(left)
         self.refused = self._refused_before = 0
 
     def send(self, msg: Any, timeout: float | None = None) -> None:
-        """See the original. Raises CanTimeoutError while the adapter has enough to do."""
-        if self._outstanding() >= MOST_OUTSTANDING:
+        """See the original. Raises CanTimeoutError, at once, while the adapter has enough to do."""
+        if self._unsent:
+            self._push()
+        if self._unsent or self._outstanding() >= MOST_OUTSTANDING:
             raise CanTimeoutError("the adapter has not answered yet")
-        super().send(msg, timeout)
+        if time.monotonic() - self._asked > ASK_FLAGS:
+            self._ask()
+        super().send(msg, self.serialPortOrig.write_timeout)
         self._sent_at = time.monotonic()
         self._sent += 1
 
@@ -83,15 +89,23 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         answered = self.accepted + self.refused
         if not self.accepted or time.monotonic() - self._sent_at > ANSWER_TIMEOUT:
             self._sent = answered  # it doesn't answer frames, or an answer was lost
+        self._sent = max(self._sent, answered)  # or came after all
         return self._sent - answered
 
     def _write(self, string: str) -> None:
         # Without the original's flush(), which would wait for a USB round trip per frame.
-        data = string.encode() + self.LINE_TERMINATOR
+        self._unsent += string.encode() + self.LINE_TERMINATOR
+        self._push()
+
+    def _push(self) -> None:
+        """Write what the port takes now; the rest must go before anything else."""
         try:
-            self.serialPortOrig.write(data)
-        except OSError as error:
-            raise CanOperationError(f"cannot write: {error}", error.errno) from error
+            del self._unsent[: os.write(self.serialPortOrig.fileno(), self._unsent)]
+        except BlockingIOError:
+            return
+        except (OSError, ValueError) as error:
+            code = getattr(error, "errno", None)
+            raise CanOperationError(f"cannot write: {error}", code) from error
 
     def _read(self, timeout: float | None) -> str | None:
         """One frame's line, or None after `timeout` [s]. Raises CanOperationError, ValueError."""
@@ -106,10 +120,9 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _fill(self, timeout: float) -> bool:
         """Take what has arrived, waiting up to `timeout` [s] for it. Whether anything came."""
-        self._ask()
         try:
             descriptor = self.serialPortOrig.fileno()
-            if not select.select([descriptor], [], [], min(timeout, ASK_FLAGS))[0]:
+            if not select.select([descriptor], [], [], timeout)[0]:
                 return False
             data = os.read(descriptor, 4096)
         except (OSError, ValueError) as error:
@@ -121,10 +134,9 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         return True
 
     def _ask(self) -> None:
-        now = time.monotonic()
-        if now - self._asked > ASK_FLAGS:
-            self._asked = now
-            self._write("F")
+        """Ask for the status flags."""
+        self._asked = time.monotonic()
+        self._write("F")
 
     def _line(self) -> str | None:
         """The next frame's line in the buffer; answers of the adapter are dealt with here."""

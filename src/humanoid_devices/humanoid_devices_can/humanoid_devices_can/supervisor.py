@@ -83,7 +83,7 @@ class Supervisor:
         if overrun:
             text = f"commands don't get out on {bus}"
             yield Problem(SafetyLevel.FAULT, SafetyFlag.TX_QUEUE_OVERRUN, text)
-        elif health.refused_at > recently:
+        elif health.refuses(recently):
             text = f"{bus}: the adapter refuses frames"
             yield Problem(SafetyLevel.WARNING, SafetyFlag.TX_QUEUE_OVERRUN, text)
         if health.invalid_at > recently:

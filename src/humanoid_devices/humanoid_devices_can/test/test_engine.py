@@ -195,7 +195,6 @@ def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus,
         (ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x20])), "nobody acknowledges"),
         (ErrorFrame(BusEvent.NO_ACKNOWLEDGE | BusEvent.BUS_ERROR, bytes(8)), "nobody acknowledges"),
         (ErrorFrame(BusEvent.PROTOCOL, bytes(8)), "have two motors the same id"),
-        (ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])), "the adapter refuses frames"),
         (InvalidFrame("standard"), "standard"),
     ],
 )
@@ -204,6 +203,28 @@ def test_trouble_on_the_bus_is_a_warning_while_motors_answer(bus, rig, frame, sa
     bus.incoming.put(frame)
     report = rig.until(lambda report: said in report.message)
     assert report.level is SafetyLevel.WARNING
+
+
+def test_adapter_that_goes_on_refusing_frames_is_a_warning(bus, rig) -> None:
+    rig.activate()
+
+    def refused(report) -> bool:
+        bus.incoming.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
+        return bool(report.flags & SafetyFlag.TX_QUEUE_OVERRUN)
+
+    report = rig.until(refused)
+    assert report.level is SafetyLevel.WARNING
+    assert "the adapter refuses frames" in report.message
+
+
+def test_gains_are_sent_again_after_a_refusal(bus, rig) -> None:
+    rig.activate()
+    rig.command.stiffness[:] = 3.0
+    rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
+    rig.until(healthy)
+    sent = list(bus.sent).count((GAINS << 8 | 1, b"3.00"))
+    bus.incoming.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
+    rig.until(lambda _: list(bus.sent).count((GAINS << 8 | 1, b"3.00")) > sent)
 
 
 def test_report_stays_the_same_object_while_nothing_changes(bus, rig) -> None:

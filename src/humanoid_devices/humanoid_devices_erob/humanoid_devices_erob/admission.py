@@ -9,13 +9,12 @@ from concurrent.futures import Future
 from typing import Final
 
 from humanoid_control_common.modes import SAFE_MODES
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.sdo import LONGEST, SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.sdo_batch import Results, refused
 from humanoid_devices_erob.wire import objects
 
 # As in ReadSdoBatch and WriteSdoBatch. Taking up and ending a batch is work between two ticks.
 MOST_OBJECTS: Final = 256
-MOST_BYTES: Final = 256  # of one object that is written; the gains have 4, the longest names 64
 
 _LOOPS_OWN: Final = frozenset(
     {
@@ -64,8 +63,8 @@ def _forbidden(target: SdoObject, mode: int) -> str:
 
     A batch is sent only while its mode is in force.
     """
-    if len(target.data) > MOST_BYTES:
-        return f"{len(target.data)} bytes for one object, expected at most {MOST_BYTES}"
+    if len(target.data) > LONGEST:
+        return f"{len(target.data)} bytes for one object, expected at most {LONGEST}"
     if target.index in _LOOPS_OWN:
         return (
             f"0x{target.index:04X} belongs to the control loop: a running drive takes its state, "

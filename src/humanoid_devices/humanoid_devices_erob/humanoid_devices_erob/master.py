@@ -6,9 +6,9 @@ I/O. Slaves are numbered by their place on the ring, from 0.
 
 from __future__ import annotations
 
-import socket
 import struct
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Final
 
 import pysoem
@@ -51,8 +51,7 @@ class EthercatMaster:
         """`patience`: [s] an exchange's answer is waited for."""
         self._patience = patience
         self._master: pysoem.Master | None = None
-        self._claim: socket.socket | None = None
-        self._promiscuous: PromiscuousMode | None = None
+        self._held = ExitStack()  # of the interface, until the master is closed
         self._stale: StaleFrames | None = None
         self._mail: MailFrames | None = None
         self._slaves: list[pysoem.CdefSlave] = []
@@ -62,8 +61,8 @@ class EthercatMaster:
         """Take the network interface. Raises InterfaceError that says what to do."""
         check_rights()
         check_interface(interface)
-        self._claim = claim_interface(interface)
-        self._promiscuous = PromiscuousMode(interface)
+        self._held.enter_context(claim_interface(interface))
+        self._held.callback(PromiscuousMode(interface).restore)
         pysoem.settings.timeouts.ret = _PATIENT_US  # one for the whole process
         pysoem.settings.timeouts.tx_mailbox = _MAILBOX_US
         master = pysoem.Master()
@@ -79,18 +78,13 @@ class EthercatMaster:
     def close(self) -> None:
         """Give the interface back; nothing happens if it isn't open."""
         master, self._master = self._master, None
-        claim, self._claim = self._claim, None
-        promiscuous, self._promiscuous = self._promiscuous, None
         stale, self._stale, self._mail = self._stale, None, None
         self._slaves = []
         if stale is not None:
             stale.close()
         if master is not None:
             master.close()
-        if promiscuous is not None:
-            promiscuous.restore()
-        if claim is not None:
-            claim.close()
+        self._held.close()
 
     # Set-up, in this order.
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
+from typing import Final
+
+LONGEST: Final = 1024  # [bytes] of an object, as humanoid_control_msgs/SdoObject has it
 
 
 class SdoStatus(IntEnum):

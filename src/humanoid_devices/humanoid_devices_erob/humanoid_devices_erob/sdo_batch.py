@@ -56,18 +56,19 @@ class SdoBatches:
         return -inf if self._inbox else self._rules.engine.next_due
 
     def step(self) -> bool:
-        """Take up new batches, then one datagram; False if none is worth it now."""
-        self._take_up()
+        """Take up the next batch, then one datagram; False if none is worth it now."""
+        if self._inbox:
+            self._take_up()
         return self._rules.engine.step()
 
     def abandon(self, reason: str) -> None:
         """End every batch without another datagram."""
-        self._take_up()
+        while self._inbox:
+            self._take_up()
         self._rules.engine.abandon(reason)
 
     def _take_up(self) -> None:
-        while self._inbox:
-            _Run(self._rules, *self._inbox.popleft()).begin()
+        _Run(self._rules, *self._inbox.popleft()).begin()
 
 
 def refused(batch: SdoBatch, reason: str) -> Future[Results]:

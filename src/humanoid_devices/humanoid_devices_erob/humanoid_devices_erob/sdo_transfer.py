@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from humanoid_devices_erob.sdo import SdoOutcome, SdoStatus
+from humanoid_devices_erob.sdo import LONGEST, SdoOutcome, SdoStatus
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.mailbox import HEADER_BYTES
 
@@ -110,6 +110,11 @@ class Upload:
             return True
         if isinstance(response, coe.NormalUpload) and self._aim.named_by(response):
             self._size, self._data = response.size, response.data
+            if self._size > LONGEST:
+                self.outcome = _contradictory(
+                    f"the drive announces {self._size} bytes, expected at most {LONGEST}"
+                )
+                return True
             self._go_on(toggle=False, last=len(self._data) == self._size)
             return True
         return False

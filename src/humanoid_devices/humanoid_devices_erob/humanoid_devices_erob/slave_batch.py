@@ -44,6 +44,8 @@ class SlaveBatch:
         self._finished = finished
         self._outcomes: list[SdoOutcome] = []  # of the objects, as far as they got
         self._read_back: dict[tuple[int, int], SdoOutcome] = {}
+        self._written: dict[tuple[int, int], SdoObject] = {}  # with the value that counts
+        self._unread: dict[tuple[int, int], SdoObject] = {}
 
     def begin(self) -> None:
         """Submit the first object."""
@@ -97,6 +99,7 @@ class SlaveBatch:
     def _write_next(self) -> None:
         position = len(self._outcomes)
         if position == len(self._objects):
+            self._written = dict(self._unread)
             self._read_back_next()
         elif not self._objects[position].data:
             self._has_written(SdoOutcome(SdoStatus.REFUSED, message="there is nothing to write"))
@@ -105,21 +108,23 @@ class SlaveBatch:
             self._submit(target, target.data, self._batch, self._has_written)
 
     def _has_written(self, outcome: SdoOutcome) -> None:
+        target = self._objects[len(self._outcomes)]
         self._outcomes.append(outcome)
-        if outcome.status is not SdoStatus.DONE:
-            failed = self._objects[len(self._outcomes) - 1]
-            message = f"not sent after {failed} failed: {outcome.message}"
+        if outcome.status is SdoStatus.DONE:
+            self._unread[target.index, target.subindex] = target
+        else:
+            message = f"not sent after {target} failed: {outcome.message}"
             rest = len(self._objects) - len(self._outcomes)
             self._outcomes += [SdoOutcome(SdoStatus.REFUSED, message=message)] * rest
         self._write_next()
 
     def _read_back_next(self) -> None:
-        for target, outcome in self._paired():
-            key = (target.index, target.subindex)
-            if outcome.status is SdoStatus.DONE and key not in self._read_back:
-                self._submit(target, b"", self._reading, partial(self._has_read_back, key))
-                return
-        self._finished([self._as_written(*pair) for pair in self._paired()])
+        if not self._unread:
+            self._finished([self._as_written(*pair) for pair in self._paired()])
+            return
+        key = next(iter(self._unread))
+        target = self._unread.pop(key)
+        self._submit(target, b"", self._reading, partial(self._has_read_back, key))
 
     def _has_read_back(self, key: tuple[int, int], outcome: SdoOutcome) -> None:
         self._read_back[key] = outcome
@@ -133,17 +138,9 @@ class SlaveBatch:
         if found.status is not SdoStatus.DONE:
             message = f"written, but not read back: {found.message}"
             return SdoResult(target, found.status, found.abort_code, message)
-        wanted = self._last_written(key)
+        wanted = self._written[key].data  # of what is written twice, the second value counts
         result = replace(target, data=found.data)
         if found.data == wanted:
             return SdoResult(result, SdoStatus.DONE)
         message = f"written as {wanted.hex(' ')}, reads back as {found.data.hex(' ')}"
         return SdoResult(result, SdoStatus.DIFFERENT, message=message)
-
-    def _last_written(self, key: tuple[int, int]) -> bytes:
-        """Of an object that a batch writes twice, the second value is the one that counts."""
-        return [
-            target.data
-            for target, outcome in self._paired()
-            if (target.index, target.subindex) == key and outcome.status is SdoStatus.DONE
-        ][-1]

@@ -1,1 +1,6 @@
 """The joints of the virtual robot: one MuJoCo model that all its drives turn."""
+
+import os
+
+# Nothing is drawn here: MuJoCo need not look for a display when it is imported.
+os.environ.setdefault("MUJOCO_GL", "disable")

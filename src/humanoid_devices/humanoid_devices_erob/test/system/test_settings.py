@@ -45,6 +45,22 @@ def test_bring_up_is_never_slower_than_sync0(make_info) -> None:
     assert parse_settings(info).bringup_frequency == 1000.0
 
 
+@pytest.mark.parametrize("rate", [7.0, 10.0, 19.9, 1000.5, 3000.0])
+def test_rate_that_drives_cannot_follow_is_refused_with_the_range(make_info, rate: float) -> None:
+    with pytest.raises(ConfigError, match=r"update_rate is .* Hz, expected 20 to 1000: .*watchdog"):
+        parse_settings(make_info(1, update_rate=rate))
+
+
+@pytest.mark.parametrize("rate", [20.0, 1000.0])
+def test_slowest_and_fastest_rate_are_accepted(make_info, rate: float) -> None:
+    assert parse_settings(make_info(1, update_rate=rate)).control_frequency == rate
+
+
+def test_serial_number_of_two_joints_is_refused(make_info) -> None:
+    with pytest.raises(ConfigError, match=r"two joints have the same serial_number: \[7, 7\]"):
+        parse_settings(make_info(3, serials=["7", None, "0x7"]))
+
+
 @pytest.mark.parametrize("name", ["interface", "vendor_id", "product_code", "calibration_file"])
 def test_missing_block_parameter_is_named(make_info, name: str) -> None:
     with pytest.raises(ConfigError, match=rf"Side.*name='{name}'> is missing"):
@@ -79,6 +95,7 @@ def test_ring_positions_must_be_each_place_once(make_info, positions, said: str)
         ({"vendor_id": "ZeroErr"}, {}, "vendor_id is 'ZeroErr', expected a whole number"),
         ({"product_code": "0x100000000"}, {}, "product_code is '0x100000000'"),
         ({"bringup_frequency": "0"}, {}, "bringup_frequency is 0, expected more than 0"),
+        ({"bringup_frequency": "3000"}, {}, "bringup_frequency is 3000, expected at most 1000"),
         ({"fallback_damping": "soft"}, {}, "fallback_damping: expected a finite number"),
         ({}, {"kt": "-1"}, "joint 'j0': kt is -1, expected more than 0"),
         ({}, {"gear": "nan"}, "joint 'j0': gear: expected a finite number, found 'nan'"),

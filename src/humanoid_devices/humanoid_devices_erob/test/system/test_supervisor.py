@@ -73,6 +73,12 @@ def test_faulted_drive_is_reported_in_its_own_tick_with_name_and_meaning(bench) 
     assert bench.tick() is report
 
 
+def test_equal_faults_of_several_joints_are_said_once(bench) -> None:
+    bench.slaves.words[:] = [FAULT, FAULT]
+    assert bench.tick().message.count("statusword 4616") == 1
+    assert bench.tick().message.startswith("shoulder, elbow: statusword 4616 (0x1208): fault")
+
+
 def test_error_code_and_history_are_told_when_they_are_known(bench) -> None:
     bench.slaves.words[1] = FAULT
     before = bench.tick()
@@ -101,7 +107,8 @@ def test_one_lost_frame_is_no_fault(bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counter", "said"), [(-1, "no frame comes back"), (3, "working counter is too low")]
+    ("counter", "said"),
+    [(-1, "the cable to the first slave, or this machine"), (3, "working counter is too low")],
 )
 def test_second_bad_exchange_is_a_fault(bench, counter: int, said: str) -> None:
     bench.tick()
