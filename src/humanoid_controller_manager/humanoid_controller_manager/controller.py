@@ -40,6 +40,13 @@ class Progress(NamedTuple):
         return self.fraction >= 1.0
 
 
+class ModeGains(NamedTuple):
+    """Gains of a mode, the same on all joints."""
+
+    stiffness: float  # [Nm/rad]
+    damping: float  # [Nm s/rad]
+
+
 class Controller(Protocol):
     """A mode controller. `needs` names the interfaces it relies on and at which level."""
 
@@ -61,6 +68,15 @@ class Controller(Protocol):
 
     def on_deactivate(self) -> None:
         """Let go. The loop has another controller already."""
+
+
+@runtime_checkable
+class HasGains(Protocol):
+    """A controller whose gains are known before it runs: hardware that can't have them refuses."""
+
+    @property
+    def gains(self) -> ModeGains:
+        """The largest it commands by itself, from `on_configure` on."""
 
 
 @runtime_checkable

@@ -116,6 +116,17 @@ class OwnsIdleTime(Protocol):
 
 
 @runtime_checkable
+class ChecksGains(Protocol):
+    """A component whose actuators can't have any gains."""
+
+    def check_gains(self, stiffness: float, damping: float, where: str) -> None:
+        """Refuse a mode's gains [Nm/rad, Nm s/rad] that a joint can't realize.
+
+        Raises ConfigError that begins with `where`, which says whose gains they are.
+        """
+
+
+@runtime_checkable
 class ResetsFaults(Protocol):
     """A component whose faults are reset on request, between two ticks."""
 

@@ -12,6 +12,7 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability, JointCommand, JointState
 from humanoid_controller_manager.hardware import (
+    ChecksGains,
     ConfirmsImpedance,
     OwnsIdleTime,
     ProvidesTime,
@@ -66,6 +67,12 @@ class HardwareGroup:
             names = ", ".join(member.info.name for member in owners)
             raise ConfigError(f"more than one hardware component works between ticks: {names}")
         self._idle_owner = owners[0] if owners else None
+
+    def check_gains(self, stiffness: float, damping: float, where: str) -> None:
+        """Raises ConfigError if a configured component can't realize these gains of a mode."""
+        for member in self.members:
+            if isinstance(member.component, ChecksGains):
+                member.component.check_gains(stiffness, damping, where)
 
     def activate(self, state: JointState) -> None:
         """Activate every component and fill `state`; whole or not at all.

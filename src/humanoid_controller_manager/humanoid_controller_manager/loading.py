@@ -9,7 +9,8 @@ from typing import Any
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.active_controller import ControllerSlot
-from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller import HasGains, RobotFacts
+from humanoid_controller_manager.hardware import ChecksGains
 from humanoid_controller_manager.parameters import ControllerEntry, parse
 from humanoid_controller_manager.plugins import CONTROLLERS, require_plugin
 
@@ -28,10 +29,11 @@ def load_controllers(
     entries: Mapping[str, ControllerEntry],
     document_of: Callable[[str], Document],
     robot: RobotFacts,
+    hardware: ChecksGains,
 ) -> list[LoadedPlugin]:
     """Configure every controller of `entries`, in their order.
 
-    `document_of` gives the parameters of a controller by its name.
+    `document_of` gives the parameters of a controller by its name; `hardware` is configured.
 
     Raises ConfigError naming the controller.
     """
@@ -45,6 +47,8 @@ def load_controllers(
             instance.on_configure(parameters, robot)
         except ConfigError as error:
             raise ConfigError(f"{document.where(())}: {name}: {error}") from error
+        if isinstance(instance, HasGains):
+            hardware.check_gains(*instance.gains, f"{document.where(())}: {name}")
         is_controller = hasattr(plugin, "mode")
         slot = (
             ControllerSlot(name, instance, tuple(entry.fallback_controllers))

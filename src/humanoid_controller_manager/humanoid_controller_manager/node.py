@@ -80,7 +80,9 @@ class ControllerManagerNode:
         self.robot = RobotFacts(self.description.joints, self.description.limits, rate)
         self._controller_nodes: dict[str, Node] = {}
         hardware = load_hardware(self.description)
-        plugins = load_controllers(parameters.controllers, self._controller_document, self.robot)
+        plugins = load_controllers(
+            parameters.controllers, self._controller_document, self.robot, hardware
+        )
         slots = {p.name: p.slot for p in plugins if p.slot is not None}
         self.slots: dict[str, ControllerSlot] = slots
         self.loop = ControlLoop(

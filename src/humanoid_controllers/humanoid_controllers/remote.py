@@ -19,7 +19,7 @@ from humanoid_control_common.surface import (
     JointCommand,
     JointState,
 )
-from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller import ModeGains, RobotFacts
 from humanoid_controller_manager.mailbox import Mailbox
 
 
@@ -106,6 +106,7 @@ class RemotePolicyController:
         """See Controller."""
         self.joints = robot.joints
         self._parameters = parameters
+        self.gains = ModeGains(parameters.stiffness, parameters.damping)
         self._limits = robot.limits
         self._inbox: Mailbox[RemoteCommand] = Mailbox()
         self._target = JointCommand(len(robot.joints))

@@ -10,7 +10,7 @@ from pydantic import Field
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller import ModeGains, RobotFacts
 
 
 class NoParameters(StrictModel):
@@ -58,6 +58,7 @@ class DampingController:
         """See Controller."""
         self._command = JointCommand(len(robot.joints))
         self._command.damping[:] = parameters.damping
+        self.gains = ModeGains(0.0, parameters.damping)
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller."""

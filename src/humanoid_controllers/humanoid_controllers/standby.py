@@ -15,7 +15,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.controller import Progress, RobotFacts
+from humanoid_controller_manager.controller import ModeGains, Progress, RobotFacts
 
 
 class Pose(StrictModel):
@@ -56,6 +56,7 @@ class StandbyController:
         """
         self._stiffness = parameters.stiffness
         self._damping = parameters.damping
+        self.gains = ModeGains(parameters.stiffness, parameters.damping)
         waypoints = [_checked_pose(name, parameters.poses, robot) for name in parameters.sequence]
         durations = [parameters.poses[name].duration for name in parameters.sequence]
         _check_speeds(parameters.sequence, waypoints, durations, robot)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+from math import inf
 
 import pytest
 
+from humanoid_devices_erob.al_state import AlState, AlStatus
+from humanoid_devices_erob.preop import wait_for_preop
 from humanoid_devices_erob.ring_errors import BringUpError, HungError
+from humanoid_devices_erob.timebase import Timebase
 
 
 def test_drive_whose_firmware_hangs_is_named_with_advice_after_one_attempt(
@@ -24,16 +28,45 @@ def test_drive_whose_firmware_hangs_is_named_with_advice_after_one_attempt(
     assert bench.system._master._master is None
 
 
-def test_drive_that_does_not_answer_is_tried_again(make_bench, monkeypatch) -> None:
-    bench = make_bench(2)
-    scan = bench.system._master.scan
+class Slaves:
+    """Three slaves; the second goes to PREOP when it has been asked so often, or never."""
 
-    def scanned_before_the_power_went() -> object:
-        bench.control.power_on(1)
-        found = scan()
-        bench.control.power_off(1)
-        return found
+    def __init__(self, second: AlStatus, asked: float) -> None:
+        self.now = 0.0
+        self.timebase = Timebase(clock=lambda: self.now, sleep=self.sleep)
+        self.requests: list[tuple[int, AlState, bool]] = []
+        self._second, self._asked = second, asked
 
-    monkeypatch.setattr(bench.system._master, "scan", scanned_before_the_power_went)
-    with pytest.raises(BringUpError, match=r"3 times: not in PREOP: slave 1 \(j1\): does not"):
-        bench.system.on_activate(bench.state)
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def states(self) -> list[AlStatus]:
+        there = AlStatus(AlState.PREOP)
+        return [there, self._second if len(self.requests) < self._asked else there, there]
+
+    def request_slave_state(self, slave: int, state: AlState, *, acknowledge: bool = False) -> None:
+        self.requests.append((slave, state, acknowledge))
+
+    def wait(self) -> None:
+        wait_for_preop(self, self.timebase, ("a", "b", "c"))
+
+
+REFUSING = AlStatus(AlState.INIT, True, 0x16, "Invalid mailbox configuration")
+
+
+def test_slave_that_is_late_is_asked_again_and_its_error_acknowledged() -> None:
+    slaves = Slaves(REFUSING, asked=3)
+    slaves.wait()
+    assert slaves.requests == [(1, AlState.PREOP, True)] * 3
+
+
+@pytest.mark.parametrize("second", [AlStatus(AlState.NONE), REFUSING])
+def test_slave_that_is_lost_or_refuses_is_worth_a_second_try(second: AlStatus) -> None:
+    with pytest.raises(BringUpError, match=r"not in PREOP: slave 1 \(b\): "):
+        Slaves(second, asked=inf).wait()
+
+
+@pytest.mark.parametrize("state", [AlState.INIT, AlState.OP])
+def test_slave_that_answers_and_does_nothing_hangs(state: AlState) -> None:
+    with pytest.raises(HungError, match=rf"^b: stays in {state.name} "):
+        Slaves(AlStatus(state), asked=inf).wait()
