@@ -137,6 +137,6 @@ def test_gains_that_the_hardware_cannot_have_are_refused_with_their_place(
     robot: RobotFacts,
 ) -> None:
     entries = _entries(stiff="x/Stiff")
-    with pytest.raises(ConfigError, match="^parameters of stiff: stiff: damping is 1$"):
+    with pytest.raises(ConfigError, match=r"^parameters of stiff: stiff: damping is 1$"):
         load_controllers(entries, _document, robot, Hardware(0.9))
     assert len(load_controllers(entries, _document, robot, Hardware(1.0))) == 1

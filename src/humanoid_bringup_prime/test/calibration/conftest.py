@@ -1,9 +1,11 @@
-"""Drives made of dictionaries, served at once, on a clock that only tests move."""
+"""Drives made of dictionaries, and virtual ones, on clocks that only tests move."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,7 +15,11 @@ from humanoid_bringup_prime.calibration.robot import Drive
 from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
 from humanoid_control_common.modes import Mode
-from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.timebase import Timebase
 
 settings.register_profile(
     "workspace",
@@ -139,3 +145,90 @@ def make_bench() -> Callable[..., Bench]:
 def factory() -> tuple[int, ...]:
     """Position gain, velocity gain, integral and gate of a drive as it comes."""
     return FACTORY
+
+
+class RingTime:
+    """Time of a ring or robot: sleeping is what lets it pass. For several threads."""
+
+    def __init__(self, control: Any) -> None:
+        self._lock = threading.Lock()
+        self._control = type(control)(control._path)  # a connection of its own
+        self.close = self._control.close
+
+    def clock(self) -> float:
+        with self._lock:
+            return float(self._control.time())
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self._control.advance(max(seconds, 1e-6))  # ring time is whole nanoseconds
+
+    def wait(self, event: threading.Event, seconds: float) -> None:
+        if not event.is_set():
+            self.sleep(seconds)
+
+
+class RingBench:
+    """ErobSystem and LimpDrives on a ring, ticked by hand in ring time; no ROS between them.
+
+    `seen` is told names, joint positions and time in every tick.
+    """
+
+    def __init__(self, control: Any, time: RingTime, info: HardwareInfo, limp: LimpDrives) -> None:
+        self.control, self.limp, self._time = control, limp, time
+        self.names, self._period = list(info.joint_set.names), 1.0 / info.update_rate
+        self.seen: Callable[[list[str], list[float], float], None] = limp.joints_seen
+        self.system = ErobSystem(Timebase(time.clock, time.sleep, time.wait), realtime=False)
+        self.system.on_configure(info)
+        self._state, self._command = JointState(len(self.names)), JointCommand(len(self.names))
+        self.system.on_activate(self._state)
+        self.system.mode_changed(Mode.ZERO_TORQUE, 1)
+        self._due = time.clock()
+
+    def run(self, seconds: float) -> RingBench:
+        for _ in range(round(seconds / self._period)):
+            self.tick()
+        return self
+
+    def until(self, condition: Callable[[], object], what: str) -> None:
+        for _ in range(3000):
+            if condition():
+                return
+            self.tick()
+        raise AssertionError(f"a minute of ring time passed in vain for {what}")
+
+    def tick(self) -> None:
+        clock, system, period = self._time.clock, self.system, self._period
+        system.read(self._state, clock(), period)
+        self.seen(self.names, self._state.position.tolist(), clock())
+        batch = self.limp.next_batch(clock(), Wish(Mode.ZERO_TORQUE, 1), "")
+        if batch is not None:
+            self._send(batch)
+        system.write(self._command, clock(), period)
+        self._due = max(self._due + period, clock()) + system.tick_correction()
+        system.idle_until(self._due)
+
+    def _send(self, batch: Batch) -> None:
+        until = batch.sent + batch.valid_for
+        mode, number = int(batch.wish.mode), batch.wish.number
+        job = SdoBatch(batch.objects, batch.write, mode, number, until)
+        future = self.system.submit(job)
+        future.add_done_callback(
+            lambda done: self.limp.finished(batch, Reply(done.result()), self._time.clock())
+        )
+
+    def rows(self) -> list[tuple[int, ...]]:
+        return [
+            (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
+            for drive in self.control.drives()
+        ]
+
+
+@pytest.fixture(scope="session")
+def ring_time() -> type[RingTime]:
+    return RingTime
+
+
+@pytest.fixture(scope="session")
+def ring_bench() -> type[RingBench]:
+    return RingBench

@@ -109,7 +109,9 @@ class CanSystem:
         raw = self._frame.to_motors(command)
         commands = self._family.commands(raw)
         self._count_saturation(time)
-        session.idle = ()
+        if session.idle:  # the loop begins: what waits is none of its commands
+            session.idle = ()
+            session.outbox.clear()
         due = self._due_gains(session, raw, time)
         softer = raw.stiffness < self._stiffness
         session.outbox.put(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.conversation import Conversation
 from humanoid_devices_can.crowding import Crowding
@@ -100,6 +101,8 @@ class Session:
         return 0.0 if since is None else self.health.drained - since
 
     def _work(self, step: Callable[[], None]) -> None:
+        # Else another process could keep a motor from its command while the loop is on time.
+        make_thread_realtime(COMPANION_PRIORITY)
         try:
             while not self._stop.is_set():
                 step()

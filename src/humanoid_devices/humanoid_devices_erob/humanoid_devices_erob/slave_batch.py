@@ -84,6 +84,8 @@ class SlaveBatch:
 
     def _has_read(self, outcome: SdoOutcome) -> None:
         self._outcomes.append(outcome)
+        if outcome.status is SdoStatus.REFUSED:  # and so would be the others, all in one moment
+            self._outcomes += [outcome] * (len(self._objects) - len(self._outcomes))
         self._read_next()
 
     def _paired(self) -> list[tuple[SdoObject, SdoOutcome]]:

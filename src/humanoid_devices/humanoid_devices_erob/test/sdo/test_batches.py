@@ -162,6 +162,24 @@ def test_permission_is_asked_before_each_object(make_world) -> None:
     assert kinds(world.drives[0]) == ["w2382:1", "r2382:1"]
 
 
+def test_slave_that_may_not_be_read_is_asked_about_once_a_batch(make_world) -> None:
+    world = make_world(2)
+    world.drives[1].objects.update({(0x2000 + i, 0): b"\1" for i in range(20)})
+    asked = []
+
+    def refusal(slave: int, batch: SdoBatch) -> str:
+        asked.append(slave)
+        return "not in OP" if slave == 0 else ""
+
+    world.refused = refusal
+    objects = [SdoObject(slave, 0x2000 + i, 0) for i in range(20) for slave in (0, 1)]
+    results = world.read(objects)
+    assert [result.object.slave for result in results] == [0, 1] * 20
+    assert {result.message for result in results if result.status is REFUSED} == {"not in OP"}
+    assert [result.status for result in results] == [REFUSED, DONE] * 20
+    assert asked.count(0) == 1
+
+
 def test_permission_is_asked_when_the_object_is_sent_not_when_it_is_queued(make_world) -> None:
     world = make_world(1)
     world.drives[0].objects[GATE] = b"\x01"

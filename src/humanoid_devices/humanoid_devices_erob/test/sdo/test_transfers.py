@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.sdo import LONGEST, SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire import coe
 
 GAIN = (0x2381, 1)
@@ -243,6 +243,17 @@ def test_a_segmented_value_of_another_length_than_announced_is_refused(
     (result,) = world.read([gain()])
     assert (result.status, result.abort_code) == (SdoStatus.ABORTED, coe.AbortCode.LENGTH)
     assert "announced 200 bytes" in result.message
+
+
+def test_a_value_longer_than_anybody_can_be_told_is_refused(make_world) -> None:
+    world = make_world(1)
+    world.drives[0].objects[GAIN] = bytes(LONGEST + 1)
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.ABORTED
+    assert "announces 1025 bytes, expected at most 1024" in result.message
+    world.drives[0].objects[GAIN] = bytes(LONGEST)
+    (result,) = world.read([gain()])
+    assert result.object.data == bytes(LONGEST)
 
 
 def test_a_segment_that_comes_twice_is_used_once(make_world) -> None:
