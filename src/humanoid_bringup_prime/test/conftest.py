@@ -277,6 +277,12 @@ class Client:
         rclpy.try_shutdown(context=self.context)
 
 
+@pytest.fixture(scope="session")
+def client_type() -> type[Client]:
+    """A client; it joins the domain of its making."""
+    return Client
+
+
 @pytest.fixture
 def client(domain: int) -> Iterator[Client]:
     """A client in the test's domain."""

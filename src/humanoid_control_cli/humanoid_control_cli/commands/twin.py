@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+class Family(StrEnum):
+    """Whose motors."""
+
+    SITO = "sito"
+    ROBSTRIDE = "robstride"
+
+
 app = typer.Typer(
-    help="The virtual robot: a ring of eRob drives for any EtherCAT master.",
+    help="The virtual robot's parts: drives for any EtherCAT master, motors for any CAN client.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -44,6 +53,40 @@ def ring(
         words.append("--realtime")
     if capture:
         words += ["--capture", str(capture)]
+    raise typer.Exit(main(words))
+
+
+@app.command()
+def can(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", help="Serial port (slcan) to be, or a SocketCAN interface."),
+    ],
+    family: Annotated[Family, typer.Option(help="Of all motors.")] = Family.SITO,
+    ids: Annotated[
+        str, typer.Option(metavar="ID,ID...", help="CAN ids, decimal or with 0x.")
+    ] = "22,23,38,39",
+    model: Annotated[
+        str | None, typer.Option(help="Of all motors.", show_default="TA40-50 or rs-02")
+    ] = None,
+    control: Annotated[
+        Path | None, typer.Option(metavar="SOCKET", help="Where to inject faults: a unix socket.")
+    ] = None,
+) -> None:
+    """Run CAN motors behind a serial port at PATH until Ctrl-C; point any slcan client at it.
+
+    Needs no rights: the port is a pseudo terminal.
+    """
+    from humanoid_control_cli.doctor.system import fifo_is_permitted
+    from humanoid_twin.can.main import main
+
+    words = [str(path), "--family", family.value, "--ids", ids]
+    if fifo_is_permitted():
+        words.append("--realtime")
+    if model:
+        words += ["--model", model]
+    if control:
+        words += ["--control", str(control)]
     raise typer.Exit(main(words))
 
 

@@ -1,0 +1,343 @@
+"""All of Prime on both buses: the real bring-up against the virtual robot, once for all tests."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from humanoid_control_msgs.msg import ImpedanceState, MITCommand
+
+from humanoid_bringup_prime.bringup import plan
+from humanoid_bringup_prime.options import Backend, Options
+from humanoid_control_common.modes import Mode
+from humanoid_twin.ethercat.veth import VethError
+from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
+from humanoid_twin.testing import robot as virtual_robot
+from prime_description.description import expand
+
+ALL_JOINTS = [
+    f"{side}_{joint}"
+    for side in ("left", "right")
+    for joint in ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
+                  "wrist_roll", "wrist_pitch", "wrist_yaw")
+]  # fmt: skip
+POSITION = 0x238201
+SOFT, STIFF = (0, 56, 0, 1), (515, 19, 0, 1)  # registers of DAMPING and STANDBY, gate open
+PERIOD = 0.02  # [s] of the control loop
+SLOW = 22  # CAN id of a motor that takes a second to be enabled
+MODE_CHANGES = [8, pytest.param(200, marks=pytest.mark.soak)]
+
+
+class Prime:
+    """The virtual robot, the processes of its bring-up, and an operator."""
+
+    def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path) -> None:
+        self.control, self.client = virtual.control, client
+        self.states: list[ImpedanceState] = []
+        topic = "/erob_impedance_manager/state"
+        client.node.create_subscription(ImpedanceState, topic, self.states.append, 10)
+        running_type, command_line = tools
+        options = Options(
+            backend=Backend.REAL,
+            ethercat_interface=virtual.interface,
+            can_interface="slcan",
+            can_channel=str(virtual.can),
+            viewer=False,
+        )
+        self.running = {
+            process.label: running_type(command_line(process), folder / f"{process.label}.txt")
+            for process in plan(options, folder)
+        }
+        client.connect()
+        self.confirmed()
+
+    def confirmed(self) -> None:
+        """Wait until the drives hold the gains of what is in force."""
+
+        def found() -> bool:
+            if not (self.states and self.client.statements):
+                return False
+            state, now = self.states[-1], self.client.now
+            return bool(
+                state.confirmed
+                and (state.mode, state.switch_number) == (now.mode, now.switch_number)
+            )
+
+        self.client.until(found, "the impedance to be confirmed")
+
+    def enter(self, mode: Mode) -> None:
+        """Ask until it is in force."""
+        self.confirmed()
+
+        def accepted() -> bool:
+            if self.client.now.mode != mode:
+                self.client.request(mode)
+            return bool(self.client.now.mode == mode)
+
+        self.client.until(accepted, mode.name)
+        self.confirmed()
+
+    def damped(self) -> None:
+        """DAMPING without a fault, whatever was before; hands off."""
+        for name in JOINTS:
+            self.control.external_torque(name, 0.0)
+        self.client.reach(Mode.DAMPING)
+        self.client.until(lambda: self.client.call("/mode_manager/clear_fault").success, "health")
+        self.confirmed()
+
+    def pass_time(self, seconds: float) -> None:
+        """Let so much of the robot's time pass."""
+        end = self.control.time() + seconds
+        self.client.until(lambda: self.control.time() >= end, f"{seconds} s")
+
+    def faults(self) -> list[str]:
+        """What the drives have against it."""
+        erobs = [f"drive {i}: {d['error']:#x}" for i, d in enumerate(self.control.drives())
+                 if d["error"]]  # fmt: skip
+        sitos = [f"motor {i}" for i, d in self.control.can_drives().items()
+                 if d["firmware"]["faults"] or not d["firmware"]["enabled"]]  # fmt: skip
+        return erobs + sitos
+
+    def registers(self) -> set[tuple[int, ...]]:
+        """What is on the ten drives; one entry if it is the same on all."""
+        return {
+            (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
+            for drive in self.control.drives()
+        }
+
+
+@pytest.fixture(scope="module")
+def domain() -> Iterator[int]:
+    """A ROS domain of this run's own, on this machine only."""
+    number = random.randrange(1, 102)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_DOMAIN_ID", str(number))
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        yield number
+
+
+@pytest.fixture(scope="module")
+def whole(
+    domain: int,
+    client_type: Any,
+    running_type: Any,
+    command_line: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Prime]:
+    """Prime, up; one of its wrist motors took a second to be enabled meanwhile."""
+    folder = tmp_path_factory.mktemp("whole")
+    urdf = folder / "virtual.urdf"
+    urdf.write_text(expand({"use_sim": "true"}))
+    with ExitStack() as cleanup:
+        try:
+            virtual = cleanup.enter_context(virtual_robot(urdf, mailbox_delay_ms=2.0))
+        except VethError as error:
+            pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
+        virtual.control.can_delay_enable(SLOW, 1.0)
+        client = client_type()
+        cleanup.callback(client.close)
+        prime = Prime(virtual, client, (running_type, command_line), folder)
+        yield prime
+        for running in prime.running.values():
+            running.end()
+            sys.stdout.write(running.text())
+
+
+@pytest.fixture
+def prime(whole: Prime) -> Iterator[Prime]:
+    """In DAMPING before and after the test."""
+    whole.damped()
+    yield whole
+    if whole.running["control"].process.poll() is None:
+        whole.damped()
+
+
+def velocity_limits() -> dict[str, float]:
+    """Of the description [rad/s]."""
+    from humanoid_controller_manager.urdf import parse_robot_description
+
+    found = parse_robot_description(expand({"use_sim": "true"}), 200.0)
+    return dict(zip(found.joints.names, found.limits.velocity.tolist(), strict=True))
+
+
+def test_a_motor_that_takes_a_second_to_be_enabled_does_not_fault_the_ring(whole: Prime) -> None:
+    lines = whole.control.log()
+    assert [line for line in lines if line[2] == "fault"] == []
+    assert "bring-up of the ring failed" not in whole.running["control"].text()
+    assert whole.faults() == []
+
+
+def test_all_joints_are_stated_where_they_are(prime: Prime) -> None:
+    # Where they rest, or the truth would be another one by the time it is asked for.
+    prime.client.until(
+        lambda: max(abs(j["velocity"]) for j in prime.control.joints().values()) < 0.01, "rest"
+    )
+    prime.client.joint_states.clear()
+    prime.client.until(lambda: prime.client.joint_states, "joint states")
+    message, truth = prime.client.joint_states[0], prime.control.joints()
+    assert message.name == ALL_JOINTS
+    for name, position in zip(message.name, message.position, strict=True):
+        assert position == pytest.approx(truth[name]["position"], abs=0.002), name
+
+
+def test_from_a_sagged_pose_no_joint_is_faster_than_its_limit_and_both_arms_stiffen_together(
+    prime: Prime,
+) -> None:
+    for name in JOINTS:
+        prime.control.external_torque(name, 2.0 if name.startswith("left") else -2.0)
+    prime.pass_time(1.5)
+    for name in JOINTS:
+        prime.control.external_torque(name, 0.0)
+    prime.control.log()
+    prime.control.record(7.0)
+    prime.enter(Mode.STANDBY)
+    assert prime.registers() == {STIFF}
+    written = [
+        (slave, when)
+        for when, slave, kind, detail in prime.control.log()
+        if kind == "write" and detail["index"] << 8 | detail["subindex"] == POSITION
+    ]
+    left = max(when for slave, when in written if slave < 5)
+    right = max(when for slave, when in written if slave >= 5)
+    assert len(written) == 10
+    assert abs(left - right) <= PERIOD
+    prime.client.finish_standby()
+    truth = prime.control.recorded()
+    limits = velocity_limits()
+    for column, name in enumerate(truth.names):
+        assert np.abs(truth.velocity[:, column]).max() <= limits[name], name
+    assert prime.faults() == []
+
+
+def test_in_remote_the_wrists_follow_gains_of_every_tick_and_the_arms_keep_the_modes(
+    prime: Prime,
+) -> None:
+    prime.enter(Mode.STANDBY)
+    prime.client.finish_standby()
+    prime.enter(Mode.REMOTE)
+    publisher = prime.client.node.create_publisher(
+        MITCommand, "/remote_policy_controller/command", 4
+    )
+    prime.client.until(publisher.get_subscription_count, "the listener")
+    truth = prime.control.joints()
+    pose = [truth[name]["position"] for name in ALL_JOINTS]
+    wanted, held = set(), set()
+    for step in range(60):
+        stiffness, damping = 10.0 + 0.25 * step, 1.0 + 0.02 * step
+        command = MITCommand(joint_names=ALL_JOINTS, position=pose, velocity=[0.0] * 14,
+                             effort=[0.0] * 14, stiffness=[stiffness] * 14,
+                             damping=[damping] * 14)  # fmt: skip
+        wanted.add((round(stiffness, 2), round(damping, 2)))
+        publisher.publish(command)
+        seen = len(prime.client.commands)
+        prime.client.until(lambda seen=seen: len(prime.client.commands) > seen, "a tick")
+        for motor in prime.control.can_drives().values():
+            firmware = motor["firmware"]
+            held.add((round(firmware["stiffness"], 2), round(firmware["damping"], 2)))
+        assert prime.registers() == {STIFF}
+    # A tick or a command may fall between two looks; most of them must be seen in the motors.
+    assert len(held & wanted) > 30
+    assert prime.client.now.mode == Mode.REMOTE
+    prime.client.node.destroy_publisher(publisher)
+
+
+def test_damped_and_guided_by_hands_the_robot_stays_calm(prime: Prime) -> None:
+    prime.control.record(10.0)
+    for second in range(10):
+        for number, name in enumerate(JOINTS):
+            prime.control.external_torque(name, 1.5 * math.sin(second + number))
+        prime.pass_time(1.0)
+    truth = prime.control.recorded()
+    assert truth.time[-1] - truth.time[0] > 9.0
+    # 1.5 Nm against 6 Nms/rad, 0.7 of it on an eRob: 0.36 rad/s, and gravity on top.
+    assert np.abs(truth.velocity).max() < 4.0
+    assert prime.client.now.mode == Mode.DAMPING
+    assert prime.client.now.status_message == ""
+    assert prime.faults() == []
+
+
+def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault(
+    prime: Prime,
+) -> None:
+    prime.enter(Mode.STANDBY)
+    prime.control.can_unplug()
+    prime.client.until(lambda: prime.client.now.mode == Mode.DAMPING, "the fall")
+    assert "PrimeSitoCAN" in prime.client.now.status_message
+    prime.client.until(lambda: prime.registers() == {SOFT}, "soft arms")
+    prime.control.can_plug_in()
+    prime.damped()
+    assert prime.faults() == []
+    prime.enter(Mode.STANDBY)
+
+
+def test_bus_off_means_damping_and_is_named(prime: Prime) -> None:
+    prime.enter(Mode.STANDBY)
+    prime.control.can_bus_off()
+    prime.client.until(lambda: prime.client.now.mode == Mode.DAMPING, "the fall")
+    assert "PrimeSitoCAN" in prime.client.now.status_message
+    prime.damped()
+    assert prime.faults() == []
+
+
+@pytest.mark.parametrize("changes", MODE_CHANGES)
+def test_a_days_work_ends_without_a_fault_and_with_all_off(prime: Prime, changes: int) -> None:
+    """Random legal mode changes with payload and hands; then the end of the bring-up."""
+    dice = random.Random(changes)
+    prime.control.payload("left_wrist_yaw_link", 0.5)
+    for _ in range(changes):
+        mode = Mode(prime.client.now.mode)
+        ways = {
+            Mode.ZERO_TORQUE: [Mode.DAMPING],
+            Mode.DAMPING: [Mode.STANDBY, Mode.STANDBY, Mode.ZERO_TORQUE],
+            Mode.STANDBY: [Mode.REMOTE, Mode.DAMPING],
+            Mode.REMOTE: [Mode.DAMPING],
+        }[mode]
+        target = dice.choice(ways)
+        if target is Mode.REMOTE:
+            prime.client.finish_standby()
+        prime.control.external_torque(dice.choice(JOINTS), dice.uniform(-1.0, 1.0))
+        prime.enter(target)
+        prime.pass_time(dice.uniform(0.05, 0.4))
+        assert prime.client.now.mode == target, prime.client.now.status_message
+        assert prime.faults() == []
+    for name in JOINTS:
+        prime.control.external_torque(name, 0.0)
+    prime.control.payload("left_wrist_yaw_link", 0.0)
+
+
+def test_the_end_leaves_gates_closed_motors_off_and_nothing_running(whole: Prime) -> None:
+    whole.damped()
+    control = whole.running["control"]
+    control.process.send_signal(signal.SIGINT)
+    assert control.wait() == 0, control.text()
+    whole.running["impedance"].end()
+    assert {drive["gate"] for drive in whole.control.drives()} == {0}
+    assert [d for d in whole.control.drives() if d["error"]] == []
+    motors = whole.control.can_drives()
+    assert sorted(motors) == sorted(CAN_JOINTS)
+    assert not any(motor["firmware"]["enabled"] for motor in motors.values())
+    assert len(RING_JOINTS) + len(motors) == len(JOINTS)
+    for running in whole.running.values():
+        with pytest.raises(ProcessLookupError):
+            os.killpg(running.process.pid, 0)
+
+
+def test_nothing_of_the_stack_reads_the_truth() -> None:
+    """/twin/joint_states are for people: the real robot has none of it."""
+    root = Path(__file__).parents[2]
+    readers = [
+        file
+        for file in root.glob("**/*.py")
+        if not {"humanoid_twin", "test"} & set(file.parts)
+        and "twin/joint_states" in file.read_text()
+    ]  # fmt: skip
+    assert readers == []
