@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime
 from math import pi
@@ -24,20 +24,20 @@ from humanoid_bringup_prime.calibration.session import CalibrationSession
 from humanoid_bringup_prime.options import Backend, Backends, Options
 from humanoid_control_common.modes import Mode
 from humanoid_twin.ethercat.veth import VethError
-from humanoid_twin.prime import CAN_JOINTS, JOINTS
+from humanoid_twin.prime import JOINTS
 from humanoid_twin.testing import robot as virtual_robot
 from prime_description.description import expand
 
-ELBOW, WRISTS = "left_elbow_pitch", tuple(CAN_JOINTS.values())
+ELBOW, WRISTS = "left_elbow_pitch", ("left_wrist_pitch", "right_wrist_roll")  # of either bus
 COUNT = {ELBOW: 2 * pi / 524288} | dict.fromkeys(WRISTS, 2 * pi / 65536)  # [rad] of the encoder
 SOFTEST = 0.03  # [rad] that a stop may yield when it is reached at the speed of these hands
-HAND = {ELBOW: 15.0} | dict.fromkeys(WRISTS, 3.0)  # [Nm]
+HAND = {ELBOW: 15.0} | dict.fromkeys(WRISTS, 4.0)  # [Nm]
 AT_REST = 0.002  # [rad/s]
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 10))]
 
 
 class Prime:
-    """The virtual robot, its real bring-up, and an operator with five hands."""
+    """The virtual robot, its real bring-up, and an operator."""
 
     def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path) -> None:
         self.control, self.client = virtual.control, client
@@ -56,32 +56,31 @@ class Prime:
             viewer=False,
             **options,
         )
-        control = plan(chosen, self._folder)[0]
+        (control,) = (p for p in plan(chosen, self._folder) if p.label == "control")
         log = self._folder / f"output_{len(self.running)}.txt"
         self.running.append(self._running_type(self._command_line(control), log))
         self.fresh_joint_states()
         self.client.statements.clear()
         self.client.connect()
 
-    def push(self, stops: Mapping[str, float], sign: int) -> None:
-        """All joints to their stops, and a while there: some joint states have to arrive."""
-        for joint in stops:
+    def sweep(self, session: CalibrationSession, joint: str) -> None:
+        """To both stops, with a while at each: some joint states have to arrive."""
+        session.select(joint)
+        if joint in session.robot.drives:
+            self.client.until(lambda: session.limp.limp == joint, f"{joint} to become limp")
+        limits = session.robot.limits[joint]
+        for stop, sign in ((limits.high, 1), (limits.low, -1)):
             self.control.external_torque(joint, sign * HAND[joint])
-        resting: list[bool] = []
+            resting: list[bool] = []
 
-        def have_rested() -> bool:
-            resting.append(self._rest_at(stops, sign))
-            return len(resting) > 25 and all(resting[-25:])
+            def has_rested(s: float = stop, d: int = sign, rest: list[bool] = resting) -> bool:
+                found = self.control.joints()[joint]
+                there = d * (found["position"] - s) > 0.0 and abs(found["velocity"]) < AT_REST
+                rest.append(there)
+                return len(rest) > 25 and all(rest[-25:])
 
-        self.client.until(have_rested, f"joints pushed to {stops}")
-
-    def _rest_at(self, stops: Mapping[str, float], sign: int) -> bool:
-        found = self.control.joints()
-        return all(
-            sign * (found[joint]["position"] - stop) > 0.0
-            and abs(found[joint]["velocity"]) < AT_REST
-            for joint, stop in stops.items()
-        )
+            self.client.until(has_rested, f"{joint} at {stop} rad")
+        self.control.external_torque(joint, 0.0)
 
     def fresh_joint_states(self) -> JointState:
         """A message that was made after now: others may still wait in the queue."""
@@ -160,14 +159,9 @@ def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_w
     prime.start(calibrate=True)
     prime.client.reach(Mode.DAMPING)  # nothing damps a wrist in ZERO_TORQUE
     session = begin(prime)
-    session.select(ELBOW)
-    prime.client.until(lambda: session.limp.limp == ELBOW, "the elbow to become limp")
-    limits = session.robot.limits
-    prime.control.record(60.0)
-    prime.push({joint: limits[joint].high for joint in COUNT}, 1)
-    prime.push({joint: limits[joint].low for joint in COUNT}, -1)
+    prime.control.record(90.0)
     for joint in COUNT:
-        prime.control.external_torque(joint, 0.0)
+        prime.sweep(session, joint)
     session.select("")
     prime.client.until(lambda: session.limp.released, "the elbow to be as it was")
     assert {drive["gate"] for drive in prime.control.drives()} == {0}

@@ -26,7 +26,6 @@ from prime_description.description import expand
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 FAKE = Path(__file__).with_name("fake_prime.py")
 INSTALLED = Path(get_package_share_directory("humanoid_bringup_prime"))
-WRISTS = {"left_wrist_roll", "left_wrist_pitch", "right_wrist_roll", "right_wrist_pitch"}
 TRUE_DIRECTION, TRUE_OFFSET = -1, 0.3  # as in FAKE
 FACTORY = "{(9090, 1): 1000, (9089, 1): 270, (9089, 2): 20, (9091, 0): 0}"
 LIMP = "{(9090, 1): 0, (9089, 1): 270, (9089, 2): 0, (9091, 0): 1}"
@@ -121,16 +120,17 @@ def entries(path: Path) -> dict:
     return yaml.safe_load(path.read_text())
 
 
-def test_limp_joints_and_wrists_get_their_true_offsets_and_the_others_keep_theirs(
+def test_the_chosen_joints_get_their_true_offsets_and_the_others_keep_theirs(
     prime, calibrate, tmp_path
 ) -> None:
     before, output = entries(prime.used), tmp_path / "new.yaml"
     run = calibrate(
-        *("--joint", "left_elbow_pitch", "--joint", "right_wrist_yaw", "--duration", "1.5"),
+        *("--joint", "left_elbow_pitch", "--joint", "left_wrist_roll"),
+        *("--joint", "right_wrist_yaw", "--duration", "1.5"),
         *("--output", str(output), "--flip", "left_wrist_roll", "--flip", "left_wrist_yaw"),
     )
     assert run.finish() == 0, run.text
-    swept = {*WRISTS, "left_elbow_pitch", "right_wrist_yaw"}
+    swept = {"left_elbow_pitch", "left_wrist_roll", "right_wrist_yaw"}
     found = entries(output)
     assert list(found) == list(before)
     for joint, entry in found.items():
@@ -152,7 +152,7 @@ def test_limp_joints_and_wrists_get_their_true_offsets_and_the_others_keep_their
 def test_the_file_in_use_is_replaced_with_a_backup(own_prime, hc, used) -> None:
     before = entries(used)
     own_prime()
-    run = hc("calibrate", "--duration", "1.5")
+    run = hc("calibrate", "--joint", "left_wrist_roll", "--duration", "1.5")
     assert run.finish() == 0, run.text
     (backup,) = used.parent.glob("*.bak")
     assert entries(backup) == before
@@ -160,7 +160,7 @@ def test_the_file_in_use_is_replaced_with_a_backup(own_prime, hc, used) -> None:
     assert run.lines[-1] == (
         f"written to {used}, the old file is {backup}; start the robot again to use it"
     )
-    again = hc("calibrate", "--duration", "1")
+    again = hc("calibrate", "--joint", "left_wrist_roll", "--duration", "1")
     assert again.finish() == 1
     assert again.lines == [
         f"hc: {used} was changed after the robot was started, so it isn't what the robot uses: "
@@ -172,7 +172,7 @@ def test_an_abort_restores_the_limp_joint_and_writes_nothing(prime, calibrate) -
     before = prime.used.read_text()
     run = calibrate("--joint", "left_elbow_pitch", "--duration", "1000")
     run.wait_for("move it to both stops")
-    second = calibrate("--duration", "1")
+    second = calibrate("--joint", "left_wrist_roll", "--duration", "1")
     assert second.finish() == 1
     assert "hc: a calibration process is already running on ROS domain" in second.text
     run.send(signal.SIGTERM)
@@ -220,7 +220,10 @@ def test_an_impedance_manager_that_turns_up_ends_it_with_the_joint_restored(
 def test_what_cannot_be_done_is_said_before_anything_is_touched(prime, calibrate, tmp_path) -> None:
     for options, said in (
         (("--joint", "left_knee"), "unknown joint left_knee; known: left_shoulder_pitch, "),
-        (("--output", str(tmp_path / "no" / "c.yaml")), "there is no folder"),
+        (
+            ("--joint", "left_elbow_pitch", "--output", str(tmp_path / "no" / "c.yaml")),
+            "there is no folder",
+        ),
     ):
         run = calibrate("--duration", "1", *options)
         assert run.finish() == 1
@@ -236,7 +239,7 @@ def test_without_a_sweep_there_is_nothing_to_write(start, hc, used, urdf) -> Non
     fake = start(sys.executable, "-c", text, str(urdf))
     fake.wait_for("serving")
     before = used.read_text()
-    run = hc("calibrate", "--duration", "1.5")
+    run = hc("calibrate", "--joint", "left_wrist_roll", "--duration", "1.5")
     assert run.finish() == 1
     assert run.lines[-1] == ("hc: no joint was swept by 0.5 rad or flipped: nothing was written")
     assert used.read_text() == before
@@ -279,6 +282,7 @@ def test_a_flip_of_an_unknown_joint_changes_nothing(used) -> None:
     [
         ("calibrate", "is needed without a terminal"),
         ("calibrate --joint left_elbow_pitch", "is needed without a terminal"),
+        ("calibrate --duration 1", "is for each --joint; give them"),
         ("calibrate --duration 1 --calibration FILE", "is for --flip alone"),
         ("calibrate --duration 1 --hardware FILE", "is for --flip alone"),
         ("calibrate --duration 0", "--duration"),
@@ -356,15 +360,18 @@ def test_in_a_terminal_keys_select_and_write_and_a_table_shows_all_joints(
     screen.wait_for(lambda text: "right_wrist_yaw" in text and "w: write" in text)
     screen.press("n")  # left_shoulder_pitch
     prime.wait_for(f"gate 0 1 {LIMP}")
-    screen.wait_for(lambda text: text.count("100%") > 5)
+    screen.wait_for(lambda text: "100%" in text)
     screen.press("\x1b[B")  # the next one
     prime.wait_for(f"gate 1 1 {LIMP}")
-    screen.press("0")
+    screen.press("ppp")  # back over the first one to the last
+    prime.wait_for(f"gate 9 1 {LIMP}")
     prime.wait_for(f"gate 1 0 {FACTORY}")
+    screen.press("0")
+    prime.wait_for(f"gate 9 0 {FACTORY}")
     screen.press("xw")
     assert screen.finish() == 0, screen.text
     assert "written to" in screen.text
-    assert entries(output)["left_wrist_roll"]["homing_offset"] == pytest.approx(TRUE_OFFSET)
+    assert entries(output)["left_shoulder_pitch"]["homing_offset"] == pytest.approx(TRUE_OFFSET)
 
 
 def test_in_a_terminal_q_restores_and_writes_nothing(prime, terminal) -> None:

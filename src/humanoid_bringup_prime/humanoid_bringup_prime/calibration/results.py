@@ -26,7 +26,7 @@ class JointResult:
     setting: Setting
     changed: bool  # by a sweep or a flip
     origin: str  # in words, for the file
-    sweep: Interval | None  # raw [rad]; None if the joint was never loose
+    sweep: Interval | None  # raw [rad]; None if the joint was never recorded
     coverage: float | None  # sweep as a part of the URDF's range
     warnings: tuple[str, ...]
 

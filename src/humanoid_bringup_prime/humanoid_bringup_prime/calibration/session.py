@@ -46,7 +46,9 @@ class CalibrationSession:
     def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
         """A message of /prime/joint_states arrived at `now` [s]."""
         self.limp.joints_seen(names, positions, now)
-        self._recorder.seen(names, positions, self._loose())
+        # No other: wrists swing by themselves when an arm is moved, which is no sweep.
+        selected = np.array([name == self.selected for name in self.robot.joints.names])
+        self._recorder.seen(names, positions, self._loose() & selected)
 
     def select(self, joint: str) -> None:
         """The joint to be moved, and to be made limp if it is an eRob; "": none.

@@ -13,7 +13,7 @@ from humanoid_control_common.joints import FloatArray, JointSet
 
 
 class SweepRecorder:
-    """Least and largest raw angle of every joint while it was loose; arrays (n_joints,).
+    """Least and largest raw angle of every joint while it was recorded; arrays (n_joints,).
 
     Args:
         joints: names in order.
@@ -29,19 +29,19 @@ class SweepRecorder:
         self._high = np.full(count, -np.inf)
 
     def seen(
-        self, names: Sequence[str], positions: Sequence[float], loose: NDArray[np.bool_]
+        self, names: Sequence[str], positions: Sequence[float], wanted: NDArray[np.bool_]
     ) -> None:
         """Take a message of /prime/joint_states; `positions` [rad] are in the joint frame.
 
         Joints not in it, and positions that are no number, say nothing. Only joints that are
-        `loose` are recorded: the sag of a joint that is held must not pass for a sweep.
+        `wanted` are recorded: the sag of a joint that is held must not pass for a sweep.
         """
         found = dict(zip(names, positions, strict=False))
         joint = np.array([found.get(name, np.nan) for name in self.joints.names])
         known = np.isfinite(joint)
         raw = self._in_force.position_to_raw(joint)
         np.copyto(self.raw, raw, where=known)
-        recorded = known & loose
+        recorded = known & wanted
         np.copyto(self._low, np.minimum(self._low, raw), where=recorded)
         np.copyto(self._high, np.maximum(self._high, raw), where=recorded)
 
@@ -50,6 +50,6 @@ class SweepRecorder:
         self._low[joint], self._high[joint] = np.inf, -np.inf
 
     def sweep(self, joint: int) -> Interval | None:
-        """Raw angles [rad] that the joint was moved between; None if it never was loose."""
+        """Raw angles [rad] that the joint was moved between; None if it never was recorded."""
         low, high = float(self._low[joint]), float(self._high[joint])
         return Interval(low, high) if low <= high else None

@@ -40,6 +40,7 @@ def row(session: CalibrationSession, joint: str) -> JointRow:
 
 
 def test_a_wrist_is_limp_by_itself_and_is_calibrated_by_moving_it(session: Any) -> None:
+    session.select("left_wrist_roll")
     move(session, "left_wrist_roll", 0.0, 1.0, -0.4)
     found = row(session, "left_wrist_roll")
     assert found.loose
@@ -48,6 +49,17 @@ def test_a_wrist_is_limp_by_itself_and_is_calibrated_by_moving_it(session: Any) 
     assert found.position == pytest.approx(-0.7)
     assert found.raw == -0.4
     assert not row(session, "right_wrist_roll").result.changed
+
+
+def test_a_wrist_that_swings_while_another_joint_is_calibrated_keeps_its_values(
+    session: Any,
+) -> None:
+    session.select("left_wrist_pitch")
+    move(session, "left_wrist_roll", 0.0, 0.7, -0.1)
+    found = row(session, "left_wrist_roll")
+    assert found.loose
+    assert not found.result.changed
+    assert found.result.sweep is None
 
 
 def test_an_erob_that_is_held_is_not_calibrated_by_its_sag(session: Any) -> None:
@@ -68,6 +80,7 @@ def test_flipping_twice_is_not_flipping(session: Any) -> None:
 
 
 def test_a_sweep_can_be_forgotten(session: Any) -> None:
+    session.select("left_wrist_roll")
     move(session, "left_wrist_roll", 0.7, -0.7)
     session.forget("left_wrist_roll")
     assert not row(session, "left_wrist_roll").result.changed

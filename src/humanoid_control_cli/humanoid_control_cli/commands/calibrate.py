@@ -13,7 +13,7 @@ from humanoid_control_cli.commands.robot import Timeout
 
 Joints = Annotated[
     list[str] | None,
-    typer.Option(metavar="JOINT", help="Make this joint limp first; again for more, in turn."),
+    typer.Option(metavar="JOINT", help="Make this joint limp; again for more, in turn."),
 ]
 
 
@@ -69,6 +69,8 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
     for name, value in (("'--calibration'", calibration), ("'--hardware'", hardware)):
         if value is not None:
             raise typer.BadParameter("is for --flip alone", param_hint=name)
+    if duration is not None and not joint:
+        raise typer.BadParameter("is for each --joint; give them", param_hint="'--duration'")
     if duration is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise typer.BadParameter(
             "is needed without a terminal: there are no keys to end with", param_hint="'--duration'"

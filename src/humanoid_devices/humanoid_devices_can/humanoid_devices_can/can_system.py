@@ -162,6 +162,7 @@ class CanSystem:
         motors = list(self._all) if dead else self._supervisor.faulty(session)
         self._supervisor.remark = ""
         if motors:
+            self._supervisor.remark = "motors are being enabled anew"
             self._paused = frozenset(motors)
             self._recovery = threading.Thread(
                 target=self._recover, args=(session, motors, dead), name="can reset", daemon=True
@@ -175,6 +176,7 @@ class CanSystem:
                 session = self._session = self._open()
             session.outbox.clear(motors)
             self._enable(session, motors)
+            self._supervisor.remark = ""
         except (CanBusError, MotorError) as error:
             self._supervisor.remark = f"not enabled again: {error}"
         finally:

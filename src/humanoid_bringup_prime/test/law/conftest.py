@@ -1,0 +1,294 @@
+"""The MIT law of the documents, the commands and modes that are measured, and how they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import pi
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pytest
+import yaml
+
+from humanoid_control_common.joints import FloatArray, JointLimits
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import JointCommand
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+
+COUNT = 2 * pi / 65536  # [rad] of a Sito encoder; an eRob's is 8 times finer, so on its grid too
+CONFIG = Path(__file__).resolve().parents[2] / "config" / "prime_controllers.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table of the command surface: five numbers for a joint."""
+
+    name: str
+    position: float  # [rad]
+    velocity: float  # [rad/s]
+    effort: float  # [Nm]
+    stiffness: float  # [Nm/rad]
+    damping: float  # [Nm s/rad]
+
+    def law(self, position: float, velocity: float) -> float:
+        """Torque [Nm] at a joint in this state."""
+        spring = self.stiffness * (self.position - position)
+        return spring + self.damping * (self.velocity - velocity) + self.effort
+
+    def fill(self, command: JointCommand) -> None:
+        """The same five numbers for every joint."""
+        for name in ("position", "velocity", "effort", "stiffness", "damping"):
+            getattr(command, name)[:] = getattr(self, name)
+
+
+ROWS = [
+    Row("position only", 0.35, 0.0, 0.0, 20.0, 2.0),
+    Row("computed torque", 0.31, 0.6, 1.5, 15.0, 1.2),
+    Row("damping only", 0.9, 0.0, 0.0, 0.0, 4.0),
+    Row("pure torque", 0.9, 0.5, 2.25, 0.0, 0.0),
+    Row("zero torque", 0.0, 0.0, 0.0, 0.0, 0.0),
+]
+
+
+@pytest.fixture(params=ROWS, ids=lambda row: row.name.replace(" ", "-"))
+def row(request: pytest.FixtureRequest) -> Row:
+    """Each row of the command surface."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def known_state() -> tuple[float, float]:
+    """Where the joint is [rad] and how fast [rad/s]: whole counts, so that only the wire rounds."""
+    return 2500 * COUNT, -4000 * COUNT
+
+
+@dataclass(frozen=True, slots=True)
+class Nominal:
+    """What the documents ask of a mode."""
+
+    mode: Mode
+    stiffness: float  # [Nm/rad]
+    damping: float  # [Nm s/rad]
+
+    @property
+    def row(self) -> Row:
+        """The mode's command with the joint's target at 0."""
+        return Row(self.mode.name, 0.0, 0.0, 0.0, self.stiffness, self.damping)
+
+
+NOMINAL = [
+    Nominal(Mode.ZERO_TORQUE, 0.0, 0.0),
+    Nominal(Mode.DAMPING, 0.0, 6.0),
+    Nominal(Mode.STANDBY, 20.0, 2.0),
+    Nominal(Mode.LOCOMOTION, 20.0, 2.0),
+    Nominal(Mode.REMOTE, 20.0, 2.0),
+]
+
+
+@pytest.fixture(params=NOMINAL, ids=lambda nominal: nominal.mode.name)
+def nominal(request: pytest.FixtureRequest) -> Nominal:
+    """Each mode with the gains of the documents."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def nominal_of() -> dict[Mode, Nominal]:
+    """The gains of the documents by mode."""
+    return {nominal.mode: nominal for nominal in NOMINAL}
+
+
+@pytest.fixture(scope="session")
+def nominal_row() -> Callable[[float, float], Row]:
+    """Makes commands with a stiffness and damping, target 0."""
+    return lambda stiffness, damping: Row("", 0.0, 0.0, 0.0, stiffness, damping)
+
+
+@pytest.fixture(scope="session")
+def shipped() -> dict[str, Any]:
+    """Parameters of the nodes of Prime, as they are shipped."""
+    content = yaml.safe_load(CONFIG.read_text())
+    return {node: entry["ros__parameters"] for node, entry in content.items()}
+
+
+class Specimens(Protocol):
+    """Joints with their motors, as they are in the plant. Arrays have an entry per joint."""
+
+    settling: float  # [s] until the slowest of them has come to rest
+
+    def torque_at(self, position: float, velocity: float) -> FloatArray:
+        """Torques [Nm] of the motors while the joints are held in a state [rad, rad/s]."""
+
+    def place(self, position: float, velocity: float) -> None:
+        """Put all joints somewhere and let go."""
+
+    def load(self, torque: float) -> None:
+        """Torque [Nm] from outside on each of them."""
+
+    def run(self, seconds: float) -> tuple[FloatArray, FloatArray]:
+        """Positions and velocities every 20 ms, shape (samples, joints)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Gains at the joints."""
+
+    stiffness: FloatArray  # [Nm/rad]
+    damping: FloatArray  # [Nm s/rad]
+
+    def of(self, joint: int) -> tuple[float, float]:
+        """Stiffness and damping of one joint."""
+        return float(self.stiffness[joint]), float(self.damping[joint])
+
+
+class Laboratory:
+    """Measures the gains of joints whose target is at 0, without looking at their motors."""
+
+    PERIOD = 0.02  # [s] of what specimens tell
+
+    def held(self, joints: Specimens) -> Measured:
+        """Stiffness from a held offset, damping from a held speed."""
+        offset, speed = 800 * COUNT, 4000 * COUNT
+        return Measured(
+            -joints.torque_at(offset, 0.0) / offset, -joints.torque_at(0.0, speed) / speed
+        )
+
+    def loaded(self, joints: Specimens, nominal: Nominal) -> Measured:
+        """From how the joints move under a known torque, in the way the mode lets them move."""
+        if nominal.stiffness:
+            return self.deflected(joints, 2.0)
+        if nominal.damping:
+            damping = self.drifting(joints, 3.0)
+            return Measured(np.zeros_like(damping), damping)
+        return self.coasting(joints)
+
+    def deflected(self, joints: Specimens, load: float) -> Measured:
+        """Stiffness from the deflection under a load; damping from the decay without it.
+
+        All of the spring's energy ends in the damper: 1/2 load deflection = damping ∫ v² dt.
+        """
+        joints.place(0.0, 0.0)
+        joints.load(load)
+        positions, speeds = joints.run(joints.settling)
+        deflection = positions[-1]
+        assert (np.abs(speeds[-1]) < 2e-3).all()  # [rad/s]; they rest
+        joints.load(0.0)
+        _, speeds = joints.run(joints.settling)
+        work = np.sum(speeds**2, axis=0) * self.PERIOD
+        return Measured(load / deflection, 0.5 * load * deflection / work)
+
+    def drifting(self, joints: Specimens, load: float) -> FloatArray:
+        """Damping from the steady velocity under a load."""
+        joints.place(0.0, 0.0)
+        joints.load(load)
+        _, speeds = joints.run(0.8)
+        joints.load(0.0)
+        joints.place(0.0, 0.0)
+        np.testing.assert_allclose(speeds[-1], speeds[-2], rtol=1e-3)
+        return np.asarray(load / speeds[-1])
+
+    def coasting(self, joints: Specimens) -> Measured:
+        """Let go off its target a joint keeps its speed exactly, if nothing turns or brakes it."""
+        joints.place(0.2, 0.5)
+        _, speeds = joints.run(0.8)
+        joints.place(0.0, 0.0)
+        assert (speeds == 0.5).all()
+        return Measured(np.zeros(speeds.shape[1]), np.zeros(speeds.shape[1]))
+
+
+@pytest.fixture(scope="session")
+def laboratory() -> Laboratory:
+    return Laboratory()
+
+
+@dataclass
+class Table:
+    """Lines of numbers, shown with -s."""
+
+    title: str
+    columns: tuple[str, ...]
+    lines: list[tuple[object, ...]] = field(default_factory=list)
+
+    def add(self, *line: object) -> None:
+        self.lines.append(line)
+
+    def add_mode(
+        self, nominal: Nominal, joint: str, held: tuple[float, float], loaded: tuple[float, float]
+    ) -> None:
+        """Stiffness and damping of one joint in a mode, measured in two ways."""
+        asked = nominal.stiffness, nominal.damping
+        ratios = (h / a if a else "-" for h, a in zip(held, asked, strict=True))
+        by_gain = zip(asked, held, loaded, strict=True)
+        self.add(nominal.mode.name, joint, *(value for gain in by_gain for value in gain), *ratios)
+
+    def __str__(self) -> str:
+        lines = [tuple(_text(value) for value in line) for line in (self.columns, *self.lines)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ("  ".join(v.ljust(w) for v, w in zip(line, widths, strict=True)) for line in lines)
+        return "\n".join(("", self.title, *rows))
+
+
+def _text(value: object) -> str:
+    return f"{round(value, 4) + 0.0:.4f}" if isinstance(value, float) else str(value)
+
+
+def _shown(title: str, *columns: str) -> Iterator[Table]:
+    table = Table(title, columns)
+    yield table
+    sys.stdout.write(f"{table}\n")
+
+
+@pytest.fixture(scope="session")
+def law_table() -> Iterator[Table]:
+    """What the same five numbers give on every back end."""
+    yield from _shown(
+        "One command on every back end: torque at the joint [Nm]",
+        "command", "back end", "law", "measured", "difference", "bound",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def wrist_table() -> Iterator[Table]:
+    """What the divisors of Sito gains do."""
+    yield from _shown(
+        "Gains of a wrist by its divisors, of those asked for",
+        "divisors", "measured by", "documents", "measured", "reversed",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def mode_table() -> Iterator[Table]:
+    """The gains of every mode."""
+    yield from _shown(
+        "Gains of every mode, measured at the joint [Nm/rad, Nm s/rad]",
+        "mode", "joint", "kp", "held", "loaded", "kd", "held", "loaded", "kp ratio", "kd ratio",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def block_info() -> Callable[..., HardwareInfo]:
+    """Makes the block of joints j0, j1, … with these parameters."""
+
+    def make(
+        parameters: dict[str, str],
+        joints: Sequence[dict[str, str]],
+        *,
+        plugin: str = "",
+        urdf: str = "<robot/>",
+        initial: float | None = None,
+        update_rate: float = 50.0,
+    ) -> HardwareInfo:
+        ones: FloatArray = np.ones(len(joints))
+        return HardwareInfo(
+            name="Bench",
+            plugin=plugin,
+            parameters=parameters,
+            joints=tuple(JointInfo(f"j{i}", dict(p), initial) for i, p in enumerate(joints)),
+            limits=JointLimits(-3.0 * ones, 3.0 * ones, 4.0 * ones, 30.0 * ones),
+            update_rate=update_rate,
+            urdf=urdf,
+        )
+
+    return make
