@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
+from humanoid_twin.control.address import address_of
 from humanoid_twin.errors import TwinError
 
 _PATIENCE: Final = 60.0  # [s] for a reply; a long `advance` takes its time
@@ -25,7 +26,8 @@ class ControlClient:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_PATIENCE)
         try:
-            self._socket.connect(self._path)
+            with address_of(Path(path)) as address:
+                self._socket.connect(address)
         except OSError as error:
             self._socket.close()
             raise self.error(f"no {self.who} listens at '{path}': {error.strerror}") from error

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from humanoid_control_common.errors import RobotError
+from humanoid_twin.control.address import address_of
 from humanoid_twin.errors import TwinError
 
 _LONGEST_LINE: Final = 1 << 20  # [bytes]
@@ -26,7 +27,8 @@ class ControlServer:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             path.unlink(missing_ok=True)
-            self._listener.bind(str(path))
+            with address_of(path) as address:
+                self._listener.bind(address)
         except OSError as error:
             self._listener.close()
             raise TwinError(f"control channel '{path}': {error.strerror or error}") from error
