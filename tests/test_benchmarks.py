@@ -26,8 +26,15 @@ EXPECTED = {
     "simulation.py": "control process, unpaced",
     "topics.py": "publish to callback, 200 Hz, ratio",
     "virtual_robot.py": "host at 200 Hz: CAN load",
+    "whole_robot.py": "command to torque, wrist (CAN)",
 }
-ON_A_RING = ("cyclic_exchange.py", "impedance_switch.py", "ring_bringup.py", "virtual_robot.py")
+ON_A_RING = (
+    "cyclic_exchange.py",
+    "impedance_switch.py",
+    "ring_bringup.py",
+    "virtual_robot.py",
+    "whole_robot.py",
+)
 
 
 def run(script: str, *options: str) -> str:

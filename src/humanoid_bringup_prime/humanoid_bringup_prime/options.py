@@ -46,6 +46,7 @@ class Options:
     viewer_port: int = 8080
     controllers_file: Path | None = None
     hardware_config: Path | None = None
+    mountings: Path | None = None  # of TWIN: how its drives sit on their joints; None: straight
     calibration_file: Path | None = None
 
     def __post_init__(self) -> None:

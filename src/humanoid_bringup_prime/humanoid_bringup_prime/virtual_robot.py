@@ -35,6 +35,7 @@ def processes(options: Options, folder: Path) -> list[Process]:
     robot = [
         *("--urdf", urdf, "--cable", master, "--ring", drives),
         *("--can", folder / "can", "--control", control),
+        *(("--mountings", options.mountings) if options.mountings else ()),
         "--realtime",  # drives are on time, whatever else this machine has to do
     ]
     truth = write_parameters(folder, "truth", {"control": str(control)})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Final
 
 from ament_index_python.packages import (
     PackageNotFoundError,
@@ -24,10 +23,6 @@ from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
-READY: Final = Command(
-    "ready", (sys.executable, "-m", "humanoid_control_cli.ready"), required=False
-)
-
 
 def bring_up(options: Options) -> int:
     """Run Prime until it is stopped or a process ends. Returns the exit code.
@@ -38,7 +33,7 @@ def bring_up(options: Options) -> int:
     with StopSignals() as signals, Guard() as guard:
         # Refused here, before the robot of the other one is mistaken for ours.
         take_domain_lock().close()
-        commands = [*map(_command, plan(options, guard.folder)), READY]
+        commands = [*map(_command, plan(options, guard.folder)), _ready(options)]
         warnings = require_buses(options, _hardware_file(options))
         output = Output(
             sys.stdout.fileno(),
@@ -50,6 +45,13 @@ def bring_up(options: Options) -> int:
         for note in [*notes(options), *warnings]:
             output.say(note)
         return Supervisor(output, signals, guard).run(commands, _environment())
+
+
+def _ready(options: Options) -> Command:
+    """What says when the robot is up, and what to do then."""
+    next_command = ["hc calibrate"] if options.calibrate else []
+    words = (sys.executable, "-m", "humanoid_control_cli.ready", *next_command)
+    return Command("ready", words, required=False)
 
 
 def _command(process: Process) -> Command:
@@ -67,6 +69,8 @@ def _hardware_file(options: Options) -> Path:
 def find_executable(package: str, executable: str) -> Path:
     """Where `ros2 run` finds it too. Raises ConfigError with what to do if it isn't there."""
     remedy = "build the workspace (`make build`) and open it (`source env.sh`)"
+    if not package.startswith("humanoid_"):
+        remedy = f"it comes with ROS 2: `sudo apt install ros-$ROS_DISTRO-{package}`, not with PyPI"
     try:
         program = Path(get_package_prefix(package)) / "lib" / package / executable
     except PackageNotFoundError:

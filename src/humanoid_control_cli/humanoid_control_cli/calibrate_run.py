@@ -38,7 +38,7 @@ RELEASE_PATIENCE: Final = 5.0  # [s] until joints that can't be restored are giv
 class Wishes:
     """What the command line says."""
 
-    joints: tuple[str, ...]  # to be moved one after another; none: as the keys say
+    joints: tuple[str, ...]  # to be moved one after another; without duration: to begin with
     duration: float  # [s] for each of them; infinite: until a key
     flips: tuple[str, ...]
     output: Path | None  # None: the file that the robot uses
@@ -65,6 +65,8 @@ class Calibrating:
         """
         for joint in self._wishes.flips:
             self._session.flip(joint)
+        if self._todo and math.isinf(self._wishes.duration):
+            self._session.select(self._todo[0])
 
         def look() -> bool:
             if stop.count:

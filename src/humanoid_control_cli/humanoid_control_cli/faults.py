@@ -11,6 +11,7 @@ from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.status import LATCHED
 
 CLEAR_FAULT: Final = "/mode_manager/clear_fault"
+LATCHED_TIME: Final = 0.5  # [s] in which what all sources said last arrives
 RESET_SENT: Final = "reset sent"  # how the mode manager begins while a fault is still there
 
 
@@ -33,6 +34,7 @@ def clear_faults(client: Client) -> str:
     except RefusedError as refusal:
         if not str(refusal).startswith(RESET_SENT):
             raise
+        client.wait(lambda: False, LATCHED_TIME)
         if not client.wait(well, client.timeout):
             raise
     return client.trigger(CLEAR_FAULT)

@@ -20,13 +20,13 @@ FALLEN: Final = "Fell to safety"  # how the mode manager begins
 NEXT: Final = {Mode.ZERO_TORQUE: "hc mode damp", Mode.DAMPING: "hc mode load"}
 
 
-def sentence(statement: Statement, rate: float) -> str:
-    """What is said when joint states flow at `rate` [Hz]."""
+def sentence(statement: Statement, rate: float, next_command: str = "") -> str:
+    """What is said when joint states flow at `rate` [Hz]; `next_command` replaces the usual one."""
     text = f"Prime is up: {statement.mode.name}, joint states at {rate:.0f} Hz"
     if statement.message:
         text += f" ({statement.message})"
-    fallen = statement.message.startswith(FALLEN)
-    return f"{text}; next: {'hc status' if fallen else NEXT.get(statement.mode, 'hc status')}"
+    usual = next_command or NEXT.get(statement.mode, "hc status")
+    return f"{text}; next: {'hc status' if statement.message.startswith(FALLEN) else usual}"
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
             sys.stdout.write("still waiting for joint states and a mode\n")
             sys.stdout.flush()
         assert modes.latest is not None
-        sys.stdout.write(f"{sentence(modes.latest, flow.rate)}\n")
+        sys.stdout.write(f"{sentence(modes.latest, flow.rate, *sys.argv[1:])}\n")
 
 
 if __name__ == "__main__":

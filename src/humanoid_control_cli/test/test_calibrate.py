@@ -363,7 +363,7 @@ def test_in_a_terminal_keys_select_and_write_and_a_table_shows_all_joints(
     screen.wait_for(lambda text: "100%" in text)
     screen.press("\x1b[B")  # the next one
     prime.wait_for(f"gate 1 1 {LIMP}")
-    screen.press("ppp")  # back over the first one to the last
+    screen.press("pp")  # back over the first one to the last
     prime.wait_for(f"gate 9 1 {LIMP}")
     prime.wait_for(f"gate 1 0 {FACTORY}")
     screen.press("0")
@@ -376,7 +376,7 @@ def test_in_a_terminal_keys_select_and_write_and_a_table_shows_all_joints(
 
 def test_in_a_terminal_q_restores_and_writes_nothing(prime, terminal) -> None:
     before = prime.used.read_text()
-    screen = terminal("--joint", "left_elbow_pitch", "--duration", "1000")
+    screen = terminal("--joint", "left_elbow_pitch")
     prime.wait_for(f"gate 3 1 {LIMP}")
     screen.press("q")
     assert screen.finish() == 1

@@ -18,6 +18,6 @@ setup(
     zip_safe=True,
     maintainer="Humanoid Control maintainers",
     maintainer_email="maintainers@humanoid-control.org",
-    description="What MIT motors on a CAN bus have in common: the bus through python-can, receiving, sending, supervision.",
+    description="What MIT motors on a CAN bus have in common.",
     license="Apache-2.0",
 )

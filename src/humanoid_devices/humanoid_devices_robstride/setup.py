@@ -22,7 +22,8 @@ setup(
     license="Apache-2.0",
     entry_points={
         "humanoid_control.hardware": [
-            "humanoid_devices_robstride/RobstrideSystem = humanoid_devices_robstride.robstride_system:RobstrideSystem",
+            "humanoid_devices_robstride/RobstrideSystem = "
+            "humanoid_devices_robstride.robstride_system:RobstrideSystem",
         ],
     },
 )

@@ -38,6 +38,9 @@ def ring(
             metavar="FILE", dir_okay=False, help="Write all frames into a pcap file (Wireshark)."
         ),
     ] = None,
+    control: Annotated[
+        Path | None, typer.Option(metavar="SOCKET", help="Where to inject faults: a unix socket.")
+    ] = None,
 ) -> None:
     """Run eRob drives at one end of a cable until Ctrl-C; point any EtherCAT master at the other.
 
@@ -53,6 +56,8 @@ def ring(
         words.append("--realtime")
     if capture:
         words += ["--capture", str(capture)]
+    if control:
+        words += ["--control", str(control)]
     raise typer.Exit(main(words))
 
 

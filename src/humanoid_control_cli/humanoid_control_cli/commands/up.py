@@ -96,6 +96,9 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         Path | None, _file("Which drive moves which joint.", "--hardware", "--hardware-config")
     ] = None,
     calibration: Annotated[Path | None, _file("Directions and homing offsets.")] = None,
+    mountings: Annotated[
+        Path | None, _file("twin: how its drives sit on their joints, for a calibration to find.")
+    ] = None,
     host: Annotated[str, typer.Option(help="Address the viewer listens on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of the viewer, or the next free one.")
@@ -106,6 +109,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     if backend is not Backend.TWIN:
         _check_for(Backend.REAL, backend, "'--backends'", backends)
         _check_for(Backend.REAL, backend, "'--calibrate'", calibrate or None)
+    _check_for(Backend.TWIN, backend, "'--mountings'", mountings)
     _check_for(Backend.REAL, backend, "'--interface'", interface)
     _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
     _check_for(Backend.REAL, backend, "'--can-channel'", can_channel)
@@ -128,6 +132,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         controllers_file=controllers,
         hardware_config=hardware,
         calibration_file=calibration,
+        mountings=mountings,
     )
     raise typer.Exit(bring_up(options))
 

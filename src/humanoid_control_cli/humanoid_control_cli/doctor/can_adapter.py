@@ -36,7 +36,7 @@ def _socketcan(subject: str, channel: str, sys_folder: Path) -> list[Finding]:
         remedy = f"use a kernel with CONFIG_CAN, or an slcan adapter; {WITHOUT}"
         return [missing(subject, "this kernel has no SocketCAN", remedy)]
     folder = sys_folder / "class/net" / channel
-    up = f"`sudo ip link set {channel} up type can bitrate {BITRATE}`"
+    up = f"`sudo ip link set {channel} up type can bitrate {BITRATE} restart-ms 100`"
     if not folder.is_dir():
         there = [p.name for p in sorted((sys_folder / "class/net").iterdir()) if _is_can(p)]
         found = f"does not exist; CAN interfaces: {', '.join(there) or 'none'}"

@@ -29,7 +29,7 @@ def _code(error: BaseException) -> int | None:
 
 
 def _how_to_raise(settings: BusSettings) -> str:
-    return f"ip link set {settings.channel} up type can bitrate {settings.bitrate}"
+    return f"ip link set {settings.channel} up type can bitrate {settings.bitrate} restart-ms 100"
 
 
 def opening_problem(error: BaseException, settings: BusSettings) -> str:

@@ -81,7 +81,7 @@ def parse_settings(
         motors=motors,
         limits=info.limits,
         update_rate=info.update_rate,
-        calibration=_calibration(block["calibration_file"], info.joint_set.names, where),
+        calibration=_calibration(block["calibration_file"], motors, where),
     )
 
 
@@ -111,8 +111,9 @@ def _check_ids(motors: Sequence[Motor], where: str) -> None:
         first[motor.id] = motor.joint
 
 
-def _calibration(path: str, joints: tuple[str, ...], where: str) -> Calibration:
+def _calibration(path: str, motors: Sequence[Motor], where: str) -> Calibration:
+    joints, ids = [motor.joint for motor in motors], [motor.id for motor in motors]
     try:
-        return load_calibration(Path(path), joints)
+        return load_calibration(Path(path), joints, ids)
     except ConfigError as error:
         raise ConfigError(f"{where}: calibration_file: {error}") from error

@@ -20,7 +20,7 @@ class Timing:
     gains_refresh: float = 0.5  # gains are sent again at 2 Hz (documents)
     recent: float = 1.0  # for how long an event counts as observed now
     overrun_periods: float = 4.0  # of the control loop; a command that waits longer is an overrun
-    shortest_overrun: float = 0.1  # a held-up machine alone must not look like one
+    shortest_overrun: float = 0.2  # as RX_TIMEOUT: a held-up machine alone must not look like one
     keep_alive: float = 0.05  # between two commands that the loop doesn't send yet
     poll: float = 0.05  # longest wait of the receiving thread
     resend: float = 0.002  # until a frame that a full queue refused is tried again

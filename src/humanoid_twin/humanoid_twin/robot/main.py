@@ -94,6 +94,8 @@ def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
         can = build_wrists(plant, mountings, process.moment)
         add_can(process, can, options.can)
         buses.append(f"{len(can.motors)} motors at {options.can}")
+    if options.control:
+        buses.append(f"control channel {options.control}")
     process.run(options.control, f"robot: {', '.join(buses)}", realtime=options.realtime)
 
 

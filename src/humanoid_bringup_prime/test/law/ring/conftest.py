@@ -55,7 +55,7 @@ class RingTime:
 class RingJoints:
     """The joints of the ring: see Specimens."""
 
-    settling = 2.6
+    settling = 3.0
 
     def __init__(self, rig: RingRig) -> None:
         self._rig, self._control = rig, rig.control
