@@ -38,7 +38,7 @@ twin: build ## Run the real bring-up against the virtual robot, as root, with th
 
 .PHONY: test
 test: setup build ## Run every test
-	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python -m pytest $(ARGS)
+	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py $(ARGS)
 
 .PHONY: soak
 soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames
