@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from math import pi
 from pathlib import Path
@@ -117,6 +118,7 @@ class Specimens(Protocol):
     """Joints with their motors, as they are in the plant. Arrays have an entry per joint."""
 
     settling: float  # [s] until the slowest of them has come to rest
+    undisturbed: AbstractContextManager[Any]  # within it time passes in `torque_at` and `run` only
 
     def torque_at(self, position: float, velocity: float) -> FloatArray:
         """Torques [Nm] of the motors while the joints are held in a state [rad, rad/s]."""
@@ -169,31 +171,34 @@ class Laboratory:
 
         All of the spring's energy ends in the damper: 1/2 load deflection = damping ∫ v² dt.
         """
-        joints.place(0.0, 0.0)
-        joints.load(load)
-        positions, speeds = joints.run(joints.settling)
+        with joints.undisturbed:
+            joints.place(0.0, 0.0)
+            joints.load(load)
+            positions, at_rest = joints.run(joints.settling)
+            joints.load(0.0)
+            _, speeds = joints.run(joints.settling)
+        assert (np.abs(at_rest[-1]) < 2e-3).all()  # [rad/s]
         deflection = positions[-1]
-        assert (np.abs(speeds[-1]) < 2e-3).all()  # [rad/s]; they rest
-        joints.load(0.0)
-        _, speeds = joints.run(joints.settling)
         work = np.sum(speeds**2, axis=0) * self.PERIOD
         return Measured(load / deflection, 0.5 * load * deflection / work)
 
     def drifting(self, joints: Specimens, load: float) -> FloatArray:
         """Damping from the steady velocity under a load."""
-        joints.place(0.0, 0.0)
-        joints.load(load)
-        _, speeds = joints.run(0.8)
-        joints.load(0.0)
-        joints.place(0.0, 0.0)
+        with joints.undisturbed:
+            joints.place(0.0, 0.0)
+            joints.load(load)
+            _, speeds = joints.run(0.8)
+            joints.load(0.0)
+            joints.place(0.0, 0.0)
         np.testing.assert_allclose(speeds[-1], speeds[-2], rtol=1e-3)
         return np.asarray(load / speeds[-1])
 
     def coasting(self, joints: Specimens) -> Measured:
         """Let go off its target a joint keeps its speed exactly, if nothing turns or brakes it."""
-        joints.place(0.2, 0.5)
-        _, speeds = joints.run(0.8)
-        joints.place(0.0, 0.0)
+        with joints.undisturbed:
+            joints.place(0.2, 0.5)
+            _, speeds = joints.run(0.8)
+            joints.place(0.0, 0.0)
         assert (speeds == 0.5).all()
         return Measured(np.zeros(speeds.shape[1]), np.zeros(speeds.shape[1]))
 

@@ -135,6 +135,7 @@ class MotorJoints:
 
     def __init__(self, motors: Motors) -> None:
         self._motors, self._plant = motors, motors.plant
+        self.undisturbed = motors.lock
 
     def torque_at(self, position: float, velocity: float) -> FloatArray:
         with self._motors.lock:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any, Final
 
 import numpy as np
@@ -56,6 +56,7 @@ class RingJoints:
     """The joints of the ring: see Specimens."""
 
     settling = 3.0
+    undisturbed = nullcontext()
 
     def __init__(self, rig: RingRig) -> None:
         self._rig, self._control = rig, rig.control
