@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import random
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,29 @@ SOFT, STIFF = (0, 56, 0, 1), (515, 19, 0, 1)  # registers of DAMPING and STANDBY
 PERIOD = 0.02  # [s] of the control loop
 SLOW = 22  # CAN id of a motor that takes a second to be enabled
 MODE_CHANGES = [8, pytest.param(200, marks=pytest.mark.soak)]
+
+
+# What the control process says when this machine held up a bus, or the virtual robot behind it.
+HELD_UP = ("no frame comes back in time", "commands don't get out")
+ATTEMPTS = 3
+
+
+def unless_held_up(test: Callable[..., None]) -> Callable[..., None]:
+    """A test that is begun again if it fails while other programs took the machine away."""
+
+    @functools.wraps(test)
+    def attempt(prime: Prime, **parameters: Any) -> None:
+        for _ in range(ATTEMPTS - 1):
+            before = prime.hold_ups()
+            try:
+                return test(prime, **parameters)
+            except AssertionError:
+                if prime.hold_ups() == before:
+                    raise
+            prime.damped()
+        return test(prime, **parameters)
+
+    return attempt
 
 
 class Prime:
@@ -93,6 +117,11 @@ class Prime:
         self.client.reach(Mode.DAMPING)
         self.client.until(lambda: self.client.call("/mode_manager/clear_fault").success, "health")
         self.confirmed()
+
+    def hold_ups(self) -> int:
+        """How often a bus was held up so far."""
+        said = self.running["control"].text()
+        return sum(said.count(words) for words in HELD_UP)
 
     def pass_time(self, seconds: float) -> None:
         """Let so much of the robot's time pass."""
@@ -176,6 +205,7 @@ def test_a_motor_that_takes_a_second_to_be_enabled_does_not_fault_the_ring(whole
     assert whole.faults() == []
 
 
+@unless_held_up
 def test_all_joints_are_stated_where_they_are(prime: Prime) -> None:
     # Where they rest, or the truth would be another one by the time it is asked for.
     prime.client.until(
@@ -189,6 +219,7 @@ def test_all_joints_are_stated_where_they_are(prime: Prime) -> None:
         assert position == pytest.approx(truth[name]["position"], abs=0.002), name
 
 
+@unless_held_up
 def test_from_a_sagged_pose_no_joint_is_faster_than_its_limit_and_both_arms_stiffen_together(
     prime: Prime,
 ) -> None:
@@ -218,6 +249,7 @@ def test_from_a_sagged_pose_no_joint_is_faster_than_its_limit_and_both_arms_stif
     assert prime.faults() == []
 
 
+@unless_held_up
 def test_in_remote_the_wrists_follow_gains_of_every_tick_and_the_arms_keep_the_modes(
     prime: Prime,
 ) -> None:
@@ -250,6 +282,7 @@ def test_in_remote_the_wrists_follow_gains_of_every_tick_and_the_arms_keep_the_m
     prime.client.node.destroy_publisher(publisher)
 
 
+@unless_held_up
 def test_damped_and_guided_by_hands_the_robot_stays_calm(prime: Prime) -> None:
     prime.control.record(10.0)
     for second in range(10):
@@ -265,6 +298,7 @@ def test_damped_and_guided_by_hands_the_robot_stays_calm(prime: Prime) -> None:
     assert prime.faults() == []
 
 
+@unless_held_up
 def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault(
     prime: Prime,
 ) -> None:
@@ -279,6 +313,7 @@ def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault
     prime.enter(Mode.STANDBY)
 
 
+@unless_held_up
 def test_bus_off_means_damping_and_is_named(prime: Prime) -> None:
     prime.enter(Mode.STANDBY)
     prime.control.can_bus_off()
@@ -289,6 +324,7 @@ def test_bus_off_means_damping_and_is_named(prime: Prime) -> None:
 
 
 @pytest.mark.parametrize("changes", MODE_CHANGES)
+@unless_held_up
 def test_a_days_work_ends_without_a_fault_and_with_all_off(prime: Prime, changes: int) -> None:
     """Random legal mode changes with payload and hands; then the end of the bring-up."""
     dice = random.Random(changes)
