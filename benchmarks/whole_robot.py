@@ -33,7 +33,7 @@ from humanoid_control_common.modes import Mode
 from humanoid_twin.testing import Robot, robot
 from prime_description import expand
 
-STARTS = 10
+STARTS = 8
 CHANGES = 100
 STREAM = 0.01  # [s] between two commands; REMOTE takes 0.1 s without any for an end
 WRIST, ARM = "left_wrist_roll", "right_elbow_pitch"
