@@ -28,9 +28,13 @@ class StopSignals:
 
     def __enter__(self) -> StopSignals:
         self._set(self._note)
+        # Python runs a handler between two of its instructions: a signal just before the wait
+        # would be noticed after it. Written by the C handler, the pipe ends the wait.
+        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(-1)
         self._set(signal.SIG_IGN)
         os.close(self._reader)
         os.close(self._writer)
@@ -53,5 +57,3 @@ class StopSignals:
     def _note(self, number: int, _: FrameType | None) -> None:
         self.count += 1
         self.latest = signal.Signals(number).name
-        with suppress(BlockingIOError):  # full: it will be looked at anyway
-            os.write(self._writer, b"\0")
