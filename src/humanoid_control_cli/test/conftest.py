@@ -1,5 +1,6 @@
 """Runs programs, reads them while they run, and finds every process they have left behind."""
 
+import itertools
 import os
 import random
 import signal
@@ -18,6 +19,8 @@ from ament_index_python.packages import get_package_share_directory
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 PATIENCE = 60.0  # [s]; a dead-man's switch, nothing here is expected to take long
+# One after the other, so that no robot of a test meets that of another one.
+DOMAINS = itertools.cycle(random.sample(range(1, 102), 101))
 
 
 def wait_until(condition: Callable[[], object], what: str) -> None:
@@ -116,7 +119,7 @@ class Starter:
 
     def __init__(self, folder: Path) -> None:
         self.environment = {
-            "ROS_DOMAIN_ID": str(random.randint(1, 101)),
+            "ROS_DOMAIN_ID": str(next(DOMAINS)),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         }
         self._folder = folder
