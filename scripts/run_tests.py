@@ -1,4 +1,8 @@
-"""Runs every test: first those that can share the machine, side by side, then the others."""
+"""Runs every test: first those that can share the machine, side by side, then the others.
+
+The others run real processes in wall time: what fails there is tried once more, and said so, as a
+machine that was held up for a tenth of a second makes drives fail, and their tests.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-NOTHING_SELECTED = 5  # pytest's exit code
+FAILED, NOTHING_SELECTED = 1, 5  # pytest's exit codes
+ALONE = ("-m", "not soak and alone")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -15,8 +20,12 @@ def main(arguments: Sequence[str]) -> int:
     workers = str(min(os.cpu_count() or 1, 8))
     codes = [
         _run(["-n", workers, "--dist", "worksteal", "-m", "not soak and not alone", *arguments]),
-        _run(["-m", "not soak and alone", *arguments]),
+        _run([*ALONE, *arguments]),
     ]
+    if codes[1] == FAILED:
+        sys.stdout.write("\nonce more, what failed of the tests in wall time:\n")
+        sys.stdout.flush()
+        codes[1] = _run([*ALONE, "--last-failed", *arguments])
     ran = [code for code in codes if code != NOTHING_SELECTED]
     return max(ran, default=NOTHING_SELECTED)
 
