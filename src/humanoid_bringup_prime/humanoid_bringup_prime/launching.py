@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ament_index_python.packages import get_package_prefix
 from launch.actions import ExecuteProcess, LogInfo, RegisterEventHandler, Shutdown
@@ -13,11 +13,30 @@ from launch.events.process import ProcessIO
 from launch_ros.actions import Node
 
 from humanoid_bringup_prime.bringup import notes, plan
-from humanoid_bringup_prime.options import Options, Process
+from humanoid_bringup_prime.options import Backend, Backends, Options, Process
 from launch import Action
 
 # A drive's ordered exit takes longer than launch's own patience in the worst case.
 _PATIENCE: Final = "10"  # [s] from SIGINT to SIGTERM
+
+
+def real_options(chosen: Mapping[str, str], **more: Any) -> Options:
+    """The real robot, from the launch arguments that all its launch files have; and `more`."""
+
+    def file(name: str) -> Path | None:
+        return Path(chosen[name]).resolve() if chosen[name] else None
+
+    return Options(
+        backend=Backend.REAL,
+        backends=Backends(chosen["backends"]),
+        ethercat_interface=chosen["ethercat_interface"],
+        can_interface=chosen["can_interface"],
+        can_channel=chosen["can_channel"],
+        viewer=chosen["viewer"] == "true",
+        hardware_config=file("hardware_config"),
+        calibration_file=file("calibration_file"),
+        **more,
+    )
 
 
 def actions(options: Options, folder: Path) -> list[Action]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from humanoid_bringup_prime.launching import actions
-from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_bringup_prime.launching import actions, real_options
 from launch import LaunchContext, LaunchDescription
 
 ARGUMENTS = [
@@ -39,21 +38,7 @@ ARGUMENTS = [
 
 
 def bring_up(context: LaunchContext) -> list:
-    chosen = context.launch_configurations
-    files = {
-        name: Path(chosen[name]).resolve() if chosen[name] else None
-        for name in ("hardware_config", "calibration_file")
-    }
-    options = Options(
-        backend=Backend.REAL,
-        backends=Backends(chosen["backends"]),
-        ethercat_interface=chosen["ethercat_interface"],
-        can_interface=chosen["can_interface"],
-        can_channel=chosen["can_channel"],
-        calibrate=True,
-        viewer=chosen["viewer"] == "true",
-        **files,
-    )
+    options = real_options(context.launch_configurations, calibrate=True)
     return actions(options, Path(tempfile.mkdtemp(prefix="humanoid_control_")))
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from humanoid_bringup_prime.launching import actions
-from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_bringup_prime.launching import actions, real_options
 from humanoid_control_common.modes import Mode
 from launch import LaunchContext, LaunchDescription
 
@@ -71,21 +70,11 @@ ARGUMENTS = [
 
 def bring_up(context: LaunchContext) -> list:
     chosen = context.launch_configurations
-    files = {
-        name: Path(chosen[name]).resolve() if chosen[name] else None
-        for name in ("hardware_config", "calibration_file")
-    }
-    options = Options(
-        backend=Backend.REAL,
-        backends=Backends(chosen["backends"]),
-        ethercat_interface=chosen["ethercat_interface"],
-        can_interface=chosen["can_interface"],
-        can_channel=chosen["can_channel"],
+    options = real_options(
+        chosen,
         enable_mode_manager=chosen["enable_mode_manager"] == "true",
         enable_gamepad=chosen["enable_gamepad"] == "true",
         initial_mode=Mode[chosen["initial_mode"].upper()],
-        viewer=chosen["viewer"] == "true",
-        **files,
     )
     return actions(options, Path(tempfile.mkdtemp(prefix="humanoid_control_")))
 

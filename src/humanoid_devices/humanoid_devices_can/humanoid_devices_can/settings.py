@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from can.util import cast_from_string
 
-from humanoid_control_common.calibration import Calibration, load_calibration
+from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits
+from humanoid_controller_manager.block_parameters import calibration, complete, integer, one_of
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
 from humanoid_devices_can.bus import BusSettings
-from humanoid_devices_can.parameters import complete, integer, one_of
 
 REQUIRED: Final = ("interface", "channel", "calibration_file")
 OPTIONAL: Final = {"bitrate": "1000000"}  # [bit/s]: both families' only documented rate
@@ -73,6 +72,7 @@ def parse_settings(
     block = complete(others, REQUIRED, {**OPTIONAL, **block_optional}, where)
     motors = tuple(_motor(joint, joint_optional, where) for joint in info.joints)
     _check_ids(motors, where)
+    ids = [motor.id for motor in motors]
     return CanSettings(
         name=info.name,
         where=where,
@@ -81,7 +81,7 @@ def parse_settings(
         motors=motors,
         limits=info.limits,
         update_rate=info.update_rate,
-        calibration=_calibration(block["calibration_file"], motors, where),
+        calibration=calibration(block["calibration_file"], info.joint_set.names, ids, where),
     )
 
 
@@ -109,11 +109,3 @@ def _check_ids(motors: Sequence[Motor], where: str) -> None:
                 f"{motor.id}; every motor on a bus has its own"
             )
         first[motor.id] = motor.joint
-
-
-def _calibration(path: str, motors: Sequence[Motor], where: str) -> Calibration:
-    joints, ids = [motor.joint for motor in motors], [motor.id for motor in motors]
-    try:
-        return load_calibration(Path(path), joints, ids)
-    except ConfigError as error:
-        raise ConfigError(f"{where}: calibration_file: {error}") from error

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.calibration import Calibration, load_calibration
+from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, IndexArray
+from humanoid_controller_manager.block_parameters import calibration, complete, integer, positive
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
 from humanoid_controller_manager.urdf import number
 
@@ -82,14 +82,14 @@ def parse_settings(info: HardwareInfo) -> Settings:
     Raises ConfigError that names block, joint and parameter, with what was found and expected.
     """
     where = f"<ros2_control name='{info.name}'>"
-    block = _complete(info.parameters, REQUIRED, OPTIONAL, where)
+    block = complete(info.parameters, REQUIRED, OPTIONAL, where)
     joints = [_joint_parameters(joint, where) for joint in info.joints]
     names = info.joint_set.names
     limits = info.limits
     positions = _ring_positions(joints, where)
     rated = np.array(
         [
-            _positive(joint, "rated_torque", place) if joint["rated_torque"] else effort
+            positive(joint, "rated_torque", place) if joint["rated_torque"] else effort
             for (place, joint), effort in zip(joints, limits.effort, strict=True)
         ]
     )
@@ -99,39 +99,22 @@ def parse_settings(info: HardwareInfo) -> Settings:
         identity=Identity(_word(block, "vendor_id", where), _word(block, "product_code", where)),
         control_frequency=_control_frequency(block["control_frequency"], info.update_rate, where),
         bringup_frequency=_bringup_frequency(block, info.update_rate, where),
-        fallback_damping=_positive(block, "fallback_damping", where),
+        fallback_damping=positive(block, "fallback_damping", where),
         joints=names,
         ring_position=positions,
-        torque_constant=np.array([_positive(joint, "kt", place) for place, joint in joints]),
-        gear=np.array([_positive(joint, "gear", place) for place, joint in joints]),
+        torque_constant=np.array([positive(joint, "kt", place) for place, joint in joints]),
+        gear=np.array([positive(joint, "gear", place) for place, joint in joints]),
         rated_torque=rated,
         velocity_limit=limits.velocity,
         effort_limit=limits.effort,
         serial_numbers=_serial_numbers(joints, where),
-        calibration=_calibration(block["calibration_file"], names, positions, where),
+        calibration=calibration(block["calibration_file"], names, positions.tolist(), where),
     )
-
-
-def _complete(
-    found: Mapping[str, str], required: Iterable[str], optional: Mapping[str, str], where: str
-) -> dict[str, str]:
-    known = [*required, *optional]
-    unknown = sorted(set(found) - set(known))
-    if unknown:
-        raise ConfigError(
-            f"{where}: unknown parameter {', '.join(unknown)}; known: {', '.join(known)}"
-        )
-    for name in required:
-        if not found.get(name, "").strip():
-            raise ConfigError(
-                f"{where}: <param name='{name}'> is missing or empty; there is no default"
-            )
-    return {**optional, **{name: text.strip() for name, text in found.items()}}
 
 
 def _joint_parameters(joint: JointInfo, where: str) -> tuple[str, dict[str, str]]:
     place = f"{where}: joint '{joint.name}'"
-    return place, _complete(joint.parameters, JOINT_REQUIRED, JOINT_OPTIONAL, place)
+    return place, complete(joint.parameters, JOINT_REQUIRED, JOINT_OPTIONAL, place)
 
 
 def _interface(name: str, where: str) -> str:
@@ -143,21 +126,8 @@ def _interface(name: str, where: str) -> str:
     return name
 
 
-def _integer(parameters: Mapping[str, str], name: str, where: str, largest: int) -> int:
-    text = parameters[name]
-    try:
-        value = int(text, 0)
-    except ValueError:
-        value = -1
-    if not 0 <= value <= largest:
-        raise ConfigError(
-            f"{where}: {name} is '{text}', expected a whole number from 0 to {largest}"
-        )
-    return value
-
-
 def _word(parameters: Mapping[str, str], name: str, where: str) -> int:
-    return _integer(parameters, name, where, 0xFFFFFFFF)
+    return integer(parameters, name, where, 0xFFFFFFFF)
 
 
 def _serial_numbers(
@@ -171,13 +141,6 @@ def _serial_numbers(
     if len(set(known)) < len(known):
         raise ConfigError(f"{where}: two joints have the same serial_number: {known}")
     return tuple(found)
-
-
-def _positive(parameters: Mapping[str, str], name: str, where: str) -> float:
-    value = number(parameters[name], f"{where}: {name}")
-    if value <= 0.0:
-        raise ConfigError(f"{where}: {name} is {value:g}, expected more than 0")
-    return value
 
 
 def _control_frequency(text: str, update_rate: float, where: str) -> float:
@@ -199,26 +162,17 @@ def _control_frequency(text: str, update_rate: float, where: str) -> float:
 
 def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str) -> float:
     """Never below the update rate: SYNC0 would then fire without a frame."""
-    found = _positive(block, "bringup_frequency", where)
+    found = positive(block, "bringup_frequency", where)
     if found > FASTEST:
         raise ConfigError(f"{where}: bringup_frequency is {found:g}, expected at most {FASTEST:g}")
     return max(found, update_rate)
 
 
 def _ring_positions(joints: Iterable[tuple[str, Mapping[str, str]]], where: str) -> IndexArray:
-    positions = [_integer(joint, "ring_position", place, 0xFFFF) for place, joint in joints]
+    positions = [integer(joint, "ring_position", place, 0xFFFF) for place, joint in joints]
     if sorted(positions) != list(range(len(positions))):
         raise ConfigError(
             f"{where}: ring_position of the joints is {positions}, expected each of 0 to "
             f"{len(positions) - 1} once: every slave of the ring is a joint of this block"
         )
     return np.array(positions, dtype=np.intp)
-
-
-def _calibration(
-    path: str, joints: tuple[str, ...], positions: IndexArray, where: str
-) -> Calibration:
-    try:
-        return load_calibration(Path(path), joints, positions.tolist())
-    except ConfigError as error:
-        raise ConfigError(f"{where}: calibration_file: {error}") from error

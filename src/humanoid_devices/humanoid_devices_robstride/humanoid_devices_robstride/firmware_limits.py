@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.block_parameters import optional_positive
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.family import Exchange, Judge
-from humanoid_devices_can.parameters import optional_positive
 from humanoid_devices_can.settings import Motor
 from humanoid_devices_robstride.wire import (
     CommunicationType,

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.surface import JointCommand
+from humanoid_controller_manager.block_parameters import integer
 from humanoid_devices_can.bus import CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.family import Exchange, FamilyKind, Feedback, Judge
-from humanoid_devices_can.parameters import integer
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_robstride.firmware_limits import JOINT_PARAMETERS, parse_limits, setting
 from humanoid_devices_robstride.models import MODELS, POSITION

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.surface import JointCommand
+from humanoid_controller_manager.block_parameters import optional_positive
 from humanoid_devices_can.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.family import Exchange, FamilyKind, Feedback, Judge
-from humanoid_devices_can.parameters import optional_positive
 from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
 from humanoid_devices_sito.wire import (

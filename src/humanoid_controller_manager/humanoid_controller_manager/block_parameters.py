@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+from humanoid_control_common.calibration import Calibration, load_calibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.urdf import number
 
@@ -62,3 +64,11 @@ def one_of(parameters: Mapping[str, str], name: str, where: str, known: Iterable
     if value not in names:
         raise ConfigError(f"{where}: {name} is '{value}', expected one of {', '.join(names)}")
     return value
+
+
+def calibration(path: str, joints: Sequence[str], ids: Sequence[int], where: str) -> Calibration:
+    """Calibration of `joints`, measured on `ids`, from the block's file. Raises ConfigError."""
+    try:
+        return load_calibration(Path(path), joints, ids)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: calibration_file: {error}") from error
