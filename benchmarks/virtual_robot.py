@@ -34,7 +34,7 @@ from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
-from humanoid_twin.prime import CAN_JOINTS, JOINTS
+from humanoid_twin.prime import CAN_JOINTS, ROTORS
 from humanoid_twin.robot.build import build_drives, build_wrists
 from humanoid_twin.testing import Robot, robot
 from humanoid_twin.world import World
@@ -72,7 +72,7 @@ def commands(counts: int) -> bytes:
 
 def steps(urdf: str, count: int) -> tuple[list[float], list[float]]:
     """Durations [s] of milliseconds of the whole robot, and of MuJoCo's step alone after each."""
-    plant, moment = MujocoPlant(urdf, JOINTS), Moment()
+    plant, moment = MujocoPlant(urdf, ROTORS), Moment()
     world, drives = World(plant, moment), build_drives(plant, {})
     wrists = build_wrists(plant, {}, moment)
     world.add(VirtualRing(drives, moment))
@@ -165,7 +165,7 @@ def process(urdf: Path, seconds: float) -> dict[str, Figure]:
 def main(words: Sequence[str] | None = None) -> int:
     """Measure and print."""
     options = arguments(__doc__).parse_args(words)
-    urdf = expand({"use_sim": "true"})
+    urdf = expand({})
     whole, alone = steps(urdf, 300 if options.quick else STEPS)
     figures = {
         "step, whole robot": figure(whole, "us", 1e6, tail=True),

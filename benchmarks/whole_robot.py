@@ -147,7 +147,7 @@ def latencies(count: int) -> dict[str, Figure]:
     with TemporaryDirectory(prefix="hc_benchmark_") as name, isolated(), client() as found:
         folder = Path(name)
         urdf = folder / "prime.urdf"
-        urdf.write_text(expand({"use_sim": "true"}), "utf-8")
+        urdf.write_text(expand({}), "utf-8")
         with robot(urdf) as virtual, brought_up(virtual, folder) as processes:
             operator, control = Operator(found), processes["control"]
             found.spin_until(lambda: bool(operator.states), "joint states", control)

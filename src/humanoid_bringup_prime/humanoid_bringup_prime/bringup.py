@@ -36,8 +36,13 @@ def plan(options: Options, folder: Path) -> list[Process]:
     Raises ConfigError for whatever is wrong in files and options.
     """
     if options.backend is Backend.TWIN:
-        virtual = virtual_robot.processes(options, folder)
-        return [*virtual, *plan(virtual_robot.as_real(options, folder), folder)]
+        stack, urdf = _stack(virtual_robot.as_real(options, folder), folder)
+        return virtual_robot.around(stack, options, folder, urdf)
+    return _stack(options, folder)[0]
+
+
+def _stack(options: Options, folder: Path) -> tuple[list[Process], str]:
+    """The processes, and the URDF they share. The backend is not TWIN."""
     controllers = options.controllers_file or _share("config/prime_controllers.yaml")
     document = read_yaml(controllers)
     update_rate = _update_rate(options, document)
@@ -57,7 +62,7 @@ def plan(options: Options, folder: Path) -> list[Process]:
         processes.append(Process("gamepad", "joy", "joy_node", required=False))
     if options.viewer:
         processes.append(_viewer(options, folder))
-    return processes
+    return processes, urdf
 
 
 def notes(options: Options) -> list[str]:

@@ -9,7 +9,6 @@ from typing import Final
 
 from humanoid_bringup_prime.options import Backend, Options, Process
 from humanoid_bringup_prime.parameters_file import write_parameters
-from prime_description.description import expand
 
 PACKAGE: Final = "humanoid_twin"
 READY: Final = "robot: "  # what the virtual robot begins to say when it answers on both buses
@@ -26,14 +25,17 @@ def as_real(options: Options, folder: Path) -> Options:
     )
 
 
-def processes(options: Options, folder: Path) -> list[Process]:
-    """The virtual robot, and what tells the truth about it beside the stack."""
-    urdf = folder / "virtual_prime.urdf"
-    urdf.write_text(expand({"use_sim": "true"}), encoding="utf-8")
+def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> list[Process]:
+    """The virtual robot of `urdf`, the stack, and what tells the truth about the robot's joints.
+
+    The truth comes last: the stack is up sooner if nothing else starts beside it.
+    """
+    description = folder / "virtual_prime.urdf"
+    description.write_text(urdf, encoding="utf-8")
     master, drives = _cable()
     control = folder / "virtual_prime"
     robot = [
-        *("--urdf", urdf, "--cable", master, "--ring", drives),
+        *("--urdf", description, "--cable", master, "--ring", drives),
         *("--can", folder / "can", "--control", control),
         *(("--mountings", options.mountings) if options.mountings else ()),
         "--realtime",  # drives are on time, whatever else this machine has to do
@@ -41,6 +43,7 @@ def processes(options: Options, folder: Path) -> list[Process]:
     truth = write_parameters(folder, "truth", {"control": str(control)})
     return [
         Process("robot", PACKAGE, "robot", arguments=tuple(map(str, robot)), ready=READY),
+        *stack,
         Process("truth", PACKAGE, "truth", (truth,), required=False),
     ]
 

@@ -118,7 +118,7 @@ def prime(
     client: Any, running_type: Any, command_line: Any, mountings: Any, tmp_path: Path
 ) -> Iterator[Prime]:
     urdf, truth = tmp_path / "virtual.urdf", tmp_path / "mountings.yaml"
-    urdf.write_text(expand({"use_sim": "true"}))
+    urdf.write_text(expand({}))
     rows = {n: {"direction": m.direction, "offset": m.homing_offset} for n, m in mountings.items()}
     truth.write_text(yaml.safe_dump(rows))
     with ExitStack() as cleanup:

@@ -160,7 +160,7 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
     real_folder.mkdir()
     twin_folder.mkdir()
     expected = plan(Options(backend=Backend.REAL), real_folder)
-    virtual, truth, *processes = plan(Options(backend=Backend.TWIN), twin_folder)
+    virtual, *processes, truth = plan(Options(backend=Backend.TWIN), twin_folder)
     assert (virtual.package, virtual.executable, virtual.required) == (
         "humanoid_twin",
         "robot",

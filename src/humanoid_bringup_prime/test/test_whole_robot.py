@@ -165,7 +165,7 @@ def whole(
     """Prime, up; one of its wrist motors took a second to be enabled meanwhile."""
     folder = tmp_path_factory.mktemp("whole")
     urdf = folder / "virtual.urdf"
-    urdf.write_text(expand({"use_sim": "true"}))
+    urdf.write_text(expand({}))
     with ExitStack() as cleanup:
         try:
             virtual = cleanup.enter_context(virtual_robot(urdf, mailbox_delay_ms=2.0))

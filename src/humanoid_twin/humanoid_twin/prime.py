@@ -21,3 +21,6 @@ CAN_JOINTS: Final = {
 }
 # Order of the plant: ring positions first, so that drive k moves joint k.
 JOINTS: Final = (*RING_JOINTS, *CAN_JOINTS.values())
+# Rotor and gear input of each, reflected to the joint [kg m²]: what a URDF can't say of a joint.
+# The documents don't say it either: assumed, confirm on hardware.
+ROTORS: Final = {joint: 0.010 if joint in CAN_JOINTS.values() else 0.040 for joint in JOINTS}

@@ -29,12 +29,12 @@ def _prime_urdf() -> str:
         "hardware_config": str(CONFIG / "prime_hardware.yaml"),
         "calibration_file": str(CONFIG / "prime_calibration.yaml"),
     }
-    return expand(files | {"use_sim": "true"}, XACRO)
+    return expand(files, XACRO)
 
 
 @pytest.fixture(scope="session")
 def prime_urdf() -> str:
-    """Prime with the rotors of the simulation."""
+    """Prime, as the bring-up describes it."""
     return _prime_urdf()
 
 

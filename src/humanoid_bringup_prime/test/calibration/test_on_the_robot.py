@@ -95,7 +95,7 @@ def operator(
     ring_time: Any, ring_bench: Any, mountings: dict[str, Setting], tmp_path: Path
 ) -> Iterator[Operator]:
     body, truth = tmp_path / "virtual.urdf", tmp_path / "mountings.yaml"
-    body.write_text(expand({"use_sim": "true"}))
+    body.write_text(expand({}))
     rows = {n: {"direction": m.direction, "offset": m.homing_offset} for n, m in mountings.items()}
     truth.write_text(yaml.safe_dump(rows))
     with ExitStack() as cleanup:

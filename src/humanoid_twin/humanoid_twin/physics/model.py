@@ -1,11 +1,10 @@
 """The MuJoCo model of the virtual robot, made from its URDF when it is started.
 
 MuJoCo reads kinematics, inertias, limits and collision shapes itself. Added are what URDF can't
-say: the rotors (from the <ros2_control> block), brakes, and an obstacle that isn't there yet.
+say: the rotors, brakes, and an obstacle that isn't there yet.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 from xml.etree import ElementTree
 
@@ -23,25 +22,25 @@ _HARD: Final = (2 * TIME_STEP, 1.0)
 _FIRM: Final = (0.99, 0.999, 0.001, 0.5, 2.0)  # impedance of the constraint, MuJoCo's solimp
 
 
-def build_model(urdf: str, joints: Sequence[str]) -> mujoco.MjModel:
-    """The model of `urdf` (XML text), whose moving joints must be exactly `joints`.
+def build_model(urdf: str, rotors: Mapping[str, float]) -> mujoco.MjModel:
+    """The model of `urdf` (XML text), whose moving joints must be exactly those of `rotors`.
 
-    Raises ConfigError: a URDF that MuJoCo can't read, or that has other joints; a joint without
-    rotor_inertia in a <ros2_control> block.
+    `rotors` gives the inertia of each joint's rotor, reflected to the joint [kg m²].
+
+    Raises ConfigError: a URDF that MuJoCo can't read, or that has other joints.
     """
-    rotors = _rotor_inertias(urdf)
     try:
         spec = mujoco.MjSpec.from_string(urdf)
     except ValueError as error:
         raise ConfigError(f"URDF of the virtual robot: MuJoCo says: {_one_line(error)}") from error
-    _check(spec, joints, rotors)
+    _check(spec, rotors)
     # A link without <inertial> is massless in URDF; MuJoCo would guess its mass from its shape.
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     spec.option.timestep = TIME_STEP
     # Torques come from the drives, explicitly, as those compute them.
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    for name in joints:
-        _equip(spec, name, rotors[name])
+    for name, rotor in rotors.items():
+        _equip(spec, name, rotor)
     _add_obstacle(spec)
     try:
         model = spec.compile()
@@ -71,44 +70,12 @@ def moving_links(urdf: str) -> dict[str, str]:
     return found
 
 
-def _rotor_inertias(urdf: str) -> dict[str, float]:
-    try:
-        root = ElementTree.fromstring(urdf)
-    except ElementTree.ParseError as error:
-        raise ConfigError(f"URDF of the virtual robot is no XML: {error}") from error
-    found = {}
-    for joint in root.findall("ros2_control/joint"):
-        name = joint.get("name", "")
-        for parameter in joint.findall("param"):
-            if parameter.get("name") == "rotor_inertia":
-                found[name] = _inertia(name, parameter.text or "")
-    return found
-
-
-def _inertia(joint: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise ConfigError(
-            f"URDF of the virtual robot: joint '{joint}': rotor_inertia is '{text}',"
-            " expected kg m² >= 0"
-        )
-    return value
-
-
-def _check(spec: mujoco.MjSpec, joints: Sequence[str], rotors: Mapping[str, float]) -> None:
+def _check(spec: mujoco.MjSpec, joints: Iterable[str]) -> None:
     found = {joint.name for joint in spec.joints}
-    if found != set(joints):
-        differing = ", ".join(sorted(found ^ set(joints)))
+    if differing := found ^ set(joints):
         raise ConfigError(
-            f"URDF of the virtual robot: the joints that move aren't its drives': {differing}"
-        )
-    if missing := [name for name in joints if name not in rotors]:
-        raise ConfigError(
-            f"URDF of the virtual robot: no rotor_inertia of {', '.join(missing)}; it stands in the"
-            " <ros2_control> block of the simulation (xacro argument use_sim:=true)"
+            "URDF of the virtual robot: the joints that move aren't its drives': "
+            + ", ".join(sorted(differing))
         )
 
 

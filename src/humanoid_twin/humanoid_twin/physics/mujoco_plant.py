@@ -1,7 +1,7 @@
 """All joints of the robot as one body in MuJoCo: a Plant for its drives."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import mujoco
 import numpy as np
@@ -13,24 +13,24 @@ _log = logging.getLogger(__name__)
 
 
 class MujocoPlant:
-    """See Plant. Joint k is `joints[k]` of the URDF; gravity, inertia and contacts couple them.
+    """See Plant. Joint k is the k-th of `rotors`; gravity, inertia and contacts couple them.
 
     `model` and `data` are MuJoCo's own.
     """
 
-    def __init__(self, urdf: str, joints: Sequence[str]) -> None:
-        """All joints at 0, or at the limit next to it, at rest. Raises ConfigError for the URDF."""
-        self.model = build_model(urdf, joints)
+    def __init__(self, urdf: str, rotors: Mapping[str, float]) -> None:
+        """All joints at 0, or at the limit next to it, at rest. See build_model."""
+        self.model = build_model(urdf, rotors)
         self.data = mujoco.MjData(self.model)
-        found = [self.model.joint(name) for name in joints]
+        found = [self.model.joint(name) for name in rotors]
         self._angles = np.array([joint.qposadr[0] for joint in found])
         self._speeds = np.array([joint.dofadr[0] for joint in found])
-        self._brakes = [self.model.equality(BRAKE + name).id for name in joints]
-        self.position: FloatArray = np.zeros(len(joints))
-        self.velocity: FloatArray = np.zeros(len(joints))
-        self.torque: FloatArray = np.zeros(len(joints))
-        self._external = np.zeros(len(joints))
-        self._loads = np.empty(len(joints))
+        self._brakes = [self.model.equality(BRAKE + name).id for name in rotors]
+        self.position: FloatArray = np.zeros(len(rotors))
+        self.velocity: FloatArray = np.zeros(len(rotors))
+        self.torque: FloatArray = np.zeros(len(rotors))
+        self._external = np.zeros(len(rotors))
+        self._loads = np.empty(len(rotors))
         self._qpos, self._qvel = self.data.qpos, self.data.qvel
         self._applied = self.data.qfrc_applied
         self._start()

@@ -19,7 +19,7 @@ from humanoid_twin.physics.commands import PhysicsCommands
 from humanoid_twin.physics.loads import Loads
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder
-from humanoid_twin.prime import JOINTS
+from humanoid_twin.prime import JOINTS, ROTORS
 from humanoid_twin.robot.build import build_drives, build_wrists, read_urdf
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     line = argparse.ArgumentParser(prog="robot", description="Prime, virtually, on both buses.")
     line.add_argument("--urdf", type=Path, required=True, metavar="FILE",
-                      help="geometry and masses, with the rotors of the simulation")  # fmt: skip
+                      help="geometry and masses of Prime")  # fmt: skip
     line.add_argument("--ring", metavar="IFNAME", help="Ethernet interface the ten eRobs answer on")
     line.add_argument("--cable", metavar="IFNAME",
                       help="make IFNAME the other end of a virtual cable to --ring (needs"
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
     urdf = read_urdf(options.urdf)
-    plant = MujocoPlant(urdf, JOINTS)
+    plant = MujocoPlant(urdf, ROTORS)
     mountings = load_mountings(options.mountings, JOINTS) if options.mountings else {}
     process = Assembly(plant, stepped=options.clock == "stepped", cleanup=cleanup)
     recorder = Recorder(plant, JOINTS)

@@ -3,7 +3,7 @@
 import pytest
 
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
-from humanoid_twin.prime import JOINTS
+from humanoid_twin.prime import ROTORS
 
 MASS, ARM, ROTOR = 1.0, 0.2, 0.01  # [kg], [m] of the centre of mass, [kg m²]
 INERTIA = 0.01 + MASS * ARM**2 + ROTOR  # [kg m²] about the axis
@@ -24,20 +24,12 @@ def hinge(name: str, child: str, axis: str) -> str:
       <limit lower="-3" upper="3" velocity="9" effort="9"/></joint>"""
 
 
-def block(*joints: str, rotor: str = str(ROTOR)) -> str:
-    rows = "".join(
-        f'<joint name="{joint}"><param name="rotor_inertia">{rotor}</param></joint>'
-        for joint in joints
-    )
-    return f'<ros2_control name="sim" type="system">{rows}</ros2_control>'
-
-
-def two_arms(rotor: str = str(ROTOR)) -> str:
+def two_arms() -> str:
     """`level` turns about a vertical axis, `swing` about a level one: gravity pulls at it."""
     return f"""<robot name="two"><link name="base"/>{link("plate")}{link("pendulum")}
       {hinge("level", "plate", "0 0 1")}{hinge("swing", "pendulum", "0 1 0")}
       <link name="hand"/><joint name="grip" type="fixed"><parent link="pendulum"/>
-      <child link="hand"/></joint>{block("level", "swing", rotor=rotor)}</robot>"""
+      <child link="hand"/></joint></robot>"""
 
 
 @pytest.fixture(scope="session")
@@ -49,9 +41,9 @@ def two_arms_urdf():
 @pytest.fixture
 def arms() -> MujocoPlant:
     """Joint 0 is the swing, joint 1 the level one: not the order of the URDF."""
-    return MujocoPlant(two_arms(), ["swing", "level"])
+    return MujocoPlant(two_arms(), {"swing": ROTOR, "level": ROTOR})
 
 
 @pytest.fixture
 def prime(prime_urdf: str) -> MujocoPlant:
-    return MujocoPlant(prime_urdf, JOINTS)
+    return MujocoPlant(prime_urdf, ROTORS)

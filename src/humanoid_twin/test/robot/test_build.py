@@ -12,7 +12,7 @@ from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, Recording
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
+from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
 from humanoid_twin.robot.build import build_drives, build_wrists
 from humanoid_twin.world import World
 
@@ -26,7 +26,7 @@ class Prime:
     """The whole robot, driven without frames on the ring's side and with them on the bus'."""
 
     def __init__(self, urdf: str, mountings: dict[str, Mounting]) -> None:
-        self.plant, self.moment = MujocoPlant(urdf, JOINTS), Moment()
+        self.plant, self.moment = MujocoPlant(urdf, ROTORS), Moment()
         self.world = World(self.plant, self.moment)
         self.drives = build_drives(self.plant, mountings)
         self.wrists = build_wrists(self.plant, mountings, self.moment)
