@@ -15,16 +15,24 @@ import pytest
 import rclpy
 import yaml
 from ament_index_python.packages import get_package_prefix
-from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+from humanoid_control_msgs.msg import (
+    ControlMode,
+    ImpedanceState,
+    MITCommand,
+    SafetyStatus,
+    StandbyState,
+)
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options, Process
+from humanoid_control_common.middleware import tune_middleware
 
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -189,13 +197,20 @@ class Client:
 
     def __init__(self) -> None:
         self.context = Context()
+        before = dict(os.environ)
+        tune_middleware(get_rmw_implementation_identifier())
         rclpy.init(context=self.context)
+        os.environ.clear()
+        os.environ.update(before)  # what is started from here chooses for itself
         self.node = Node("test_client", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.statements: list[ControlMode] = []
         self.joint_states: list[JointState] = []
         self.commands: list[MITCommand] = []
+        self.impedance: list[ImpedanceState] = []
+        topic = "/erob_impedance_manager/state"
+        self._subscribe(ImpedanceState, topic, self.impedance.append)
         self._subscribe(ControlMode, "/control_mode", self._on_mode)
         self._subscribe(JointState, "/prime/joint_states", self.joint_states.append)
         self._subscribe(MITCommand, "/prime/joint_commands", self.commands.append)
@@ -250,6 +265,34 @@ class Client:
         """Request `mode` and wait until it is in force."""
         self._requests.publish(ControlMode(mode=mode))
         self.until(lambda: self.now.mode == mode, f"mode {mode}, now {self.now}")
+
+    def confirmed(self) -> ImpedanceState:
+        """The first state of the impedance manager that confirms what is in force."""
+
+        def found() -> bool:
+            if not (self.impedance and self.statements):
+                return False
+            state, now = self.impedance[-1], self.now
+            in_force = (state.mode, state.switch_number) == (now.mode, now.switch_number)
+            return bool(state.confirmed and in_force)
+
+        self.until(found, "the impedance to be confirmed")
+        return self.impedance[-1]
+
+    def enter(self, mode: int) -> None:
+        """Ask until `mode` is in force, before and after which the impedance is confirmed.
+
+        Once isn't enough: an answer may need the state of the tick before.
+        """
+        self.confirmed()
+
+        def accepted() -> bool:
+            if self.now.mode != mode:
+                self.request(mode)
+            return bool(self.now.mode == mode)
+
+        self.until(accepted, f"mode {mode}")
+        self.confirmed()
 
     def finish_standby(self) -> None:
         """Wait until the STANDBY sequence has come to its end."""

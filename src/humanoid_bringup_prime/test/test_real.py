@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from humanoid_control_msgs.msg import ControlMode, ImpedanceState
+from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Backends, Options
@@ -33,10 +33,6 @@ class RealRobot:
     def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path) -> None:
         self.control = virtual.control
         self.client = client
-        self.states: list[ImpedanceState] = []
-        client.node.create_subscription(
-            ImpedanceState, "/erob_impedance_manager/state", self.states.append, 10
-        )
         self._running_type, self._command_line = tools
         self._folder = folder
         options = Options(
@@ -61,37 +57,8 @@ class RealRobot:
         self.start("control")
         self.start("impedance")
         self.client.connect()
-        self.confirmed()
+        self.client.confirmed()
         return self
-
-    def confirmed(self) -> ImpedanceState:
-        """The first state that confirms what is stated."""
-
-        def found() -> bool:
-            if not (self.states and self.client.statements):
-                return False
-            state, now = self.states[-1], self.client.now
-            return bool(
-                state.confirmed
-                and (state.mode, state.switch_number) == (now.mode, now.switch_number)
-            )
-
-        self.client.until(found, "the impedance to be confirmed")
-        return self.states[-1]
-
-    def enter(self, mode: Mode) -> None:
-        """Ask until it is in force: an answer may need the state of the tick before."""
-        self.confirmed()
-        self.client.until(self._accepts(mode), f"{mode.name}")
-        self.confirmed()
-
-    def _accepts(self, mode: Mode) -> Any:
-        def asked() -> bool:
-            if self.client.now.mode != mode:
-                self.client.request(mode)
-            return bool(self.client.now.mode == mode)
-
-        return asked
 
     def registers(self) -> set[tuple[int, ...]]:
         """What is on the drives; one entry if it is the same on all."""
@@ -128,13 +95,13 @@ def test_every_mode_reaches_the_drives_and_the_end_leaves_them_in_order(robot: R
     robot.up()
     assert robot.registers() == {LIMP}
     for mode, registers in ((Mode.DAMPING, SOFT), (Mode.STANDBY, STIFF)):
-        robot.enter(mode)
+        robot.client.enter(mode)
         assert robot.registers() == {registers}
     robot.client.finish_standby()
-    robot.enter(Mode.REMOTE)
+    robot.client.enter(Mode.REMOTE)
     assert robot.registers() == {STIFF}
     assert robot.client.now.status_message == ""
-    robot.enter(Mode.DAMPING)
+    robot.client.enter(Mode.DAMPING)
     assert robot.registers() == {SOFT}
     control = robot.running["control"]
     control.process.send_signal(signal.SIGINT)
@@ -146,11 +113,11 @@ def test_every_mode_reaches_the_drives_and_the_end_leaves_them_in_order(robot: R
 def test_a_change_writes_two_registers_a_drive_in_the_order_that_is_never_stiffer(
     robot: RealRobot,
 ) -> None:
-    robot.up().enter(Mode.DAMPING)
+    robot.up().client.enter(Mode.DAMPING)
     robot.writes()
-    robot.enter(Mode.STANDBY)
+    robot.client.enter(Mode.STANDBY)
     up = robot.writes()
-    robot.enter(Mode.DAMPING)
+    robot.client.enter(Mode.DAMPING)
     down = robot.writes()
     for slave in range(10):
         assert [w[1:] for w in up if w[0] == slave] == [(VELOCITY, 19), (POSITION, 515)]
@@ -169,10 +136,10 @@ def test_no_mail_reaches_a_drive_between_preop_and_the_operation_of_all(
         random.shuffle(order)
     robot.start(order[0])
     if order[0] == "impedance" and (seed == 0 or random.random() < 0.5):  # first, and eager
-        robot.client.until(lambda: robot.states, "the manager")
+        robot.client.until(lambda: robot.client.impedance, "the manager")
     robot.start(order[1])
     robot.client.connect()
-    robot.confirmed()
+    robot.client.confirmed()
     lines = robot.control.log()
 
     def reached(state: int) -> dict[int, float]:
@@ -205,7 +172,7 @@ def test_without_the_manager_the_robot_says_that_it_is_stiff_and_stays_in_its_sa
     assert "Rejected LOAD: " in robot.client.now.status_message
     assert {drive["gate"] for drive in robot.control.drives()} == {0}
     robot.start("impedance")
-    robot.enter(Mode.STANDBY)
+    robot.client.enter(Mode.STANDBY)
     assert robot.registers() == {STIFF}
     assert robot.client.now.status_message == ""
 
@@ -213,8 +180,8 @@ def test_without_the_manager_the_robot_says_that_it_is_stiff_and_stays_in_its_sa
 def test_a_manager_killed_in_standby_means_damping_and_soft_drives_until_it_is_back(
     robot: RealRobot,
 ) -> None:
-    robot.up().enter(Mode.DAMPING)
-    robot.enter(Mode.STANDBY)
+    robot.up().client.enter(Mode.DAMPING)
+    robot.client.enter(Mode.STANDBY)
     killed = robot.running["impedance"].process
     killed.kill()
     killed.wait()
@@ -222,41 +189,41 @@ def test_a_manager_killed_in_standby_means_damping_and_soft_drives_until_it_is_b
     assert "impedance manager silent" in robot.client.now.status_message
     robot.client.until(lambda: robot.registers() == {SOFT}, "the last-resort softening")
     robot.start("impedance")
-    robot.confirmed()
+    robot.client.confirmed()
     robot.client.request(Mode.STANDBY)
     assert robot.client.now.mode == Mode.DAMPING  # latched
     assert robot.client.call("/mode_manager/clear_fault").success
-    robot.enter(Mode.STANDBY)
+    robot.client.enter(Mode.STANDBY)
     assert robot.registers() == {STIFF}
 
 
 def test_a_second_manager_gives_way_and_nothing_changes(robot: RealRobot) -> None:
-    robot.up().enter(Mode.DAMPING)
+    robot.up().client.enter(Mode.DAMPING)
     robot.writes()
     second = robot.start("impedance")
     assert second.wait() == 1
     assert "another erob_impedance_manager runs" in second.text()
     assert robot.writes() == []
-    robot.enter(Mode.STANDBY)
+    robot.client.enter(Mode.STANDBY)
     assert robot.registers() == {STIFF}
 
 
 def test_after_a_control_process_was_killed_in_standby_the_next_one_starts_limp(
     robot: RealRobot,
 ) -> None:
-    robot.up().enter(Mode.DAMPING)
-    robot.enter(Mode.STANDBY)
+    robot.up().client.enter(Mode.DAMPING)
+    robot.client.enter(Mode.STANDBY)
     killed = robot.running["control"].process
     killed.kill()
     killed.wait()
-    robot.client.until(lambda: not robot.states[-1].gate_open, "the gate to close")
+    robot.client.until(lambda: not robot.client.impedance[-1].gate_open, "the gate to close")
     assert {drive["gate"] for drive in robot.control.drives()} == {1}  # what kill -9 leaves
     robot.control.log()
     robot.client.statements.clear()
     robot.start("control")
     robot.client.connect()
     assert robot.client.now.switch_number == 1
-    robot.confirmed()
+    robot.client.confirmed()
     assert robot.registers() == {LIMP}
     first = dict.fromkeys(range(10))
     for slave, register, value in robot.writes():
@@ -267,7 +234,7 @@ def test_after_a_control_process_was_killed_in_standby_the_next_one_starts_limp(
 
 
 def test_a_replayed_recording_moves_no_gain(robot: RealRobot) -> None:
-    robot.up().enter(Mode.DAMPING)
+    robot.up().client.enter(Mode.DAMPING)
     recorded = ControlMode(
         mode=ControlMode.STANDBY,
         controller_name="standby_controller",
@@ -285,12 +252,12 @@ def test_a_replayed_recording_moves_no_gain(robot: RealRobot) -> None:
     assert len(robot.client.statements) > count + 50
     assert robot.writes() == []
     assert robot.registers() == {SOFT}
-    assert robot.confirmed().mode == ControlMode.DAMPING
+    assert robot.client.confirmed().mode == ControlMode.DAMPING
 
 
 def test_nine_drives_are_softened_while_the_tenth_does_not_answer(robot: RealRobot) -> None:
-    robot.up().enter(Mode.DAMPING)
-    robot.enter(Mode.STANDBY)
+    robot.up().client.enter(Mode.DAMPING)
+    robot.client.enter(Mode.STANDBY)
     robot.control.mailbox_delay(float("inf"), 9)
     robot.client.reach(Mode.DAMPING)
     soft = [SOFT] * 9 + [STIFF]
@@ -303,11 +270,12 @@ def test_nine_drives_are_softened_while_the_tenth_does_not_answer(robot: RealRob
 
     robot.client.until(lambda: rows() == soft, f"nine soft drives, now {rows()}")
     robot.client.until(
-        lambda: "right_wrist_yaw" in robot.states[-1].status_message, "the tenth to be named"
+        lambda: "right_wrist_yaw" in robot.client.impedance[-1].status_message,
+        "the tenth to be named",
     )
-    assert not robot.states[-1].confirmed
+    assert not robot.client.impedance[-1].confirmed
     robot.client.request(Mode.STANDBY)
     assert robot.client.now.mode == Mode.DAMPING
     robot.control.mailbox_delay(0.002, 9)
-    robot.confirmed()
+    robot.client.confirmed()
     assert robot.registers() == {SOFT}

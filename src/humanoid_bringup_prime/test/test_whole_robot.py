@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from humanoid_control_msgs.msg import ImpedanceState, MITCommand
+from humanoid_control_msgs.msg import MITCommand
 
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
@@ -66,9 +66,6 @@ class Prime:
 
     def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path) -> None:
         self.control, self.client = virtual.control, client
-        self.states: list[ImpedanceState] = []
-        topic = "/erob_impedance_manager/state"
-        client.node.create_subscription(ImpedanceState, topic, self.states.append, 10)
         running_type, command_line = tools
         options = Options(
             backend=Backend.REAL,
@@ -82,33 +79,7 @@ class Prime:
             for process in plan(options, folder)
         }
         client.connect()
-        self.confirmed()
-
-    def confirmed(self) -> None:
-        """Wait until the drives hold the gains of what is in force."""
-
-        def found() -> bool:
-            if not (self.states and self.client.statements):
-                return False
-            state, now = self.states[-1], self.client.now
-            return bool(
-                state.confirmed
-                and (state.mode, state.switch_number) == (now.mode, now.switch_number)
-            )
-
-        self.client.until(found, "the impedance to be confirmed")
-
-    def enter(self, mode: Mode) -> None:
-        """Ask until it is in force."""
-        self.confirmed()
-
-        def accepted() -> bool:
-            if self.client.now.mode != mode:
-                self.client.request(mode)
-            return bool(self.client.now.mode == mode)
-
-        self.client.until(accepted, mode.name)
-        self.confirmed()
+        self.client.confirmed()
 
     def damped(self) -> None:
         """DAMPING without a fault, whatever was before; hands off."""
@@ -116,7 +87,7 @@ class Prime:
             self.control.external_torque(name, 0.0)
         self.client.reach(Mode.DAMPING)
         self.client.until(lambda: self.client.call("/mode_manager/clear_fault").success, "health")
-        self.confirmed()
+        self.client.confirmed()
 
     def hold_ups(self) -> int:
         """How often a bus was held up so far."""
@@ -230,7 +201,7 @@ def test_from_a_sagged_pose_no_joint_is_faster_than_its_limit_and_both_arms_stif
         prime.control.external_torque(name, 0.0)
     prime.control.log()
     prime.control.record(7.0)
-    prime.enter(Mode.STANDBY)
+    prime.client.enter(Mode.STANDBY)
     assert prime.registers() == {STIFF}
     written = [
         (slave, when)
@@ -253,9 +224,9 @@ def test_from_a_sagged_pose_no_joint_is_faster_than_its_limit_and_both_arms_stif
 def test_in_remote_the_wrists_follow_gains_of_every_tick_and_the_arms_keep_the_modes(
     prime: Prime,
 ) -> None:
-    prime.enter(Mode.STANDBY)
+    prime.client.enter(Mode.STANDBY)
     prime.client.finish_standby()
-    prime.enter(Mode.REMOTE)
+    prime.client.enter(Mode.REMOTE)
     publisher = prime.client.node.create_publisher(
         MITCommand, "/remote_policy_controller/command", 4
     )
@@ -302,7 +273,7 @@ def test_damped_and_guided_by_hands_the_robot_stays_calm(prime: Prime) -> None:
 def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault(
     prime: Prime,
 ) -> None:
-    prime.enter(Mode.STANDBY)
+    prime.client.enter(Mode.STANDBY)
     prime.control.can_unplug()
     prime.client.until(lambda: prime.client.now.mode == Mode.DAMPING, "the fall")
     assert "PrimeSitoCAN" in prime.client.now.status_message
@@ -310,12 +281,12 @@ def test_an_adapter_that_is_pulled_means_damping_and_comes_back_with_clear_fault
     prime.control.can_plug_in()
     prime.damped()
     assert prime.faults() == []
-    prime.enter(Mode.STANDBY)
+    prime.client.enter(Mode.STANDBY)
 
 
 @unless_held_up
 def test_bus_off_means_damping_and_is_named(prime: Prime) -> None:
-    prime.enter(Mode.STANDBY)
+    prime.client.enter(Mode.STANDBY)
     prime.control.can_bus_off()
     prime.client.until(lambda: prime.client.now.mode == Mode.DAMPING, "the fall")
     assert "PrimeSitoCAN" in prime.client.now.status_message
@@ -341,7 +312,7 @@ def test_a_days_work_ends_without_a_fault_and_with_all_off(prime: Prime, changes
         if target is Mode.REMOTE:
             prime.client.finish_standby()
         prime.control.external_torque(dice.choice(JOINTS), dice.uniform(-1.0, 1.0))
-        prime.enter(target)
+        prime.client.enter(target)
         prime.pass_time(dice.uniform(0.05, 0.4))
         assert prime.client.now.mode == target, prime.client.now.status_message
         assert prime.faults() == []

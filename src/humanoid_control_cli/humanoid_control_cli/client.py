@@ -11,11 +11,13 @@ from typing import Any, Final
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
 from std_srvs.srv import Trigger
 
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.errors import RefusedError, no_control_process
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.middleware import tune_middleware
 
 # [s] between two looks at a condition that no message announces; also how late Ctrl-C may work.
 LOOK_PERIOD: Final = 0.05
@@ -29,6 +31,7 @@ class Client:
 
     def __init__(self, timeout: float) -> None:
         ros_domain()
+        tune_middleware(get_rmw_implementation_identifier())
         self.timeout = timeout
         try:
             # Ctrl-C stays Python's.

@@ -17,11 +17,12 @@ from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from humanoid_bringup_prime.calibration.robot import read_robot
-from humanoid_controller_manager.middleware import tune_middleware
+from humanoid_control_common.middleware import tune_middleware
 
 TRUTH = (-1, 0.3)  # direction and offset
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
@@ -92,7 +93,7 @@ class Prime:
 
 
 def main() -> None:
-    tune_middleware()
+    tune_middleware(get_rmw_implementation_identifier())
     rclpy.init()
     node = rclpy.create_node("mode_manager")
     urdf = Path(sys.argv[1]).read_text()

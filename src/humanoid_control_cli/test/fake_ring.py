@@ -11,8 +11,9 @@ import rclpy
 from humanoid_control_msgs.msg import ControlMode, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.utilities import get_rmw_implementation_identifier
 
-from humanoid_controller_manager.middleware import tune_middleware
+from humanoid_control_common.middleware import tune_middleware
 
 MODE, NUMBER = ControlMode.DAMPING, 7
 OBJECTS = {
@@ -59,7 +60,7 @@ class Ring:
 
 
 def main() -> None:
-    tune_middleware()
+    tune_middleware(get_rmw_implementation_identifier())
     rclpy.init()
     node = rclpy.create_node("mode_manager")
     ring = Ring()

@@ -53,6 +53,14 @@ def positive(parameters: Mapping[str, str], name: str, where: str) -> float:
     return value
 
 
+def not_negative(parameters: Mapping[str, str], name: str, where: str) -> float:
+    """A number from 0 on. Raises ConfigError."""
+    value = number(parameters[name], f"{where}: {name}")
+    if value < 0.0:
+        raise ConfigError(f"{where}: {name} is {value:g}, expected 0 or more")
+    return value
+
+
 def optional_positive(parameters: Mapping[str, str], name: str, where: str) -> float | None:
     """A number above 0, or None if the parameter is empty. Raises ConfigError."""
     return positive(parameters, name, where) if parameters[name] else None

@@ -13,10 +13,11 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.domain_lock import take_domain_lock
-from humanoid_controller_manager.middleware import tune_middleware
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
@@ -48,7 +49,7 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
     try:
         files = parameter_files(arguments)
         with take_domain_lock():
-            tune_middleware()
+            tune_middleware(get_rmw_implementation_identifier())
             # rclpy's own handlers would end the context before the hardware is disabled.
             rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
             try:

@@ -13,8 +13,10 @@ from typing import Final
 import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
+from humanoid_control_common.middleware import tune_middleware
 from humanoid_twin.control.commands import JointTruth
 from humanoid_twin.errors import TwinError
 from humanoid_twin.robot.control import RobotControl
@@ -30,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     stop = _stop_on_signals()
     words = list(sys.argv if arguments is None else ["truth", *arguments])
+    tune_middleware(get_rmw_implementation_identifier())
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = Node("truth", start_parameter_services=False)

@@ -12,8 +12,10 @@ import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.middleware import tune_middleware
 from humanoid_viz.board import Board
 from humanoid_viz.node import RosLog, ViewerNode
 from humanoid_viz.ports import free_port, url
@@ -27,6 +29,7 @@ SERVER_STOP_TIMEOUT = 0.5
 
 def run(waker: Waker, arguments: Sequence[str] | None) -> int:
     """Show the robot until `waker` is told to stop. Returns the exit code."""
+    tune_middleware(get_rmw_implementation_identifier())
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     board = Board()
     node = ViewerNode(board)

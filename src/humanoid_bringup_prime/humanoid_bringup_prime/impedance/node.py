@@ -18,6 +18,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
+from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
 from humanoid_bringup_prime.impedance.batch_services import BatchServices
@@ -31,7 +32,7 @@ from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Trans
 from humanoid_bringup_prime.impedance.wiring import NODE
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.middleware import tune_middleware
+from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.node import configured_node, parameters_of
 from humanoid_controller_manager.parameters import node_document, parameter_files, parse
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
@@ -175,7 +176,7 @@ def run(arguments: Sequence[str], stop: Event) -> int:
         # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
         # Before the middleware starts its threads, which inherit it.
         make_thread_realtime(COMPANION_PRIORITY)
-        tune_middleware()
+        tune_middleware(get_rmw_implementation_identifier())
         rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
         try:
             _spin(ImpedanceNode(files), stop)

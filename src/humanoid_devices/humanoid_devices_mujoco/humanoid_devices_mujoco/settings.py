@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
+from humanoid_controller_manager.block_parameters import complete, not_negative, positive
 from humanoid_controller_manager.hardware import HardwareInfo
-from humanoid_controller_manager.urdf import number
 
 BLOCK_PARAMETERS = ("timestep", "real_time_factor")
 JOINT_PARAMETERS = ("rotor_inertia",)
@@ -25,7 +24,7 @@ class Settings:
 
     timestep: float  # [s] of the physics
     steps_per_period: int  # physics steps in one period of the control loop
-    real_time_factor: float  # simulated seconds per wall second; 0 = as fast as possible
+    real_time_factor: float  # simulated seconds per wall second; 0: as fast as possible
     rotor_inertia: FloatArray  # [kg m^2] about the joint axis, behind the gear, shape (n_joints,)
     initial_position: FloatArray  # [rad], 0 where the block gives none, shape (n_joints,)
 
@@ -37,36 +36,15 @@ def parse_settings(info: HardwareInfo) -> Settings:
     control period that is no multiple of the time step, an initial position outside the limits.
     """
     where = f"<ros2_control name='{info.name}'>"
-    _check_names(info.parameters, BLOCK_PARAMETERS, where)
-    timestep = _required(info.parameters, "timestep", where)
-    if timestep <= 0.0:
-        raise ConfigError(f"{where}: timestep is {timestep:g} s, expected more than 0")
-    factor = _required(info.parameters, "real_time_factor", where)
-    if factor < 0.0:
-        raise ConfigError(
-            f"{where}: real_time_factor is {factor:g}, expected 0 (as fast as possible) or more"
-        )
+    parameters = complete(info.parameters, BLOCK_PARAMETERS, {}, where)
+    timestep = positive(parameters, "timestep", where)
     return Settings(
         timestep=timestep,
         steps_per_period=_steps_per_period(timestep, info.update_rate, where),
-        real_time_factor=factor,
+        real_time_factor=not_negative(parameters, "real_time_factor", where),
         rotor_inertia=_rotor_inertia(info, where),
         initial_position=_initial_position(info, where),
     )
-
-
-def _check_names(found: Iterable[str], known: tuple[str, ...], where: str) -> None:
-    unknown = sorted(set(found) - set(known))
-    if unknown:
-        raise ConfigError(
-            f"{where}: unknown parameter {', '.join(unknown)}; known: {', '.join(known)}"
-        )
-
-
-def _required(parameters: Mapping[str, str], name: str, where: str) -> float:
-    if name not in parameters:
-        raise ConfigError(f"{where}: <param name='{name}'> is missing; there is no default")
-    return number(parameters[name], f"{where}: {name}")
 
 
 def _steps_per_period(timestep: float, update_rate: float, where: str) -> int:
@@ -85,11 +63,8 @@ def _rotor_inertia(info: HardwareInfo, where: str) -> FloatArray:
     inertias = []
     for joint in info.joints:
         place = f"{where}: joint '{joint.name}'"
-        _check_names(joint.parameters, JOINT_PARAMETERS, place)
-        inertia = _required(joint.parameters, "rotor_inertia", place)
-        if inertia < 0.0:
-            raise ConfigError(f"{place}: rotor_inertia is {inertia:g} kg m^2, expected 0 or more")
-        inertias.append(inertia)
+        parameters = complete(joint.parameters, JOINT_PARAMETERS, {}, place)
+        inertias.append(not_negative(parameters, "rotor_inertia", place))
     return np.array(inertias)
 
 

@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
-from humanoid_controller_manager import middleware
-from humanoid_controller_manager.middleware import PROFILE_VARIABLES, tune_middleware
+from humanoid_control_common.middleware import PROFILE_VARIABLES, tune_middleware
 
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 THREADS = """
 import os, rclpy
 from pathlib import Path
-from humanoid_controller_manager.middleware import tune_middleware
-tune_middleware()
+from rclpy.utilities import get_rmw_implementation_identifier
+from humanoid_control_common.middleware import tune_middleware
+tune_middleware(get_rmw_implementation_identifier())
 rclpy.init()
 node = rclpy.create_node("tuned")
 print(*[(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()])
@@ -60,14 +60,12 @@ def test_a_profile_of_the_users_own_stays(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv(PROFILE_VARIABLES[0], "/etc/somebody/profile.xml")
     monkeypatch.setenv(RANGE, "LOCALHOST")
     before = dict(os.environ)
-    tune_middleware()
+    tune_middleware("rmw_fastrtps_cpp")
     assert dict(os.environ) == before
 
 
 def test_another_middleware_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "get_rmw_implementation_identifier"
-    monkeypatch.setattr(middleware, name, lambda: "rmw_cyclonedds_cpp")
     monkeypatch.setenv(RANGE, "LOCALHOST")
     before = dict(os.environ)
-    tune_middleware()
+    tune_middleware("rmw_cyclonedds_cpp")
     assert dict(os.environ) == before
