@@ -36,9 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = Node("truth", start_parameter_services=False)
-        path = node.declare_parameter("control", "").value
-        with RobotControl(path) as control:
-            publish_truth(node, control.joints, stop)
+        try:
+            path = node.declare_parameter("control", "").value
+            with RobotControl(path) as control:
+                publish_truth(node, control.joints, stop)
+        finally:
+            node.destroy_node()  # what is left to the end of the process may crash it
     except TwinError as error:
         sys.stderr.write(f"truth: {error}\n")
         return 1

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from io import BufferedWriter
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +51,10 @@ def check_writable(path: Path) -> None:
     folder = path.resolve().parent
     if path.is_dir():
         raise CalibrationFileError(f"{path} is a folder, expected the name of a file")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise CalibrationFileError(
+            f"{path}: no permission to write; allow it, or give another file (--output FILE)"
+        )
     if not folder.is_dir():
         raise CalibrationFileError(f"{path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -75,16 +80,25 @@ def replace_file(path: Path, text: str, when: datetime) -> Path | None:
 def _back_up(target: Path, when: datetime) -> Path | None:
     if not target.exists():
         return None
+    content = target.read_bytes()
     stem = f"{target.name}.{when.strftime('%Y%m%d-%H%M%S')}"
     names = (f"{stem}{more}.bak" for more in ("", *(f"-{i}" for i in range(1, 1000))))
     for name in names:
         backup = target.with_name(name)
         with suppress(FileExistsError), backup.open("xb") as copy:
-            copy.write(target.read_bytes())
-            copy.flush()
-            os.fsync(copy.fileno())
+            _fill(backup, copy, content)
             return backup
     raise FileExistsError(None, f"too many backups of {when}")
+
+
+def _fill(backup: Path, copy: BufferedWriter, content: bytes) -> None:
+    try:
+        copy.write(content)
+        copy.flush()
+        os.fsync(copy.fileno())
+    except BaseException:
+        backup.unlink(missing_ok=True)  # half of one could be taken for a whole one
+        raise
 
 
 def _replace(target: Path, text: str) -> None:

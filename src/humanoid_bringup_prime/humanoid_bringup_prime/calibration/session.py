@@ -12,6 +12,7 @@ from humanoid_bringup_prime.calibration.results import JointResult, joint_result
 from humanoid_bringup_prime.calibration.robot import Robot
 from humanoid_bringup_prime.calibration.sweep import SweepRecorder
 from humanoid_bringup_prime.impedance.values import Wish
+from humanoid_control_common.modes import SAFE_MODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ class CalibrationSession:
         return JointRow(result, raw, position, result.joint == self.selected, loose)
 
     def _loose(self) -> NDArray[np.bool_]:
-        loose = self.robot.loose | {self.limp.limp}
+        held = self.wish is not None and self.wish.mode not in SAFE_MODES
+        loose = {self.limp.limp} | (frozenset() if held else self.robot.loose)
         return np.array([name in loose for name in self.robot.joints.names])
 
     def _index(self, joint: str) -> int:

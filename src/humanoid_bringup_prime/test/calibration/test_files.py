@@ -109,6 +109,30 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(
     assert sorted(file.name for file in tmp_path.iterdir()) == ["calibration.yaml", BACKUP]
 
 
+def test_half_a_backup_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "calibration.yaml"
+    path.write_text("old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CalibrationFileError, match="No space left on device"):
+        replace_file(path, "new", NOON)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["calibration.yaml"]
+
+
+def test_a_file_that_was_made_read_only_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "calibration.yaml"
+    path.write_text("old")
+    monkeypatch.setattr(os, "access", lambda found, _: Path(found) != path)  # root may write all
+    with pytest.raises(CalibrationFileError, match=r"calibration.yaml: no permission to write"):
+        check_writable(path)
+
+
 def test_a_place_that_cannot_be_written_is_known_before_the_work_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,9 @@ from humanoid_bringup_prime.calibration.offsets import Setting
 from humanoid_bringup_prime.calibration.robot import Robot, read_robot
 from humanoid_bringup_prime.calibration.session import CalibrationSession, JointRow
 from humanoid_bringup_prime.impedance.gate import JointStatesGate
+from humanoid_bringup_prime.impedance.values import Wish
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Mode
 from prime_description.description import expand
 
 
@@ -60,6 +62,19 @@ def test_a_wrist_that_swings_while_another_joint_is_calibrated_keeps_its_values(
     assert found.loose
     assert not found.result.changed
     assert found.result.sweep is None
+
+
+@pytest.mark.parametrize("mode", [Mode.STANDBY, Mode.LOCOMOTION, Mode.REMOTE])
+def test_a_wrist_that_a_mode_moves_is_not_calibrated_by_that(session: Any, mode: Mode) -> None:
+    session.select("left_wrist_roll")
+    session.wish = Wish(mode, 3)
+    move(session, "left_wrist_roll", 0.0, 0.7, -0.1)
+    found = row(session, "left_wrist_roll")
+    assert not found.loose
+    assert found.result.sweep is None
+    session.wish = Wish(Mode.DAMPING, 4)
+    move(session, "left_wrist_roll", 0.0, 1.0, -0.4)
+    assert row(session, "left_wrist_roll").result.setting.homing_offset == pytest.approx(0.3)
 
 
 def test_an_erob_that_is_held_is_not_calibrated_by_its_sag(session: Any) -> None:

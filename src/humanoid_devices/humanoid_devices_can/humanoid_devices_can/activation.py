@@ -51,6 +51,12 @@ class Activation:
         if failures:
             raise MotorError(f"not confirmed that it is disabled: {self._named(failures)}")
 
+    def let_go_unheard(self) -> None:
+        """Disable all motors of a bus that counts as lost, as far as they hear it; ends it."""
+        motors = range(len(self._settings.motors))
+        orders = [self._family.disabling(m, clear_faults=False).request for m in motors]
+        self._session.send_last([frame for order in orders for frame in order])
+
     def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> dict[int, str]:
         orders = [self._family.disabling(m, clear_faults=clear_faults) for m in motors]
         timing = self._timing
@@ -72,11 +78,13 @@ class Activation:
                 return failures
         return {}
 
-    def _enable(self, motors: Iterable[int]) -> dict[int, str]:
+    def _enable(self, motors: Sequence[int]) -> dict[int, str]:
         orders = [self._family.enabling(motor) for motor in motors]
         timing = self._timing
+        # One may take long: those that answer commands only must not miss their host meanwhile.
+        fed = () if self._family.feedback_rate else tuple(motors)
         return self._session.converse(
-            orders, timeout=timing.enable_timeout, retry=timing.enable_retry
+            orders, timeout=timing.enable_timeout, retry=timing.enable_retry, fed=fed
         )
 
     def _unmeasured(self, motors: Iterable[int]) -> dict[int, str]:

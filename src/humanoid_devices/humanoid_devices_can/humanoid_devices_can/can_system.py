@@ -89,8 +89,12 @@ class CanSystem:
         try:
             self._enable(self._session, self._all)
             # Those that answer commands only must not fall silent before the loop begins.
-            self._session.idle = self._family.commands(JointCommand(len(self._all)))
+            self._session.idle = True
+        except MotorError:
+            self._close()
+            raise
         except BaseException:
+            self._activation(self._session).let_go_unheard()
             self._close()
             raise
         self._frame.measure(self._session.states, state)
@@ -110,7 +114,7 @@ class CanSystem:
         commands = self._family.commands(raw)
         self._count_saturation(time)
         if session.idle:  # the loop begins: what waits is none of its commands
-            session.idle = ()
+            session.idle = False
             session.outbox.clear()
         due = self._due_gains(session, raw, time)
         softer = raw.stiffness < self._stiffness
@@ -131,10 +135,11 @@ class CanSystem:
         if session is None:
             return
         try:
-            session.idle = ()
+            session.idle = False
             session.outbox.clear()
-            Activation(self._settings, self._family, session, self._timing).take_down(self._all)
+            self._activation(session).take_down(self._all)
         except CanBusError as error:
+            self._activation(session).let_go_unheard()
             names = ", ".join(str(motor) for motor in self._settings.motors)
             raise HardwareError(f"not disabled: {names}: {error}") from error
         finally:
@@ -195,7 +200,11 @@ class CanSystem:
         return Session(bus, self._family, self._settings, self._timing)
 
     def _enable(self, session: Session, motors: Sequence[int]) -> None:
-        Activation(self._settings, self._family, session, self._timing).bring_up(motors)
+        self._activation(session).bring_up(motors)
+        self._stiffness[list(motors)] = 0.0  # without gains
+
+    def _activation(self, session: Session) -> Activation:
+        return Activation(self._settings, self._family, session, self._timing)
 
     def _active(self) -> Session:
         if self._session is None:

@@ -29,6 +29,10 @@ class GainsMemory:
         """The motor may have lost its gains."""
         self._sent[motor] = None
 
+    def forget_all(self) -> None:
+        """Any of them may have."""
+        self._sent = [None] * len(self._sent)
+
     def _is_due(self, motor: int, frame: CanFrame, now: float) -> bool:
         sent = self._sent[motor]
         return sent is None or sent[0] != frame or now - sent[1] >= self._refresh

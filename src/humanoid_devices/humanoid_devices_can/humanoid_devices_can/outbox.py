@@ -95,13 +95,16 @@ class Outbox:
             self._places = {item.motor: first, **self._places}
 
     def clear(self, motors: Iterable[int] | None = None) -> None:
-        """Forget what waits for `motors`, by default for all. What is being sent is sent."""
+        """Forget what waits for `motors`, by default for all. What is being sent isn't repeated."""
         with self._changed:
             if motors is None:
                 self._orders.clear()
                 self._places.clear()
+                self._sending = None
                 return
             gone = set(motors)
+            if self._sending is not None and self._sending.motor in gone:
+                self._sending = None  # else `put_back` would have it sent after all
             self._orders = deque(item for item in self._orders if item.motor not in gone)
             self._places = {k: v for k, v in self._places.items() if k not in gone}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -12,10 +13,17 @@ from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, ErrorFrame, Recei
 from humanoid_devices_can.conversation import Conversation
 from humanoid_devices_can.crowding import Crowding
 from humanoid_devices_can.error_frames import BusEvent
-from humanoid_devices_can.errors import AdapterLostError, MotorError, QueueFullError, WireError
+from humanoid_devices_can.errors import (
+    AdapterLostError,
+    CanBusError,
+    MotorError,
+    QueueFullError,
+    WireError,
+)
 from humanoid_devices_can.family import Exchange, Family
 from humanoid_devices_can.gains_memory import GainsMemory
 from humanoid_devices_can.health import Health
+from humanoid_devices_can.limp import limp_items
 from humanoid_devices_can.motor_state import MotorState
 from humanoid_devices_can.outbox import Item, Kind, Outbox
 from humanoid_devices_can.pace import Pace
@@ -24,6 +32,10 @@ from humanoid_devices_can.timing import Timing
 
 WATCH: Final = 0.1  # [s] between two looks at the interface's own view of the bus
 LOOK: Final = 0.01  # [s] between two looks at a conversation nobody answers in
+# Frames one after another that no buffer of kernel or adapter holds (a tty's: 64 KiB, 27 a frame):
+# a motor that isn't among them is silent, although the receiver never catches up.
+LONGEST_BACKLOG: Final = 3000
+LAST_WORDS: Final = 3  # times that frames are sent which nobody will confirm
 
 
 class Session:
@@ -36,7 +48,7 @@ class Session:
         self.outbox = Outbox()
         self.gains = GainsMemory(motors, timing.gains_refresh)
         self.crowding = Crowding(motors, family.feedback_rate)
-        self.idle: Sequence[CanFrame] = ()  # sent again and again until somebody commands
+        self.idle = False  # motors are told again and again to be limp: nobody commands them
         self.cancelled = threading.Event()  # set: conversations are to end
         self._bus, self._family, self._timing = bus, family, timing
         self._clock = timing.clock
@@ -47,6 +59,7 @@ class Session:
         self._refused = bus.refused()
         self._pace = Pace(bitrate)
         self._watched = self._clock()
+        self._backlog = 0  # frames since the receiver was up to date
         self._threads = [
             threading.Thread(target=self._work, args=(step,), name=f"can {name}", daemon=True)
             for name, step in (("receive", self._receive), ("send", self._send))
@@ -56,19 +69,32 @@ class Session:
 
     def close(self) -> None:
         """End the threads and close the bus."""
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self._end_threads()
         self._bus.close()
 
+    def send_last(self, frames: Sequence[CanFrame]) -> None:
+        """Send frames before `close` although the bus counts as lost: it may be deaf only."""
+        self._end_threads()
+        for frame in (*frames,) * LAST_WORDS:
+            with suppress(CanBusError):
+                self._bus.send(frame)
+
     def converse(
-        self, exchanges: Iterable[Exchange], *, timeout: float, retry: float
+        self,
+        exchanges: Iterable[Exchange],
+        *,
+        timeout: float,
+        retry: float,
+        fed: Collection[int] = (),
     ) -> dict[int, str]:
         """Have exchanges made, times in [s]; what went wrong, by motor.
 
+        `fed`: motors that are told to be limp again and again, lest one that is ready gives us up.
+
         Raises AdapterLostError, and MotorError if `cancelled` is set. One conversation at a time.
         """
-        talk = Conversation(exchanges, self._clock(), timeout=timeout, retry=retry)
+        fed_at = self._clock()
+        talk = Conversation(exchanges, fed_at, timeout=timeout, retry=retry)
         with self._heard:
             self._conversation = talk
             try:
@@ -80,6 +106,9 @@ class Session:
                     now = self._clock()
                     for exchange in talk.due(now, self.states, self.health.refused_at):
                         self.outbox.order(exchange.motor, exchange.request, now)
+                    if fed and now - fed_at >= self._timing.keep_alive:
+                        fed_at = now
+                        self._put_limp(fed, now)
                     self._heard.wait(LOOK)
             finally:
                 self._conversation = None
@@ -100,6 +129,12 @@ class Session:
         since = self._unanswered[motor]
         return 0.0 if since is None else self.health.drained - since
 
+    def unmeasured_for(self, motor: int) -> float:
+        """The same for the older half of its state: a motor may tell one half only."""
+        if self._family.feedback_rate:
+            return self.health.drained - self.states[motor].measured_at
+        return self.silent_for(motor)
+
     def _work(self, step: Callable[[], None]) -> None:
         # Else another process could keep a motor from its command while the loop is on time.
         make_thread_realtime(COMPANION_PRIORITY)
@@ -115,9 +150,12 @@ class Session:
     def _receive(self) -> None:
         before = self._clock()
         received = self._bus.receive(0.0)
-        if received is None:
+        self._backlog += 1
+        if received is None or self._backlog > LONGEST_BACKLOG:
+            self._backlog = 0
             self.health.drained = before
             self._watch_controller(before)
+        if received is None:
             received = self._bus.receive(self._timing.poll)
         if received is not None:
             self._take(received, self._clock())
@@ -140,7 +178,7 @@ class Session:
             case ErrorFrame():
                 self.health.take_error(received, now)
                 if received.event & BusEvent.RESTARTED:
-                    self._forget_gains()
+                    self.gains.forget_all()
                 if received.overflow:
                     self._take_refusal(now)
             case _:
@@ -169,7 +207,8 @@ class Session:
         item = self.outbox.take(self._timing.keep_alive)
         now = self._clock()
         if item is None:
-            self.outbox.put(Item(Kind.COMMAND, i, frame, now) for i, frame in enumerate(self.idle))
+            if self.idle:
+                self._put_limp(range(len(self.states)), now)
             return
         self._stop.wait(self._pace.wait(now))
         try:
@@ -193,11 +232,15 @@ class Session:
     def _take_refusal(self, now: float) -> None:
         """The adapter took a frame and then refused it; which one is unknown."""
         self.health.take_refusal(now)
-        self._forget_gains()
+        self.gains.forget_all()
 
-    def _forget_gains(self) -> None:
-        for motor in range(len(self.states)):
-            self.gains.forget(motor)
+    def _put_limp(self, motors: Collection[int], now: float) -> None:
+        self.outbox.put(limp_items(self._family, self.states, self.gains, motors, now))
+
+    def _end_threads(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
 
     def _lose(self, reason: str) -> None:
         with self._heard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
@@ -35,7 +35,7 @@ class Supervisor:
         return [
             i
             for i, state in enumerate(session.states)
-            if session.silent_for(i) > self._timing.silence
+            if session.unmeasured_for(i) > self._timing.silence
             or state.enabled is False
             or state.fault
             or state.report
@@ -76,10 +76,8 @@ class Supervisor:
             return
         if health.was_off:
             yield Problem(SafetyLevel.FAULT, SafetyFlag.BUS_OFF, symptom)
-        silent = self._silent(session)
-        if silent:
-            text = f"{silent}: silent: {symptom or 'motor off? reset by itself? cable?'}"
-            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+        silence = tuple(self._of_silence(session, symptom))
+        yield from silence
         if overrun:
             text = f"commands don't get out on {bus}"
             yield Problem(SafetyLevel.FAULT, SafetyFlag.TX_QUEUE_OVERRUN, text)
@@ -88,16 +86,22 @@ class Supervisor:
             yield Problem(SafetyLevel.WARNING, SafetyFlag.TX_QUEUE_OVERRUN, text)
         if health.invalid_at > recently:
             yield Problem(SafetyLevel.WARNING, SafetyFlag.INVALID_FRAME, health.invalid)
-        if health.troubled(recently) and not silent and not health.was_off:
+        if health.troubled(recently) and not silence and not health.was_off:
             yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, symptom)
 
-    def _silent(self, session: Session) -> str:
+    def _of_silence(self, session: Session, symptom: str) -> Iterable[Problem]:
+        silent = self._beyond(session.silent_for)
+        if silent:
+            text = f"{_named(silent)}: silent: {symptom or 'motor off? reset by itself? cable?'}"
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+        halves = [motor for motor in self._beyond(session.unmeasured_for) if motor not in silent]
+        if halves:
+            text = f"{_named(halves)}: tells only half of its state: does another host use it?"
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+
+    def _beyond(self, age: Callable[[int], float]) -> list[Motor]:
         limit = self._timing.silence
-        return ", ".join(
-            str(motor)
-            for i, motor in enumerate(self._settings.motors)
-            if session.silent_for(i) > limit
-        )
+        return [motor for i, motor in enumerate(self._settings.motors) if age(i) > limit]
 
 
 def _of_motor(motor: Motor, state: MotorState) -> Iterable[Problem]:
@@ -121,6 +125,10 @@ def _of_motor(motor: Motor, state: MotorState) -> Iterable[Problem]:
 def _crowd(motor: Motor) -> Problem:
     text = f"{motor}: says more than one motor would: have two motors this id?"
     return Problem(SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, text)
+
+
+def _named(motors: Iterable[Motor]) -> str:
+    return ", ".join(map(str, motors))
 
 
 def _of_commands(saturated: Sequence[Motor]) -> Iterable[Problem]:

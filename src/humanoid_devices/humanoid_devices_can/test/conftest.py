@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.surface import JointCommand
-from humanoid_devices_can.bus import CanFrame, DataFrame, Received
+from humanoid_devices_can.bus import CanFrame, DataFrame, InvalidFrame, Received
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.error_frames import ControllerState
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
@@ -81,6 +81,8 @@ class ScriptedBus:
         self.broken: BaseException | None = None
         self.closed = False
         self.deaf: set[int] = set()
+        self.noisy = False  # somebody sends nonsense without a pause
+        self.breaks_at: int | None = None  # the first frame of this kind is the last one heard of
         self.incoming: queue.SimpleQueue[Received] = queue.SimpleQueue()
 
     def receive(self, timeout: float) -> Received | None:
@@ -89,12 +91,14 @@ class ScriptedBus:
         try:
             return self.incoming.get(timeout > 0.0, timeout)
         except queue.Empty:
-            return None
+            return InvalidFrame("noise") if self.noisy else None
 
     def send(self, frame: CanFrame) -> None:
         if self.refusal is not None:
             raise self.refusal
         self.sent.append(frame)
+        if frame[0] >> 8 == self.breaks_at:
+            self.unplug()
         if frame[0] & 0xFF not in self.deaf:
             self.incoming.put(DataFrame(STATUS << 8 | frame[0] & 0xFF, b"0.5"))
 

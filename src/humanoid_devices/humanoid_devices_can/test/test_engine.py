@@ -8,7 +8,7 @@ from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus import ErrorFrame, InvalidFrame
 from humanoid_devices_can.error_frames import BusEvent
-from humanoid_devices_can.errors import InterfaceError, QueueFullError
+from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
 
@@ -58,6 +58,14 @@ def test_adapter_lost_while_activating_is_told(bus, rig) -> None:
         rig.activate()
 
 
+def test_motors_are_told_to_let_go_when_only_hearing_fails_while_activating(bus, rig) -> None:
+    bus.breaks_at = ENABLE
+    with pytest.raises(HardwareError, match="scripted: gone"):
+        rig.activate()
+    assert bus.closed
+    assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE
+
+
 def test_lower_stiffness_goes_out_before_its_command_and_higher_after(bus, rig) -> None:
     rig.activate()
 
@@ -72,6 +80,20 @@ def test_lower_stiffness_goes_out_before_its_command_and_higher_after(bus, rig) 
     assert [frame[0] >> 8 for frame in stiffer[:2]] == [COMMAND, GAINS]
     softer = sent_for(5.0, 2.5)
     assert [frame[0] >> 8 for frame in softer[:2]] == [GAINS, COMMAND]
+
+
+def test_motor_that_was_enabled_anew_counts_as_soft(bus, rig) -> None:
+    rig.activate()
+    rig.command.stiffness[:] = 20.0
+    rig.until(lambda _: (GAINS << 8 | 1, b"20.00") in list(bus.sent))
+    rig.until(lambda _: rig.system._stiffness[0] == 20.0)
+    rig.deactivate()
+    rig.activate()
+    began = len(bus.sent)
+    rig.command.stiffness[:], rig.command.position[:] = 5.0, 1.5
+    command, gains = (COMMAND << 8 | 1, b"1.50"), (GAINS << 8 | 1, b"5.00")
+    rig.until(lambda _: gains in list(bus.sent)[began:])
+    assert command in bus.sent[began : bus.sent.index(gains, began)]
 
 
 def test_gains_are_sent_once_as_long_as_they_stay(bus, rig) -> None:
@@ -120,6 +142,16 @@ def test_motor_that_answers_nothing_any_more_is_silent(bus, rig) -> None:
     rig.until(healthy)
 
 
+def test_silent_motor_is_noticed_though_somebody_sends_without_a_pause(bus, rig) -> None:
+    rig.activate()
+    rig.until(healthy)
+    bus.noisy = True
+    bus.deaf = {2}
+    report = rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    assert "j1 (id 2): silent" in report.message
+    assert "j0" not in report.message
+
+
 def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:
     rig.activate()
     rig.command.position[:] = 1.0
@@ -131,6 +163,17 @@ def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:
     with pytest.raises(HardwareError, match=r"not disabled: j0 \(id 1\), j1 \(id 2\)"):
         rig.deactivate()
     assert bus.closed
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("broken", [AdapterLostError("gone"), ZeroDivisionError("ours")])
+def test_motors_are_told_to_let_go_at_the_end_though_nothing_is_heard(bus, rig, broken) -> None:
+    rig.activate()
+    bus.broken = broken
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    with pytest.raises(HardwareError, match="not disabled"):
+        rig.deactivate()
+    assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE
 
 
 def test_lost_adapter_is_opened_anew_on_reset(bus, rig) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,6 +97,27 @@ def test_what_waits_for_some_motors_can_be_forgotten() -> None:
     outbox.put([item(0, "0")])
     outbox.clear()
     assert taken(outbox) == []
+
+
+@pytest.mark.parametrize("motors", [None, [0]], ids=["all", "one"])
+def test_what_was_forgotten_does_not_come_back_when_it_can_not_be_sent(motors) -> None:
+    outbox = Outbox()
+    outbox.put([item(0, "stale"), item(0, "stale gains", Kind.GAINS)])
+    outbox.take(0.0)
+    outbox.clear(motors)
+    outbox.order(0, [(0, b"enable")], 1.0)
+    outbox.put_back()
+    assert outbox.waiting_since() is None
+    assert taken(outbox) == ["enable"]
+
+
+def test_forgetting_one_motor_leaves_what_is_being_sent_to_another() -> None:
+    outbox = Outbox()
+    outbox.put([item(0, "0"), item(1, "1")])
+    outbox.take(0.0)
+    outbox.clear([1])
+    outbox.put_back()
+    assert taken(outbox) == ["0"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=60))

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.surface import JointCommand
 from humanoid_controller_manager.block_parameters import integer
@@ -45,7 +46,8 @@ class RobstrideFamily:
     feedback_rate = 0.0
 
     def __init__(self, settings: CanSettings) -> None:
-        """Raises ConfigError for a model, host id or limit that can't be."""
+        """Raises ConfigError for a model, host id, limit or calibration that can't be."""
+        _check_range(settings)
         models = [MODELS[name] for name in settings.models(MODELS)]
         self._ids = [motor.id for motor in settings.motors]
         self._index = settings.motor_at()
@@ -158,6 +160,17 @@ class RobstrideFamily:
             return "" if status.mode == mode else None
 
         return judge
+
+
+def _check_range(settings: CanSettings) -> None:
+    calibration, limits = settings.calibration, settings.limits
+    ends = [calibration.position_to_raw(end) for end in (limits.lower, limits.upper)]
+    for i in np.flatnonzero(np.abs(ends).max(axis=0) > POSITION).tolist():
+        raise ConfigError(
+            f"{settings.motors[i].where}: homing_offset is {calibration.homing_offset[i]:g} rad, "
+            f"which puts a part of the joint's range beyond the ±{POSITION:.2f} rad that the motor "
+            "can tell: calibrate it again"
+        )
 
 
 def _in_words(faults: StatusFault | Fault) -> str:

@@ -189,6 +189,16 @@ def test_unknown_model_is_refused_with_the_known_ones(make_family) -> None:
         make_family("rs-07")
 
 
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_calibration_that_the_wire_can_not_carry_is_refused(make_family, direction, sign) -> None:
+    """Measured and commanded angles would stay at the rail while the joint moves."""
+    room = PI4 - 2.0  # the joint has 2 rad both ways
+    make_family(calibration=[(direction, sign * (room - 0.01))])
+    with pytest.raises(ConfigError, match=r"joint 'j0': homing_offset is .* ±12.57 rad"):
+        make_family(calibration=[(direction, sign * (room + 0.01))])
+
+
 def test_host_id_is_used(make_family) -> None:
     family = make_family(block={"host_id": "0x10"})
     assert family.disabling(0, clear_faults=True).request == ((0x04001005, bytes([1, *bytes(7)])),)

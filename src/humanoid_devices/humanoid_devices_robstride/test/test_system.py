@@ -182,6 +182,24 @@ def test_motor_that_takes_long_to_enable_is_waited_for(motors) -> None:
     assert bench.drive(6)["firmware"]["enabled"]
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["activation", "reset"])
+def test_motor_that_takes_long_to_enable_costs_nobody_the_host(motors, again) -> None:
+    bench, rig = motors(timing=Timing(), joint={"can_timeout": "0.5"})
+    if again:
+        rig.activate()
+        bench.call("motor_fault", 5, int(Fault.UNDERVOLTAGE))
+        bench.call("motor_fault", 6, int(Fault.UNDERVOLTAGE))
+        rig.until(lambda report: "j1" in report.message and "j0" in report.message)
+    bench.call("delay_enable", 6, 1.0)
+    if again:
+        rig.system.reset_faults()
+        rig.until(lambda report: "anew" in report.message)
+        rig.until(lambda report: "anew" not in report.message)
+    else:
+        rig.activate()
+    assert all(drive["firmware"]["enabled"] for drive in bench.call("drives"))
+
+
 def test_motor_of_the_other_family_is_told_of(motors) -> None:
     bench, rig = motors()
     rig.activate()

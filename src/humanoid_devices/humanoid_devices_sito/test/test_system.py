@@ -110,6 +110,18 @@ def test_gains_that_a_motor_lost_are_sent_again(wrists) -> None:
     assert bench.drive(23)["firmware"]["damping"] == pytest.approx(6.0)
 
 
+def test_gains_lost_before_the_loop_begins_are_sent_again_and_move_nothing(wrists) -> None:
+    bench, rig = wrists()
+    bench.plant.set_state(1, 0.7, 0.0)
+    rig.activate()
+    bench.call("stray", identifier(23, MessageType.GAINS), Gains(0.05, 0.0).encode().hex())
+    while bench.drive(23)["firmware"]["stiffness"] == 0.0:
+        rig.pause(0.001)
+    while bench.drive(23)["firmware"]["stiffness"] > 0.0:  # nobody ticks
+        rig.pause(0.001)
+    assert bench.drive(23)["position"] == pytest.approx(0.7, abs=COUNT)
+
+
 def test_command_faster_than_the_wire_carries_is_saturated_and_reported(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
@@ -270,6 +282,31 @@ def test_malformed_feedback_is_reported_and_not_used(wrists) -> None:
     report = rig.until(lambda report: report.flags & SafetyFlag.INVALID_FRAME)
     assert "FEEDBACK_2 has 8 bytes, not 2" in report.message
     assert rig.state.position[0] == pytest.approx(0.0, abs=COUNT)
+
+
+@pytest.mark.parametrize("intervals", ["0a00", "000a"], ids=["no position", "no velocity"])
+def test_motor_that_tells_only_half_is_a_fault_until_reset(wrists, intervals) -> None:
+    bench, rig = wrists()
+    rig.activate()
+    rig.until(healthy)
+    bench.call("stray", identifier(23, MessageType.SELECT_MODE), f"09{intervals}0000000000")
+    report = rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    assert report.level is SafetyLevel.FAULT
+    assert "j1 (id 23): tells only half of its state" in report.message
+    assert "j0" not in report.message
+    rig.system.reset_faults()
+    rig.until(healthy)
+    bench.plant.set_state(1, 0.4, 0.0)
+    rig.until(lambda _: rig.state.position[1] == pytest.approx(0.4, abs=COUNT))
+
+
+def test_motor_that_tells_only_half_is_disabled_with_confirmation(wrists) -> None:
+    bench, rig = wrists()
+    rig.activate()
+    bench.call("stray", identifier(23, MessageType.SELECT_MODE), "090a000000000000")
+    rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    rig.deactivate()
+    assert not bench.drive(23)["firmware"]["enabled"]
 
 
 def test_second_motor_with_the_same_id_is_noticed(wrists) -> None:

@@ -11,6 +11,10 @@ from humanoid_twin.control.address import address_of
 from humanoid_twin.errors import TwinError
 
 _LONGEST_LINE: Final = 1 << 20  # [bytes]
+# What a request that makes no sense ends in; JSON as Python reads it knows Infinity.
+_REFUSED: Final = (
+    ValueError, OverflowError, LookupError, TypeError, AttributeError, RobotError
+)  # fmt: skip
 Json = Any  # what json makes of a reply
 
 
@@ -78,7 +82,7 @@ class ControlServer:
         try:
             request = json.loads(line)
             result = self._execute(request["command"], dict(request.get("arguments", {})))
-        except (ValueError, KeyError, TypeError, AttributeError, RobotError) as error:
+        except _REFUSED as error:
             return {"error": f"{type(error).__name__}: {error}"}
         return {"result": result}
 
