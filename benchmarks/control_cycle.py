@@ -13,7 +13,6 @@ from figures import Figure, arguments, figure, report
 
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.active_controller import ControllerSlot
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.generic_system import GenericSystem
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
@@ -21,6 +20,7 @@ from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loop import ControlLoop, SwitchRequest
+from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controllers.soft import DampingController, DampingParameters
 from humanoid_controllers.standby import Pose, StandbyController, StandbyParameters
 

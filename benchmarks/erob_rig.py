@@ -14,7 +14,6 @@ import numpy as np
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.active_controller import ControllerSlot
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
 from humanoid_controller_manager.hardware_group import HardwareGroup
@@ -23,6 +22,7 @@ from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.realtime import calm_interpreter
 from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controllers.soft import DampingController, DampingParameters
 from humanoid_devices_erob.erob_system import ErobSystem

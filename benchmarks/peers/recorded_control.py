@@ -8,8 +8,9 @@ from pathlib import Path
 
 from rclpy.clock import Clock, ClockType
 
-from humanoid_controller_manager.node import ControllerManagerNode, configured_node
+from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.process import run
+from humanoid_controller_manager.ros_node import configured_node
 from humanoid_controller_manager.stopping import stop_on_signals
 from humanoid_controllers.mode_manager_node import ModeManagerNode
 from peers.recording import Recording

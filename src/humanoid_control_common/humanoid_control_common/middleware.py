@@ -9,6 +9,12 @@ A newcomer announces itself before it listens: what is there already answers in 
 next announcement tells the newcomer of it. That is every 3 s by default (2 s lost at half of all
 starts, measured), here every 0.3 s. So it is the one that was there first who must be tuned:
 tools that wait for the robot, too.
+
+On a network, a pulled cable must not be felt by the robot. For each machine that no longer answers
+the kernel keeps 208 KiB of packets (net.ipv4.neigh.*.unres_qlen_bytes), as much as a socket may
+have under way by default: then every send waits, up to 3 s (measured: the loop stood still), or, if
+it may not wait, what is meant for this machine is lost, too. So sends don't wait, and sockets may
+have more than that under way.
 """
 
 from __future__ import annotations
@@ -23,6 +29,7 @@ PROFILE_VARIABLES: Final = (
 )
 _RANGE: Final = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 _LOCALHOST_ONLY: Final = "ROS_LOCALHOST_ONLY"  # its predecessor, which goes before it
+_PEERS: Final = "ROS_STATIC_PEERS"
 
 
 def tune_middleware(implementation: str) -> None:
@@ -37,6 +44,8 @@ def tune_middleware(implementation: str) -> None:
         return
     profile = "fastdds_network.xml"
     if os.environ.get(_LOCALHOST_ONLY) == "1" or os.environ.get(_RANGE) == "LOCALHOST":
+        if os.environ.get(_PEERS):
+            return  # this machine and others: only ROS's own transports do that
         # ROS would put its own transports, shared memory among them, in place of a profile's.
         profile = "fastdds_localhost.xml"
         os.environ[_RANGE] = "SYSTEM_DEFAULT"

@@ -25,7 +25,7 @@ for line in Path("/proc/net/udp").read_text().splitlines()[1:]:
         print(line.split()[1].split(":")[0])
 """
 LOOPBACK = "0100007F"
-OWN = (RANGE, "ROS_LOCALHOST_ONLY", *PROFILE_VARIABLES)
+OWN = (RANGE, "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", *PROFILE_VARIABLES)
 
 
 def run(**environment: str) -> tuple[list[str], set[str]]:
@@ -68,4 +68,12 @@ def test_another_middleware_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv(RANGE, "LOCALHOST")
     before = dict(os.environ)
     tune_middleware("rmw_cyclonedds_cpp")
+    assert dict(os.environ) == before
+
+
+def test_peers_beside_this_machine_are_left_to_ros(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RANGE, "LOCALHOST")
+    monkeypatch.setenv("ROS_STATIC_PEERS", "10.77.0.2")
+    before = dict(os.environ)
+    tune_middleware("rmw_fastrtps_cpp")
     assert dict(os.environ) == before

@@ -101,7 +101,7 @@ def test_every_situation_gets_the_verdict_of_the_table(intent: Intent) -> None:
 
 
 def test_damp_leads_out_of_every_stiff_mode_even_while_a_fall_is_latched() -> None:
-    """ "Allowed from any": the way down must not depend on whether a fall was carried out yet."""
+    """From any mode: the way down must not depend on whether a fall was carried out yet."""
     refused = [
         situation
         for situation in SITUATIONS

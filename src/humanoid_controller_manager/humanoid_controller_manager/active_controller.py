@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.controller import Controller, Progress, ReportsProgress
+from humanoid_controller_manager.controller import Progress, ReportsProgress
 from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.slots import ControllerSlot, checked_slots, refusal_as_safe
 from humanoid_controller_manager.snapshot import Fall, Phase
 
 NO_CONTROLLER: Final = "none"
 CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ControllerSlot:
-    """A configured mode controller and what replaces it when it fails, in order."""
-
-    name: str
-    controller: Controller
-    fallbacks: tuple[str, ...] = ()
 
 
 class Tick(NamedTuple):
@@ -67,7 +57,6 @@ class ActiveController:
         self.phase = Phase.RUNNING
         self.fall: Fall | None = None
         self._hardware = hardware
-        self._slots = dict(slots)
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
         self._slot: ControllerSlot | None = None
@@ -75,9 +64,14 @@ class ActiveController:
         self._progress: Progress | None = None
         self._entered = 0.0
         self._candidate = JointCommand(len(hardware.joints))
-        self._check_fallbacks("safe_controllers", self._safe_chain)
-        for slot in self._slots.values():
-            self._check_fallbacks(f"{slot.name}.fallback_controllers", slot.fallbacks)
+        self.exchange_slots(slots)
+
+    def exchange_slots(self, slots: Mapping[str, ControllerSlot]) -> None:
+        """Choose from `slots` from now on; the one in charge stays. Called from any thread.
+
+        Raises ConfigError, see `checked_slots`; nothing is changed then.
+        """
+        self._slots = checked_slots(slots, self._safe_chain)
 
     @property
     def name(self) -> str:
@@ -96,11 +90,11 @@ class ActiveController:
 
     def refusal_of(self, name: str) -> str:
         """Why controller `name` can't be activated on this hardware; empty if it can."""
-        slot = self._slots.get(name)
-        if slot is None:
-            return f"unknown controller '{name}'; known: {', '.join(self._slots)}"
-        lacking = self._hardware.lacking(slot.controller.needs)
-        return f"{name}: {lacking}" if lacking else ""
+        return self._refusal(self._slots, name)
+
+    def refusal_as_first(self, name: str) -> str:
+        """Why controller `name` is not one to start with; empty if it is."""
+        return self.refusal_of(name) or refusal_as_safe(self._slots[name])
 
     def switch(self, name: str, tick: Tick, command: JointCommand) -> str:
         """Put controller `name` in charge, or leave everything as it is and say why.
@@ -109,10 +103,11 @@ class ActiveController:
         hardware has confirmed the impedance: until then the pose of now is held with the gains in
         force.
         """
-        refusal = self.refusal_of(name)
+        slots = self._slots  # looked up once: they may be exchanged meanwhile
+        refusal = self._refusal(slots, name)
         if refusal:
             return refusal
-        slot = self._slots[name]
+        slot = slots[name]
         if slot is self._slot:
             return ""
         if "stiffness" in slot.controller.needs and self._hardware.confirms_impedance:
@@ -142,11 +137,11 @@ class ActiveController:
     ) -> None:
         """Leave the controller in charge and fill `command` from its first fallback that works."""
         chain = (self._slot.fallbacks if self._slot else ()) or self._safe_chain
+        slots = self._slots
         number = self.fall.number + 1 if self.fall else 1
-        for name in chain:
-            slot = self._slots[name]
+        for slot in [slots[name] for name in chain if name in slots]:
             failure = self._activate(slot, tick, command)
-            problem = f"{name}: {failure}" if failure else ""
+            problem = f"{slot.name}: {failure}" if failure else ""
             if not failure:
                 self._enter(slot, tick.now, Phase.RUNNING)
                 problem, failure = self._try(slot, tick, command)
@@ -160,6 +155,13 @@ class ActiveController:
         self._hardware.mode_changed(self.mode, self.switch_number)
         command.array.fill(0.0)
         self.fall = Fall(number, f"{reason}; no fallback left, every joint is limp", error)
+
+    def _refusal(self, slots: Mapping[str, ControllerSlot], name: str) -> str:
+        slot = slots.get(name)
+        if slot is None:
+            return f"unknown controller '{name}'; known: {', '.join(slots)}"
+        lacking = self._hardware.lacking(slot.controller.needs)
+        return f"{name}: {lacking}" if lacking else ""
 
     def _prepared(self, slot: ControllerSlot, tick: Tick, command: JointCommand) -> bool:
         """Whether `slot` is running now; if not, `command` is what to write meanwhile."""
@@ -233,18 +235,3 @@ class ActiveController:
             return f"{slot.name} gave an invalid command for {joints}", None
         np.copyto(command.array, candidate.array)
         return "", None
-
-    def _check_fallbacks(self, where: str, names: Sequence[str]) -> None:
-        for name in names:
-            if name not in self._slots:
-                raise ConfigError(
-                    f"{where}: unknown controller '{name}'; known: {', '.join(self._slots)}"
-                )
-            refusal = self.refusal_as_safe(name)
-            if refusal:
-                raise ConfigError(f"{where}: {refusal}")
-
-    def refusal_as_safe(self, name: str) -> str:
-        """Why controller `name` is not one to start with or to fall back to; empty if it is."""
-        mode = self._slots[name].controller.mode
-        return "" if mode in SAFE_MODES else f"'{name}' is {mode.name}, expected a safe mode"

@@ -15,10 +15,11 @@ import numpy as np
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.modes import SAFE_MODES
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.active_controller import ActiveController, ControllerSlot, Tick
+from humanoid_controller_manager.active_controller import ActiveController, Tick
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.mailbox import Mailbox
+from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controller_manager.snapshot import Refusal, Snapshot
 
 HEARTBEAT_LIMIT: Final = 0.2  # [s] the ROS side may be silent before the loop goes to DAMPING
@@ -109,6 +110,13 @@ class ControlLoop:
         """Why `controller` can't be activated on this hardware; empty if it can."""
         return self._active.refusal_of(controller)
 
+    def exchange_slots(self, slots: Mapping[str, ControllerSlot]) -> None:
+        """Choose from `slots` from the next tick on. Raises ConfigError; nothing is changed then.
+
+        What may still be asked for or fallen back to has to stay among them: see Registry.
+        """
+        self._active.exchange_slots(slots)
+
     # Called from the loop's thread.
 
     def start(self, initial: str, now: float) -> None:
@@ -116,7 +124,7 @@ class ControlLoop:
 
         Raises ConfigError, HardwareError or ControllerError; the hardware is inactive then.
         """
-        refusal = self.refusal_of(initial) or self._active.refusal_as_safe(initial)
+        refusal = self._active.refusal_as_first(initial)
         if refusal:
             raise ConfigError(f"initial_controller: {refusal}")
         self.hardware.activate(self._state)

@@ -3,62 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import SafetyStatus
 from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from humanoid_control_common.config import Document
 from humanoid_control_common.safety import SafetyReport
-from humanoid_controller_manager.active_controller import ControllerSlot
 from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller_sides import ControllerSides
 from humanoid_controller_manager.diagnostics import (
     diagnostic_array,
     limits_status,
     report_status,
     timing_status,
 )
+from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_loading import load_hardware
+from humanoid_controller_manager.lifecycle import Lifecycle
 from humanoid_controller_manager.limits import LimitStage
-from humanoid_controller_manager.loading import LoadedPlugin, load_controllers
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.outbox import Outbox
-from humanoid_controller_manager.parameters import manager_parameters, node_document
+from humanoid_controller_manager.parameters import (
+    ManagerParameters,
+    manager_parameters,
+    node_document,
+)
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
 from humanoid_controller_manager.realtime import calm_interpreter
-from humanoid_controller_manager.ros_host import RosHost, SnapshotListener
+from humanoid_controller_manager.registry import Registry, listeners_of, slots_of
+from humanoid_controller_manager.ros_host import RosHost
+from humanoid_controller_manager.ros_node import configured_node, parameters_of
 from humanoid_controller_manager.runner import LoopRunner
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.slots import ControllerSlot
+from humanoid_controller_manager.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.urdf import parse_robot_description
 
 Attach: TypeAlias = Callable[[RosHost, object], SnapshotListener | None]
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-
-def configured_node(name: str, *, services: bool) -> Node:
-    """A node that takes whatever parameters it is given; `services` to set them while running."""
-    return Node(
-        name,
-        automatically_declare_parameters_from_overrides=True,
-        allow_undeclared_parameters=True,
-        # Every service costs the executor's thread time in every round.
-        parameter_overrides=[Parameter("start_type_description_service", value=False)],
-        start_parameter_services=services,
-        enable_rosout=services,
-    )
-
-
-def parameters_of(node: Node) -> dict[str, Any]:
-    """The parameters `node` was given, by dotted name."""
-    return {name: p.value for name, p in node.get_parameters_by_prefix("").items()}
 
 
 class ControllerManagerNode:
@@ -78,17 +68,15 @@ class ControllerManagerNode:
         rate = float(parameters.update_rate)
         self.description = parse_robot_description(parameters.robot_description, rate)
         self.robot = RobotFacts(self.description.joints, self.description.limits, rate)
-        self._controller_nodes: dict[str, Node] = {}
+        self.executor = SingleThreadedExecutor()
+        self.executor.add_node(self.node)
         hardware = load_hardware(self.description)
-        plugins = load_controllers(
-            parameters.controllers, self._controller_document, self.robot, hardware
-        )
-        slots = {p.name: p.slot for p in plugins if p.slot is not None}
-        self.slots: dict[str, ControllerSlot] = slots
+        self.lifecycle = self._bring_up(parameters, hardware)
+        self.registry = self.lifecycle.registry
         self.loop = ControlLoop(
             hardware,
             LimitStage(self.description.limits),
-            slots,
+            slots_of(self.registry.records),
             safe_chain=parameters.safe_controllers,
             update_rate=rate,
             monotonic=time.monotonic,
@@ -96,7 +84,10 @@ class ControllerManagerNode:
         self.runner = LoopRunner(self.loop, rate, self._publish)
         # As fast as possible for the loop must not mean a flood for everybody else.
         interval = 0.0 if self.runner.paced else 1.0 / rate
-        self._outbox = Outbox(self._attach(plugins), interval, realtime=self.runner.realtime)
+        self._hardware_listeners = self._attach_hardware()
+        self._outbox = Outbox((), interval, realtime=self.runner.realtime)
+        self._listen(listeners_of(self.registry.records))
+        self.registry.connect(lambda: self.loop.snapshot.controller, self._exchange)
 
     def start(self) -> None:
         """Bring the hardware up and let the loop run. Raises what ControlLoop.start raises."""
@@ -137,38 +128,41 @@ class ControllerManagerNode:
     def _document_of(self, node: Node) -> Document:
         return node_document(node.get_name(), parameters_of(node), self.files)
 
-    def _controller_document(self, name: str) -> Document:
-        node = configured_node(name, services=False)
-        self._controller_nodes[name] = node
-        return self._document_of(node)
+    def _bring_up(self, parameters: ManagerParameters, hardware: HardwareGroup) -> Lifecycle:
+        lifecycle = Lifecycle(
+            Registry(parameters.safe_controllers),
+            ControllerSides(self.node, self.files, self._host, self.executor),
+            self.robot,
+            hardware,
+            asked_for=str,  # nobody is, before the loop runs
+            in_executor=lambda function: function(),  # this is the executor's thread
+        )
+        lifecycle.bring_up(parameters.controllers)
+        return lifecycle
 
-    def _attach(self, plugins: Sequence[LoadedPlugin]) -> list[SnapshotListener]:
+    def _exchange(
+        self, slots: Mapping[str, ControllerSlot], listeners: Sequence[SnapshotListener]
+    ) -> None:
+        self.loop.exchange_slots(slots)
+        self._listen(listeners)
+
+    def _listen(self, listeners: Sequence[SnapshotListener]) -> None:
+        self._outbox.listen([*listeners, *self._hardware_listeners])
+
+    def _attach_hardware(self) -> list[SnapshotListener]:
         listeners = []
-        for plugin in plugins:
-            node = self._controller_nodes[plugin.name]
-            listeners.append(self._attach_one(plugin.plugin_type, plugin.instance, node))
         for member in self.loop.hardware.members:
-            listeners.append(self._attach_one(member.info.plugin, member.component, self.node))
+            attach: Attach | None = find_plugin(ROS_SIDES, member.info.plugin)
+            if attach is not None:
+                listeners.append(attach(self._host(self.node), member.component))
         return [listener for listener in listeners if listener is not None]
 
-    def _attach_one(
-        self, plugin_type: str, instance: object, node: Node
-    ) -> SnapshotListener | None:
-        attach: Attach | None = find_plugin(ROS_SIDES, plugin_type)
-        if attach is None:
-            return None
+    def _host(self, node: Node) -> RosHost:
         # The loop exists only after its plugins: its time is looked up when it is asked for.
-        host = RosHost(node, self.robot, self._now, self.stamp)
-        return attach(host, instance)
+        return RosHost(node, self.robot, self._now, self.stamp)
 
     def _now(self) -> float:
         return self.runner.now()
-
-    @property
-    def nodes(self) -> list[Node]:
-        """Every node that may have callbacks; the rest would only slow the executor down."""
-        listening = [n for n in self._controller_nodes.values() if list(n.subscriptions)]
-        return [self.node, *listening]
 
     def _publish(self, snapshot: Snapshot) -> None:
         self._outbox.put(snapshot)

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from humanoid_controller_manager.mailbox import Mailbox
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
-from humanoid_controller_manager.ros_host import SnapshotListener
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.snapshot import Snapshot, SnapshotListener
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +38,10 @@ class Outbox:
         self._stopping = False
         self._failed: set[SnapshotListener] = set()
         self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
+
+    def listen(self, listeners: Sequence[SnapshotListener]) -> None:
+        """From the next snapshot on tell `listeners` and nobody else; from any thread."""
+        self._listeners = tuple(listeners)
 
     def start(self) -> None:
         """Start the thread."""

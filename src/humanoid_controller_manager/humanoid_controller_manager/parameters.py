@@ -25,6 +25,13 @@ class ControllerEntry(StrictModel):
 
     type: str
     fallback_controllers: list[str] = Field(default_factory=list)
+    params_file: list[str] = Field(default_factory=list)  # beside those of the process
+    node_options_args: list[str] = Field(default_factory=list)  # such as remappings
+
+    @field_validator("params_file", mode="before")
+    @classmethod
+    def _as_list(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
 
 
 class ManagerParameters(StrictModel):
@@ -129,3 +136,19 @@ def manager_parameters(document: Document) -> ManagerParameters:
     }
     content = {**own, "controllers": {name: entries[name] for name in names}}
     return parse(ManagerParameters, "controller_manager", Document(document.name, content, places))
+
+
+def controller_entry(
+    name: str, parameters: Mapping[str, Any], files: Sequence[Document]
+) -> ControllerEntry:
+    """What the manager's `parameters`, as they are now, say of controller `name`.
+
+    Raises ConfigError; for a controller without type in ros2_control's words.
+    """
+    own = {key: value for key, value in parameters.items() if key.startswith(f"{name}.")}
+    if own.get(f"{name}.type") is None:
+        raise ConfigError(f"The 'type' param was not defined for '{name}'.")
+    document = node_document("controller_manager", own, files)
+    places = {key[1:]: place for key, place in document.places.items() if key[:1] == (name,)}
+    section = Document(document.name, document.content[name], places)
+    return parse(ControllerEntry, f"controller_manager: {name}", section)

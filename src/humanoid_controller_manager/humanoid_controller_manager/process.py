@@ -9,7 +9,6 @@ from typing import Protocol
 
 import rclpy
 from rclpy.exceptions import InvalidTopicNameException
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -17,11 +16,15 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware import tune_middleware
+from humanoid_controller_manager.authority import LoopAuthority, SwitchAuthority
 from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
+from humanoid_controller_manager.ros_node import destroy_nodes
+from humanoid_controller_manager.service_thread import ServiceThread
 
 RCLError = rclpy_implementation.RCLError
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
@@ -56,6 +59,7 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
                 manager = ControllerManagerNode(files)
                 return _spin(manager, make_companions, stop)
             finally:
+                destroy_nodes()
                 rclpy.try_shutdown()
     except (RobotError, RCLError, InvalidTopicNameException, OSError) as error:
         # OSError and RCLError: no place to write, no HOME, no network.
@@ -75,25 +79,34 @@ def _stop(manager: ControllerManagerNode) -> bool:
     return True
 
 
+def authority_of(companions: Sequence[object], loop: ControlLoop) -> SwitchAuthority:
+    """The companion that decides on switches; without one the loop alone does."""
+    deciding = (c for c in companions if isinstance(c, SwitchAuthority))
+    return next(deciding, None) or LoopAuthority(loop)
+
+
 def _spin(
     manager: ControllerManagerNode, make_companions: Sequence[MakeCompanion], stop: Event
 ) -> int:
     logger = manager.node.get_logger()
     forward_logging(logger)
     companions = [make(manager, stop.set) for make in make_companions]
-    executor = SingleThreadedExecutor()
-    for node in (*manager.nodes, *(companion.node for companion in companions)):
-        executor.add_node(node)
+    executor = manager.executor
+    for companion in companions:
+        executor.add_node(companion.node)
+    services = ServiceThread(manager, authority_of(companions, manager.loop))
 
     def changed() -> None:
         manager.publish_safety()
         for companion in companions:
             companion.changed()
+        services.changed()
 
     manager.loop.on_change = manager.node.create_guard_condition(changed).trigger
     manager.start()
     if manager.runner.realtime:
         make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread says what it got
+    services.start()
     facts = manager.robot
     logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004 - ROS logger
     try:
@@ -102,6 +115,7 @@ def _spin(
             manager.loop.heartbeat()
     finally:
         stopped = _stop(manager)
+        services.stop()
     if not stopped:
         return 1
     if manager.runner.failure is not None:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.snapshot import Snapshot, SnapshotListener
 
-SnapshotListener: TypeAlias = Callable[[Snapshot], None]
+__all__ = ["RosHost", "SnapshotListener"]
 
 
 @dataclass(frozen=True, slots=True)

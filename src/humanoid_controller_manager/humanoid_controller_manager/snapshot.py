@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import Mode
@@ -66,3 +67,7 @@ class Snapshot(NamedTuple):
     def command(self) -> JointCommand:
         """What was written in this tick, after limits."""
         return JointCommand(self.command_array.shape[1], self.command_array)
+
+
+# Who is told every tick, in the publisher's thread.
+SnapshotListener: TypeAlias = Callable[[Snapshot], None]

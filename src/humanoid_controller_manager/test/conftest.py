@@ -13,7 +13,6 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.active_controller import ControllerSlot
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware import (
     CapabilityArray,
@@ -25,6 +24,7 @@ from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loop import ControlLoop, SwitchRequest
+from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controller_manager.snapshot import Snapshot
 
 settings.register_profile(

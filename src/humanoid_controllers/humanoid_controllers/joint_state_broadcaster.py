@@ -11,6 +11,7 @@ class BroadcasterParameters(StrictModel):
 
     joint_states_topic: str
     joint_commands_topic: str
+    frame_id: str = "base_link"  # as upstream's; rviz shows no efforts of states without a frame
 
 
 class JointStateBroadcaster:

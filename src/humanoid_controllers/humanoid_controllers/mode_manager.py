@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from humanoid_control_common.modes import SAFE_MODES, Intent, Mode, Situation, Verdict, decide
+from humanoid_control_common.modes import (
+    MODE_OF_INTENT,
+    SAFE_MODES,
+    Intent,
+    Mode,
+    Situation,
+    Verdict,
+    decide,
+)
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.switch_desk import Loop, SwitchDesk
 from humanoid_controllers.impedance_watch import ImpedanceWatch
-from humanoid_controllers.switch_desk import Loop, SwitchDesk
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +30,7 @@ class Answer:
     accepted: bool
     message: str
     shut_down: bool = False
+    ticket: int = 0  # of the request to the loop, if there is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,8 @@ class ModeManager:
     Called by one thread only.
 
     Args:
-        controllers: the controller of each mode that can be had.
+        controller_of: the controller of a mode, None if there is none now; there always is one
+            of DAMPING or ZERO_TORQUE.
         safety: reports of sources outside the loop; those of the hardware come with the snapshots.
         impedance: where an impedance manager sets the gains of drives, what it reports; else None.
     """
@@ -48,17 +58,15 @@ class ModeManager:
     def __init__(
         self,
         loop: Loop,
-        controllers: Mapping[Mode, str],
+        controller_of: Callable[[Mode], str | None],
         safety: SafetyMonitor,
         impedance: ImpedanceWatch | None = None,
     ) -> None:
         self._loop = loop
-        self._controllers = dict(controllers)
+        self._controller_of = controller_of
         self._safety = safety
         self._impedance = impedance
-        self._desk = SwitchDesk(
-            loop, self._controllers.get(Mode.DAMPING) or self._controllers[Mode.ZERO_TORQUE]
-        )
+        self._desk = SwitchDesk(loop)
         self._problem = ""  # what safety has against stiff modes, at the latest look
         self._message = ""
         self._latched = ""
@@ -73,16 +81,17 @@ class ModeManager:
         message = "; ".join(filter(None, (self._message, note)))
         return Statement(snapshot.mode, snapshot.controller, message, snapshot.switch_number)
 
-    def handle(self, intent: Intent, now: float) -> Answer:
-        """Decide on `intent` at `now` [s] and pass it on to the loop if the rules allow it."""
+    def handle(self, intent: Intent, now: float, controller: str | None = None) -> Answer:
+        """Decide on `intent` at `now` [s] and pass it on to the loop if the rules allow it.
+
+        `controller` is to carry it out; None for the one that usually does.
+        """
         snapshot = self.observe(now)
-        decision = decide(self._situation(snapshot, now), intent)
+        named = controller or self._usual(intent)
+        decision = decide(self._situation(snapshot, now, named), intent)
         match decision.verdict:
             case Verdict.STAY:
-                if intent is Intent.DAMP and self._desk.busy:
-                    # A switch is on its way that this intent takes back: the last word counts.
-                    self._desk.go_down()
-                return Answer(True, f"already in {snapshot.mode.name}")
+                return self._stay(intent, snapshot, controller)
             case Verdict.REFUSE:
                 return self._refuse(decision.reason)
             case Verdict.SHUT_DOWN:
@@ -90,7 +99,12 @@ class ModeManager:
                 return Answer(True, "shutting down", shut_down=True)
             case Verdict.SWITCH:
                 assert decision.mode is not None
-                return self._switch(intent, decision.mode, snapshot)
+                return self._switch(intent, decision.mode, snapshot, named)
+
+    @property
+    def asked_for(self) -> str:
+        """The controller a switch is on its way to; empty if none is."""
+        return self._desk.asked_for
 
     def refuse_unknown_mode(self, number: int) -> Answer:
         """Answer a request for a mode that does not exist."""
@@ -137,21 +151,42 @@ class ModeManager:
             logger.error("falling to DAMPING: %s", problem)
         must_leave = snapshot.mode is not Mode.DAMPING if fell else snapshot.mode not in SAFE_MODES
         if self._latched and (must_leave or self._desk.busy):
-            self._desk.go_down()
+            self._desk.go_down(self._way_down)
         return snapshot
 
     # Inside.
 
-    def _situation(self, snapshot: Snapshot, now: float) -> Situation:
+    @property
+    def _way_down(self) -> str:
+        """The controller to fall to."""
+        found = self._controller_of(Mode.DAMPING) or self._controller_of(Mode.ZERO_TORQUE)
+        assert found is not None  # safe controllers are never taken away
+        return found
+
+    def _usual(self, intent: Intent) -> str | None:
+        mode = MODE_OF_INTENT.get(intent)
+        return None if mode is None else self._controller_of(mode)
+
+    def _stay(self, intent: Intent, snapshot: Snapshot, controller: str | None) -> Answer:
+        if controller not in (None, snapshot.controller):
+            return self._refuse(
+                f"Rejected {intent.value}: '{snapshot.controller}' is in charge of "
+                f"{snapshot.mode.name}; leave that mode first"
+            )
+        if intent is Intent.DAMP and self._desk.busy:
+            # A switch is on its way that this intent takes back: the last word counts.
+            self._desk.go_down(self._way_down)
+        return Answer(True, f"already in {snapshot.mode.name}")
+
+    def _situation(self, snapshot: Snapshot, now: float, named: str | None) -> Situation:
         progress = snapshot.progress
-        locomotion = self._controllers.get(Mode.LOCOMOTION)
         return Situation(
             mode=snapshot.mode,
             standby_finished=progress is not None and progress.finished,
             safety_problem=self._problem,
             latched_fall=self._latched,
             unconfirmed_impedance=self._unconfirmed(snapshot, now),
-            policy_loaded=locomotion is not None and not self._loop.refusal_of(locomotion),
+            policy_loaded=named is not None and not self._loop.refusal_of(named),
         )
 
     def _unconfirmed(self, snapshot: Snapshot, now: float) -> str:
@@ -179,8 +214,9 @@ class ModeManager:
         self._faults_seen = fault.number
         return f"{fault.report.source} reported {fault.report.level.name}: {fault.report.message}"
 
-    def _switch(self, intent: Intent, mode: Mode, snapshot: Snapshot) -> Answer:
-        controller = self._controllers.get(mode)
+    def _switch(
+        self, intent: Intent, mode: Mode, snapshot: Snapshot, controller: str | None
+    ) -> Answer:
         refusal = (
             f"no controller for {mode.name} is loaded"
             if controller is None
@@ -190,10 +226,10 @@ class ModeManager:
             return self._refuse(f"Rejected {intent.value}: {refusal}")
         self._message = ""
         if mode is Mode.DAMPING:
-            self._desk.go_down()
+            self._desk.go_down(controller)
         else:
             self._desk.switch(controller, snapshot.switch_number)
-        return Answer(True, f"switching to {mode.name}")
+        return Answer(True, f"switching to {mode.name}", ticket=self._desk.ticket)
 
     def _refuse(self, reason: str) -> Answer:
         if reason != self._message:

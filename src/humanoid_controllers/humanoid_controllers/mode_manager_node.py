@@ -17,8 +17,10 @@ from std_srvs.srv import Trigger
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
-from humanoid_controller_manager.node import ControllerManagerNode, configured_node, parameters_of
+from humanoid_controller_manager.authority import Asked
+from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import node_document, parse
+from humanoid_controller_manager.ros_node import configured_node, parameters_of
 from humanoid_controllers.gamepad import Gamepad
 from humanoid_controllers.impedance_watch import ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager import Answer, ModeManager, Statement
@@ -57,12 +59,11 @@ class ModeManagerNode:
         self.node = configured_node("mode_manager", services=True)
         document = node_document("mode_manager", parameters_of(self.node), manager.files)
         parameters = parse(ModeManagerParameters, "mode_manager", document)
-        controllers: dict[Mode, str] = {}
-        for name, slot in manager.slots.items():
-            controllers.setdefault(slot.controller.mode, name)
         self._monitor = SafetyMonitor(dict(parameters.safety_deadlines))
         self._impedance = ImpedanceWatch() if parameters.impedance_manager else None
-        self._modes = ModeManager(manager.loop, controllers, self._monitor, self._impedance)
+        self._modes = ModeManager(
+            manager.loop, manager.registry.of_mode, self._monitor, self._impedance
+        )
         self._manager = manager
         self._shut_down = shut_down
         self._stated: Statement | None = None
@@ -78,6 +79,19 @@ class ModeManagerNode:
         self._modes.observe(self._now())
         if self._modes.statement != self._stated:
             self._state()
+
+    def ask(self, controller: str, mode: Mode, decided_on: int) -> Asked:
+        """See SwitchAuthority: an intent like any other, with the controller named."""
+        number = self._manager.loop.snapshot.switch_number
+        if number != decided_on:
+            return Asked("another controller was put in charge meanwhile")
+        answer = self._ask(INTENT_OF_MODE[mode], controller)
+        return Asked("" if answer.accepted else answer.message, answer.ticket)
+
+    def asked_for(self) -> str:
+        """See SwitchAuthority."""
+        self._modes.observe(self._now())
+        return self._modes.asked_for
 
     def _create_interfaces(self, impedance_topic: str) -> None:
         node = self.node
@@ -128,8 +142,8 @@ class ModeManagerNode:
         if intent is not None:
             self._ask(intent)
 
-    def _ask(self, intent: Intent) -> Answer:
-        answer = self._modes.handle(intent, self._now())
+    def _ask(self, intent: Intent, controller: str | None = None) -> Answer:
+        answer = self._modes.handle(intent, self._now(), controller)
         self.changed()
         if answer.shut_down:
             self._shut_down()

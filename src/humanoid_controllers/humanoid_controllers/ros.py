@@ -30,6 +30,7 @@ def attach_joint_state_broadcaster(
     def publish(snapshot: Snapshot) -> None:
         state = JointStateMessage(name=names)
         state.header.stamp = host.stamp(snapshot)
+        state.header.frame_id = topics.frame_id
         state.position, state.velocity, state.effort = snapshot.state_array.tolist()
         states.publish(state)
         if commands.get_subscription_count() > 0:

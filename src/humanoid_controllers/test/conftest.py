@@ -13,7 +13,6 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyMonitor, SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.active_controller import ControllerSlot
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.generic_system import GenericSystem
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
@@ -21,6 +20,7 @@ from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controllers.mode_manager import ModeManager
 from humanoid_controllers.remote import RemotePolicyController
@@ -204,7 +204,7 @@ class Robot:
             monotonic=lambda: self.time,
         )
         self.safety = SafetyMonitor(deadlines or {})
-        self.modes = ModeManager(self.loop, NAMES, self.safety)
+        self.modes = ModeManager(self.loop, NAMES.get, self.safety)
         self.loop.start("zero_torque_controller", self.time)
 
     @property

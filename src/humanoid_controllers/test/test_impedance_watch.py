@@ -20,7 +20,9 @@ class WatchedRobot:
     def __init__(self, robot: Any) -> None:
         self.robot = robot
         self.watch = ImpedanceWatch()
-        robot.modes = ModeManager(robot.loop, robot.modes._controllers, SafetyMonitor(), self.watch)
+        robot.modes = ModeManager(
+            robot.loop, robot.modes._controller_of, SafetyMonitor(), self.watch
+        )
         self.reporting = True
         self.armed = True
         self.confirming = True
@@ -201,6 +203,6 @@ def test_safety_is_looked_at_once_per_intent(robot: Any) -> None:
             Counting.looks += 1
             return super().problem(now)
 
-    robot.modes = ModeManager(robot.loop, robot.modes._controllers, Counting())
+    robot.modes = ModeManager(robot.loop, robot.modes._controller_of, Counting())
     robot.ask(Intent.DAMP)
     assert Counting.looks == 1

@@ -352,7 +352,7 @@ def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before
     standby = _snapshot(Mode.STANDBY, 3)
     fallen = _snapshot(Mode.DAMPING, 4, fall=Fall(1, "standby failed"))
     loop = ShownLoop([*[standby] * looks_before, fallen])
-    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
 
     modes.handle(Intent.LOAD, 0.0)
 
@@ -365,7 +365,7 @@ def test_a_fall_while_clearing_is_not_cleared_away(looks_before: int) -> None:
     damping = _snapshot(Mode.DAMPING, 3)
     fallen = _snapshot(Mode.DAMPING, 4, fall=Fall(1, "again"))
     loop = ShownLoop([*[damping] * looks_before, fallen])
-    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.clear_fault(0.0)
     modes.observe(0.0)
     assert not modes.handle(Intent.LOAD, 0.0).accepted
@@ -373,7 +373,7 @@ def test_a_fall_while_clearing_is_not_cleared_away(looks_before: int) -> None:
 
 def test_a_fall_that_was_seen_and_cleared_does_not_count_again() -> None:
     loop = ShownLoop([_snapshot(Mode.DAMPING, 4, fall=Fall(1, "once"))])
-    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)
     assert modes.clear_fault(0.0).accepted
     modes.observe(0.1)
@@ -382,7 +382,7 @@ def test_a_fall_that_was_seen_and_cleared_does_not_count_again() -> None:
 
 def test_requests_carry_the_number_they_were_decided_on_and_growing_tickets() -> None:
     loop = ShownLoop([_snapshot(Mode.DAMPING, 7)])
-    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.handle(Intent.LOAD, 0.0)
     modes.handle(Intent.ZERO_TORQUE, 0.0)
     assert [r.expected_number for r in loop.requests] == [7, 7]
@@ -391,14 +391,14 @@ def test_requests_carry_the_number_they_were_decided_on_and_growing_tickets() ->
 
 def test_the_way_down_carries_no_number() -> None:
     loop = ShownLoop([_snapshot(Mode.STANDBY, 7)])
-    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.handle(Intent.DAMP, 0.0)
     assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
 
 
 def test_a_way_down_that_is_not_answered_yet_is_not_asked_for_again() -> None:
     loop = ShownLoop([_snapshot(Mode.STANDBY, 7)])
-    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     for _ in range(3):
         modes.handle(Intent.DAMP, 0.0)
     assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
@@ -407,7 +407,7 @@ def test_a_way_down_that_is_not_answered_yet_is_not_asked_for_again() -> None:
 def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
     """Whoever put it there: the rule is about what is in force, not about who asked."""
     shown = ShownLoop([_snapshot(Mode.DAMPING, 3, fall=Fall(1, "fell"))])
-    modes = ModeManager(shown, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(shown, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)
     shown.shown = [_snapshot(Mode.STANDBY, 4, fall=Fall(1, "fell"))]
     modes.observe(0.1)
@@ -416,7 +416,7 @@ def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
 
 def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
     shown = ShownLoop([_snapshot(Mode.STANDBY, 3)])
-    modes = ModeManager(shown, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(shown, CONTROLLERS.get, SafetyMonitor())
     modes.handle(Intent.DAMP, 0.0)
     shown.requests.clear()
     # A fault while the loop has not yet carried out anything.
@@ -429,7 +429,7 @@ def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
 def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() -> None:
     report = SafetyReport("arm", SafetyLevel.FAULT)
     loop = ShownLoop([_snapshot(Mode.STANDBY, 3, reports=(report,))])
-    modes = ModeManager(loop, {Mode.ZERO_TORQUE: "limp", Mode.STANDBY: "s"}, SafetyMonitor())
+    modes = ModeManager(loop, {Mode.ZERO_TORQUE: "limp", Mode.STANDBY: "s"}.get, SafetyMonitor())
     modes.observe(0.0)
     assert [r.controller for r in loop.requests] == ["limp"]
 
@@ -437,7 +437,7 @@ def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() 
 def test_a_fault_that_lasted_one_tick_between_two_looks_is_not_missed() -> None:
     report = SafetyReport("arm", SafetyLevel.FAULT, message="hiccup")
     loop = ShownLoop([_snapshot(Mode.STANDBY, 3, fault=Fault(1, report))])
-    modes = ModeManager(loop, CONTROLLERS, SafetyMonitor())
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)
     assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
     assert "arm reported FAULT: hiccup" in modes.statement.status_message

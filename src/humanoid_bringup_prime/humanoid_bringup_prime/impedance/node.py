@@ -36,7 +36,7 @@ from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.parameters import node_document, parameter_files, parse
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
-from humanoid_controller_manager.ros_node import configured_node, parameters_of
+from humanoid_controller_manager.ros_node import configured_node, destroy_nodes, parameters_of
 
 STATE_PERIOD: Final = 0.1  # [s]: the state at 10 Hz and on every change
 ALONE_FOR: Final = 0.5  # [s] no other manager may be heard before this one says or does anything
@@ -181,6 +181,7 @@ def run(arguments: Sequence[str], stop: Event) -> int:
         try:
             _spin(ImpedanceNode(files), stop)
         finally:
+            destroy_nodes()
             rclpy.try_shutdown()
     except (ConfigError, OSError, rcl_error) as error:
         sys.stderr.write(f"{error}\n")
@@ -197,5 +198,3 @@ def _spin(manager: ImpedanceNode, stop: Event) -> None:
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     finally:
         manager.close()
-        executor.shutdown()
-        manager.node.destroy_node()  # what is left to the end of the process may crash it

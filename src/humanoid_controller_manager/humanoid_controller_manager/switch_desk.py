@@ -1,4 +1,4 @@
-"""The mode manager's dealings with the loop: one pending switch, and the way down."""
+"""Dealings with the loop: one pending switch, the way down, and what became of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import itertools
 from typing import Protocol
 
 from humanoid_controller_manager.loop import SwitchRequest
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.snapshot import Phase, Snapshot
 
 
 class Loop(Protocol):
-    """What the mode manager asks of the control loop."""
+    """What those who decide on switches ask of the control loop."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -31,30 +31,32 @@ class SwitchDesk:
 
     Requests carry the switch number they were decided on, so that one overtaken by a fall is
     dropped; a way down is never dropped.
-
-    Args:
-        way_down: the controller to fall to.
     """
 
-    def __init__(self, loop: Loop, way_down: str) -> None:
+    def __init__(self, loop: Loop) -> None:
         self._loop = loop
-        self._way_down = way_down
         self._tickets = itertools.count(1)
         self._pending: SwitchRequest | None = None
+        self.ticket = 0  # of the latest request
 
     @property
     def busy(self) -> bool:
         """Whether a switch is on its way."""
         return self._pending is not None
 
+    @property
+    def asked_for(self) -> str:
+        """The controller a switch is on its way to; empty if none is."""
+        return "" if self._pending is None else self._pending.controller
+
     def switch(self, controller: str, decided_on: int) -> None:
         """Ask for `controller`, unless another switch number than `decided_on` is in force."""
-        self._post(SwitchRequest(controller, decided_on, next(self._tickets)))
+        self._post(controller, decided_on)
 
-    def go_down(self) -> None:
+    def go_down(self, controller: str) -> None:
         """Ask for the way down whatever else happens meanwhile; the loop drops no such request."""
         if self._pending is None or self._pending.expected_number is not None:
-            self._post(SwitchRequest(self._way_down, None, next(self._tickets)))
+            self._post(controller, None)
 
     def settle(self, snapshot: Snapshot) -> str:
         """Forget the pending request once the loop has answered it. Why it failed, if it did."""
@@ -65,6 +67,22 @@ class SwitchDesk:
         failed = refusal is not None and refusal.ticket == request.ticket
         return refusal.reason if refusal is not None and failed else ""
 
-    def _post(self, request: SwitchRequest) -> None:
-        self._pending = request
-        self._loop.request(request)
+    def _post(self, controller: str, expected_number: int | None) -> None:
+        self.ticket = next(self._tickets)
+        self._pending = SwitchRequest(controller, expected_number, self.ticket)
+        self._loop.request(self._pending)
+
+
+def outcome_of(snapshot: Snapshot, ticket: int, controller: str) -> str | None:
+    """What became of request `ticket` for `controller`: empty if it commands now, else why not.
+
+    None while the loop has not answered, or the controller still waits for the impedance.
+    """
+    if snapshot.ticket < ticket:
+        return None
+    if snapshot.refusal is not None and snapshot.refusal.ticket == ticket:
+        return snapshot.refusal.reason
+    if snapshot.controller == controller:
+        return "" if snapshot.phase is Phase.RUNNING else None
+    said = f"; the latest fall: {snapshot.fall.reason}" if snapshot.fall else ""
+    return f"'{snapshot.controller}' is in charge{said}"

@@ -1,0 +1,250 @@
+"""The services of `ros2 control`: what they do to a robot, and what they may not do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+
+srv = pytest.importorskip(
+    "controller_manager_msgs.srv",
+    reason="controller_manager_msgs is not installed: `ros2 control` is not served here",
+)
+from controller_manager_msgs.msg import ControllerManagerActivity  # noqa: E402
+
+STRICT = srv.SwitchController.Request.STRICT
+NAMES = [
+    "joint_state_broadcaster", "zero_torque_controller", "damping_controller",
+    "standby_controller", "remote_policy_controller",
+]  # fmt: skip
+# Takes longer to configure than the loop waits for a heartbeat, and ten times its period.
+SLOW = """
+import time
+from humanoid_controllers.soft import DampingController
+class Slow(DampingController):
+    def on_configure(self, parameters, robot):
+        time.sleep(1.0)
+        super().on_configure(parameters, robot)
+"""
+
+
+class Manager:
+    """Calls the services of the controller manager."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def call(self, kind: type, service: str, /, **fields: Any) -> Any:
+        proxy = self.client.node.create_client(kind, f"/controller_manager/{service}")
+        self.client.until(proxy.service_is_ready, service)
+        future = proxy.call_async(kind.Request(**fields))  # type: ignore[attr-defined]
+        self.client.until(future.done, f"an answer of {service}")
+        self.client.node.destroy_client(proxy)
+        return future.result()
+
+    def states(self) -> dict[str, str]:
+        listed = self.call(srv.ListControllers, "list_controllers").controller
+        return {controller.name: controller.state for controller in listed}
+
+    def switch(self, activate: list[str], deactivate: list[str]) -> Any:
+        return self.call(
+            srv.SwitchController, "switch_controller",
+            activate_controllers=activate, deactivate_controllers=deactivate, strictness=STRICT,
+        )  # fmt: skip
+
+    def load(self, name: str) -> bool:
+        return bool(self.call(srv.LoadController, "load_controller", name=name).ok)
+
+    def configure(self, name: str) -> bool:
+        return bool(self.call(srv.ConfigureController, "configure_controller", name=name).ok)
+
+    def unload(self, name: str) -> bool:
+        return bool(self.call(srv.UnloadController, "unload_controller", name=name).ok)
+
+    def set(self, name: str, value: Any) -> None:
+        message = Parameter(name, value=value).to_parameter_msg()
+        answer = self.call(SetParameters, "set_parameters", parameters=[message])
+        assert answer.results[0].successful
+
+    def enter_standby(self) -> None:
+        assert self.switch(["damping_controller"], ["zero_torque_controller"]).ok
+        assert self.switch(["standby_controller"], ["damping_controller"]).ok
+        self.client.until(lambda: self.client.now.mode == ControlMode.STANDBY, "STANDBY")
+
+
+@pytest.fixture
+def running(start_control: Callable[..., Any], client: Any) -> Any:
+    process = start_control()
+    client.connect()
+    return process
+
+
+@pytest.fixture
+def manager(running: Any, client: Any) -> Manager:
+    return Manager(client)
+
+
+def test_controllers_are_listed_in_the_order_of_their_file_with_what_they_claim(
+    manager: Manager,
+) -> None:
+    states = manager.states()
+    assert list(states) == NAMES
+    assert [name for name in NAMES if states[name] == "active"] == NAMES[:2]
+    assert set(states.values()) == {"active", "inactive"}
+    listed = {c.name: c for c in manager.call(srv.ListControllers, "list_controllers").controller}
+    claimed = listed["zero_torque_controller"].claimed_interfaces
+    assert (len(claimed), claimed[3]) == (14 * 5, "left_shoulder_pitch/stiffness")
+    standby = listed["standby_controller"]
+    assert list(standby.claimed_interfaces) == []
+    kinds = {name.split("/")[1] for name in standby.required_command_interfaces}
+    assert kinds == {"position", "stiffness", "damping"}
+    assert len(standby.required_state_interfaces) == 14 * 3
+
+
+def test_hardware_is_listed_and_stays_active(manager: Manager) -> None:
+    (component,) = manager.call(srv.ListHardwareComponents, "list_hardware_components").component
+    found = component.name, component.plugin_name, component.state.label
+    assert found == ("PrimeMock", "mock_components/GenericSystem", "active")
+    interfaces = manager.call(srv.ListHardwareInterfaces, "list_hardware_interfaces")
+    assert len(interfaces.command_interfaces) == 14 * 5
+    assert all(i.is_claimed and i.data_type == "double" for i in interfaces.command_interfaces)
+    kind = srv.SetHardwareComponentState
+    answer = manager.call(kind, "set_hardware_component_state", name="PrimeMock")
+    assert (answer.ok, answer.state.label) == (False, "active")
+
+
+def test_a_switch_by_service_obeys_the_rules_of_control_mode(manager: Manager) -> None:
+    client = manager.client
+    answer = manager.switch(["standby_controller"], ["zero_torque_controller"])
+    rule = "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"
+    assert (answer.ok, answer.message) == (False, rule)
+    client.until(lambda: client.now.status_message == rule, "the refusal on /control_mode")
+    manager.enter_standby()
+    answer = manager.switch(["remote_policy_controller"], ["standby_controller"])
+    assert not answer.ok
+    assert "requires STANDBY to be finished" in answer.message
+    client.finish_standby()
+    assert manager.switch(["remote_policy_controller"], ["standby_controller"]).ok
+    assert manager.states()["remote_policy_controller"] == "active"
+    client.until(lambda: client.now.mode == ControlMode.REMOTE, "REMOTE")
+
+
+def test_after_a_fall_by_safety_services_lead_nowhere_until_it_is_cleared(manager: Manager) -> None:
+    client = manager.client
+    manager.enter_standby()
+    client.report(SafetyStatus.FAULT, "bench found a loose screw")
+    client.until(lambda: client.now.mode == ControlMode.DAMPING, "the fall")
+    client.report(SafetyStatus.OK, "")
+    for wish in (["standby_controller"], ["zero_torque_controller"], []):
+        answer = manager.switch(wish, ["damping_controller"])
+        assert not answer.ok
+        assert "call clear_fault first" in answer.message
+    assert manager.states()["damping_controller"] == "active"
+    client.until(lambda: client.call("/mode_manager/clear_fault").success, "the clearing")
+    assert manager.switch(["standby_controller"], ["damping_controller"]).ok
+
+
+def test_the_one_in_charge_deactivated_alone_goes_down_the_safe_chain(manager: Manager) -> None:
+    manager.enter_standby()
+    for name, follower in (
+        ("standby_controller", "damping_controller"),
+        ("damping_controller", "zero_torque_controller"),
+    ):
+        answer = manager.switch([], [name])
+        assert answer.ok
+        assert f"'{follower}' is in charge now" in answer.message
+    answer = manager.switch([], ["zero_torque_controller"])
+    assert not answer.ok
+    assert "last of the safe controllers" in answer.message
+
+
+def test_the_mode_manager_follows_what_is_loaded(manager: Manager) -> None:
+    client = manager.client
+    client.reach(ControlMode.DAMPING)
+    assert manager.unload("standby_controller")
+    client.request(ControlMode.STANDBY)
+    assert client.now.status_message == "Rejected LOAD: no controller for STANDBY is loaded"
+    assert manager.load("standby_controller")
+    assert manager.states()["standby_controller"] == "unconfigured"
+    assert not manager.switch(["standby_controller"], ["damping_controller"]).ok
+    assert manager.configure("standby_controller")
+    client.reach(ControlMode.STANDBY)
+    client.finish_standby()
+
+
+def test_refusals_that_have_no_place_in_the_answer_are_in_the_log(
+    manager: Manager, running: Any
+) -> None:
+    assert not manager.unload("damping_controller")
+    assert manager.states()["damping_controller"] == "inactive"
+    assert "the loop falls back to it" in running.text()
+    assert not manager.load("ghost")
+    assert "The 'type' param was not defined for 'ghost'." in running.text()
+
+
+def test_an_inactive_broadcaster_publishes_nothing(manager: Manager) -> None:
+    client = manager.client
+    assert manager.switch([], ["joint_state_broadcaster"]).ok
+    client.next_statements()
+    heard = len(client.joint_states)
+    client.next_statements(10)
+    assert len(client.joint_states) == heard
+    assert manager.switch(["joint_state_broadcaster"], []).ok
+    client.until(lambda: len(client.joint_states) > heard, "joint states again")
+
+
+def test_activity_is_latched_and_follows(manager: Manager) -> None:
+    client = manager.client
+    assert manager.switch(["damping_controller"], ["zero_torque_controller"]).ok
+
+    def active() -> set[str]:
+        (message,) = client.latched(ControllerManagerActivity, "/controller_manager/activity")
+        return {c.name for c in message.controllers if c.state.label == "active"}
+
+    client.until(lambda: active() == {"joint_state_broadcaster", "damping_controller"}, "activity")
+
+
+def test_without_a_mode_manager_the_loop_alone_decides(
+    start_control: Callable[..., Any], client: Any
+) -> None:
+    running = start_control(enable_mode_manager=False)
+    manager = Manager(client)
+    assert manager.switch(["standby_controller"], ["zero_torque_controller"]).ok
+    assert manager.states()["standby_controller"] == "active"
+    assert manager.switch(["damping_controller"], ["standby_controller"]).ok
+    running.end()
+    assert running.process.returncode == 0
+
+
+def test_a_controller_that_takes_long_to_configure_does_not_hold_the_robot_up(
+    start_control: Callable[..., Any],
+    client: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plugin = tmp_path / "plugin"
+    (plugin / "slow-1.dist-info").mkdir(parents=True)
+    (plugin / "slow.py").write_text(SLOW)
+    (plugin / "slow-1.dist-info" / "METADATA").write_text("Name: slow\nVersion: 1\n")
+    points = "[humanoid_control.controllers]\nslow/Slow = slow:Slow\n"
+    (plugin / "slow-1.dist-info" / "entry_points.txt").write_text(points)
+    file = tmp_path / "slow.yaml"
+    file.write_text("slow_controller: {ros__parameters: {damping: 3.0}}\n")
+    monkeypatch.setenv("PYTHONPATH", str(plugin), prepend=os.pathsep)
+    start_control()
+    client.connect()
+    manager = Manager(client)
+    manager.set("slow_controller.type", "slow/Slow")
+    manager.set("slow_controller.params_file", [str(file)])
+    manager.enter_standby()
+    assert manager.load("slow_controller")
+    assert manager.configure("slow_controller")
+    assert client.now.mode == ControlMode.STANDBY  # no silence of the ROS side was noticed
+    assert manager.switch(["slow_controller"], ["standby_controller"]).ok
+    client.until(lambda: client.commands[-1].damping[0] == 3.0, "its damping")

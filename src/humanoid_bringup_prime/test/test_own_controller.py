@@ -1,0 +1,76 @@
+"""The example in docs/examples: built by colcon in a workspace of its own, found and run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from humanoid_control_msgs.msg import ControlMode
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLE = ROOT / "docs" / "examples" / "hold_controller"
+SHIPPED = ROOT / "src" / "humanoid_bringup_prime" / "config" / "prime_controllers.yaml"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What sourcing the built workspace adds to the environment."""
+    workspace = tmp_path_factory.mktemp("own_workspace")
+    shutil.copytree(EXAMPLE, workspace / "src" / "hold_controller")
+    build = [sys.executable, "-m", "colcon", "build"]
+    result = subprocess.run(build, cwd=workspace, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    script = f"source {workspace}/install/local_setup.bash && env -0"
+    listed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    pairs = (line.partition("=") for line in listed.stdout.split("\0") if line)
+    return {name: value for name, _, value in pairs if os.environ.get(name) != value}
+
+
+@pytest.fixture
+def controllers(tmp_path: Path) -> Path:
+    """The shipped controllers, with the example for STANDBY."""
+    content = yaml.safe_load(SHIPPED.read_text())
+    own = yaml.safe_load((EXAMPLE / "config" / "hold_controller.yaml").read_text())
+    section = own["hold_controller"]["ros__parameters"]
+    entry = {key: section.pop(key) for key in ("type", "fallback_controllers")}
+    manager = content["controller_manager"]["ros__parameters"]
+    del manager["standby_controller"], content["standby_controller"]
+    manager["hold_controller"] = entry
+    file = tmp_path / "controllers.yaml"
+    file.write_text(yaml.safe_dump({**content, **own}, sort_keys=False))
+    return file
+
+
+def test_a_controller_of_another_workspace_is_run(
+    environment: dict[str, str],
+    controllers: Path,
+    start_control: Callable[..., Any],
+    client: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    running = start_control(controllers_file=controllers)
+    client.connect()
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    assert client.now.controller_name == "hold_controller"
+    client.until(lambda: client.commands and client.commands[-1].stiffness[0] == 15.0, "its gains")
+    assert list(client.commands[-1].position) == list(client.joint_states[-1].position)
+    running.end()
+    assert running.process.returncode == 0
+
+
+def test_without_its_workspace_the_missing_plugin_is_named(
+    controllers: Path, start_control: Callable[..., Any]
+) -> None:
+    running = start_control(controllers_file=controllers)
+    assert running.wait() == 1
+    assert "unknown plugin 'hold_controller/HoldController'; known: humanoid" in running.text()

@@ -1,0 +1,149 @@
+"""The services behind `ros2 control` and the upstream spawner, and the topic `~/activity`.
+
+The one module that imports controller_manager_msgs. Names, states and texts are those of
+ros2_control 4; errors go into the answer where it has a place for them, into the log otherwise.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from controller_manager_msgs import srv
+from controller_manager_msgs.msg import ControllerManagerActivity
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+from humanoid_control_common.errors import RobotError
+from humanoid_controller_manager import control_messages
+from humanoid_controller_manager.lifecycle import Lifecycle
+from humanoid_controller_manager.node import ControllerManagerNode
+from humanoid_controller_manager.plugins import CONTROLLERS, known_plugins
+from humanoid_controller_manager.registry import State
+from humanoid_controller_manager.switch_plan import Wish
+from humanoid_controller_manager.switcher import Switcher
+
+BASE_CLASS: Final = "humanoid_controller_manager.controller.Controller"
+LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+logger = logging.getLogger(__name__)
+
+
+class ControlServices:
+    """All services of one controller manager; their callbacks may wait.
+
+    Args:
+        node: carries them, under the manager's name.
+        lifecycle: does what loads, configures, cleans up and unloads.
+        switcher: does what switches.
+    """
+
+    def __init__(
+        self, node: Node, manager: ControllerManagerNode, lifecycle: Lifecycle, switcher: Switcher
+    ) -> None:
+        self._manager = manager
+        self._lifecycle = lifecycle
+        self._switcher = switcher
+        self._published: list[tuple[str, State]] = []
+        self._activities = manager.node.create_publisher(
+            ControllerManagerActivity, "~/activity", LATCHED
+        )
+        prefix = manager.node.get_fully_qualified_name()
+        for kind, callback in (
+            (srv.ListControllers, self._list_controllers),
+            (srv.ListControllerTypes, self._list_types),
+            (srv.ListHardwareComponents, self._list_components),
+            (srv.ListHardwareInterfaces, self._list_interfaces),
+            (srv.LoadController, self._verb(lifecycle.load)),
+            (srv.ConfigureController, self._verb(lifecycle.configure)),
+            (srv.CleanupController, self._verb(lifecycle.cleanup)),
+            (srv.UnloadController, self._verb(lifecycle.unload)),
+            (srv.SwitchController, self._switch),
+            (srv.ReloadControllerLibraries, self._reload),
+            (srv.SetHardwareComponentState, self._set_component),
+        ):
+            node.create_service(kind, f"{prefix}/{_service_name(kind)}", callback)
+
+    def publish_activity(self) -> None:
+        """Publish the state of every controller if any is another than before. From any thread."""
+        registry = self._manager.registry
+        shown = [(record.name, registry.state(record)) for record in registry.records.values()]
+        if shown != self._published:
+            self._published = shown
+            self._activities.publish(control_messages.activity(self._manager, shown))
+
+    # Inside.
+
+    def _list_controllers(self, request: Any, response: Any) -> Any:
+        response.controller = control_messages.controllers(self._manager)
+        return response
+
+    def _list_types(self, request: Any, response: Any) -> Any:
+        response.types = known_plugins(CONTROLLERS)
+        response.base_classes = [BASE_CLASS] * len(response.types)
+        return response
+
+    def _list_components(self, request: Any, response: Any) -> Any:
+        response.component = control_messages.components(self._manager)
+        return response
+
+    def _list_interfaces(self, request: Any, response: Any) -> Any:
+        response.command_interfaces = control_messages.commands(self._manager)
+        response.state_interfaces = control_messages.states(self._manager)
+        return response
+
+    def _verb(self, verb: Callable[[str], None]) -> Callable[[Any, Any], Any]:
+        def callback(request: Any, response: Any) -> Any:
+            try:
+                verb(request.name)
+                response.ok = True
+            except RobotError as error:
+                logger.error("%s", error)
+            self.publish_activity()
+            return response
+
+        return callback
+
+    def _switch(self, request: Any, response: Any) -> Any:
+        # Unspecified means best effort, as by ros2_control's default.
+        strict = request.strictness == srv.SwitchController.Request.STRICT
+        wish = Wish(request.activate_controllers, request.deactivate_controllers, strict)
+        timeout = request.timeout.sec + request.timeout.nanosec * 1e-9
+        try:
+            response.message = self._switcher.switch(wish, timeout)
+            response.ok = True
+        except RobotError as error:
+            response.message = str(error)
+            logger.error("%s", error)
+        self.publish_activity()
+        return response
+
+    def _reload(self, request: Any, response: Any) -> Any:
+        logger.error(
+            "Cannot reload controller libraries: a mode controller is always active, and Python "
+            "does not unload modules. Restart the process."
+        )
+        return response
+
+    def _set_component(self, request: Any, response: Any) -> Any:
+        known = {component.name for component in self._manager.description.blocks}
+        if request.name not in known:
+            logger.error(
+                "hardware component with name '%s' does not exist; there are: %s",
+                request.name,
+                ", ".join(sorted(known)),
+            )
+            return response
+        response.state = control_messages.ACTIVE
+        response.ok = request.target_state.id == control_messages.ACTIVE.id
+        if not response.ok:
+            logger.error(
+                "'%s' stays active: hardware is, as long as the control process runs", request.name
+            )
+        return response
+
+
+def _service_name(kind: type) -> str:
+    """`LoadController` -> `load_controller`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__)[1:]

@@ -1,0 +1,63 @@
+"""Functions of another thread that have to run in the executor's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, TypeVar
+
+from humanoid_control_common.errors import ControllerError
+
+T = TypeVar("T")
+
+
+class Errands:
+    """Hands functions over, in order, and their results back.
+
+    Args:
+        wake: has the executor's thread call `do_all` soon.
+    """
+
+    def __init__(self, wake: Callable[[], object]) -> None:
+        self._wake = wake
+        self._queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._lock = Lock()
+        self._closed = False
+
+    def run(self, function: Callable[[], T]) -> T:
+        """Result of `function`, run in the executor's thread; raises what it raises.
+
+        Raises ControllerError if the process ends before its turn comes.
+        """
+        answer: Future[T] = Future()
+        with self._lock:
+            if self._closed:
+                raise ControllerError("the control process is shutting down")
+            self._queue.put((function, answer))
+        self._wake()
+        return answer.result()
+
+    def do_all(self) -> None:
+        """Run what is waiting. Called in the executor's thread."""
+        for function, answer in self._waiting():
+            try:
+                answer.set_result(function())
+            except BaseException as error:
+                answer.set_exception(error)  # raised again where it was asked for
+
+    def close(self) -> None:
+        """Refuse whatever waits or comes later."""
+        with self._lock:
+            self._closed = True
+        for _, answer in self._waiting():
+            answer.set_exception(ControllerError("the control process is shutting down"))
+
+    def _waiting(self) -> list[tuple[Callable[[], Any], Future[Any]]]:
+        waiting = []
+        try:
+            while True:
+                waiting.append(self._queue.get_nowait())
+        except Empty:
+            return waiting

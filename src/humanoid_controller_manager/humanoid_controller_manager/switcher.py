@@ -1,0 +1,150 @@
+"""Carries out wishes to switch controllers, whole or not at all, and says what came of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Condition
+from typing import Final
+
+from humanoid_control_common.errors import SwitchRefusedError
+from humanoid_control_common.modes import SAFE_MODES
+from humanoid_controller_manager.authority import Asked, SwitchAuthority
+from humanoid_controller_manager.interfaces import acting_commands
+from humanoid_controller_manager.lifecycle import InExecutor
+from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.registry import Registry
+from humanoid_controller_manager.switch_desk import outcome_of
+from humanoid_controller_manager.switch_plan import Plan, Shown, Wish, plan_switch
+
+DEFAULT_TIMEOUT: Final = 1.0  # [s] where a wish gives 0, as in ros2_control
+
+logger = logging.getLogger(__name__)
+
+
+class Bell:
+    """Wakes whoever waits for the loop to have changed something."""
+
+    def __init__(self) -> None:
+        self._condition = Condition()
+        self._ended = False
+
+    def ring(self) -> None:
+        """Something may have changed. From any thread."""
+        with self._condition:
+            self._condition.notify_all()
+
+    def end(self) -> None:
+        """Nothing will change any more."""
+        with self._condition:
+            self._ended = True
+            self._condition.notify_all()
+
+    def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Whether `condition` holds within `timeout` [s]."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._ended or condition(), timeout)
+            return condition()
+
+
+@dataclass(frozen=True, slots=True)
+class Switcher:
+    """Called by one thread, which waits; decisions are made in the executor's."""
+
+    registry: Registry
+    loop: ControlLoop
+    authority: SwitchAuthority
+    in_executor: InExecutor
+    bell: Bell = field(default_factory=Bell)
+
+    def switch(self, wish: Wish, timeout: float) -> str:
+        """Do as wished within `timeout` [s], 0 for the default. Returns what was done.
+
+        Raises SwitchRefusedError with the reason; broadcasters are as before then.
+        """
+        plan, asked = self.in_executor(lambda: self._decide(wish))
+        for reason in plan.left_out:
+            logger.warning("%s", reason)
+        if plan.take_over:
+            self._await(plan.take_over, asked, timeout or DEFAULT_TIMEOUT)
+        self.in_executor(lambda: self._toggle_broadcasters(plan))
+        return _said(wish, plan)
+
+    def _decide(self, wish: Wish) -> tuple[Plan, Asked]:
+        number = self.loop.snapshot.switch_number
+        plan = plan_switch(wish, self._shown(), self._successor())
+        self._check_broadcasters(plan)
+        if not plan.take_over:
+            return plan, Asked("")
+        mode = self.registry.get(plan.take_over, "activate").mode
+        assert mode is not None  # only mode controllers take over
+        asked = self.authority.ask(plan.take_over, mode, number)
+        if asked.refusal:
+            raise SwitchRefusedError(asked.refusal)
+        return plan, asked
+
+    def _check_broadcasters(self, plan: Plan) -> None:
+        """Raises if one would end in a stiff mode: gains are set while joint states flow."""
+        mode, records = self.loop.snapshot.mode, self.registry.records
+        ending = set(plan.deactivate) - set(plan.activate)
+        silent = sorted(name for name in ending if records[name].mode is None)
+        if silent and mode not in SAFE_MODES:
+            raise SwitchRefusedError(
+                f"Controller with name '{silent[0]}' can not be deactivated in {mode.name}: drives "
+                "get new gains only while joint states flow. Go to DAMPING first."
+            )
+
+    def _await(self, controller: str, asked: Asked, timeout: float) -> None:
+        def outcome() -> str | None:
+            return outcome_of(self.loop.snapshot, asked.ticket, controller)
+
+        if not self.bell.wait_for(lambda: outcome() is not None, timeout):
+            raise SwitchRefusedError(f"Switch controller timed out after {timeout:g} seconds!")
+        failure = outcome()
+        if failure:
+            raise SwitchRefusedError(
+                f"Failed switching controllers....\n"
+                f"Unable to activate controllers: [ {controller} ]: {failure}"
+            )
+
+    def _toggle_broadcasters(self, plan: Plan) -> None:
+        records = self.registry.records
+
+        def broadcasters(names: tuple[str, ...]) -> list[str]:
+            return [name for name in names if name in records and records[name].mode is None]
+
+        on, off = broadcasters(plan.activate), broadcasters(plan.deactivate)
+        if on or off:
+            self.registry.broadcast(on, off)
+
+    def _shown(self) -> dict[str, Shown]:
+        joints = self.loop.hardware.joints.names
+        acting = acting_commands(joints, self.loop.hardware.capabilities)
+        first = acting[0] if acting else f"{joints[0]}/position"
+        return {
+            name: Shown(self.registry.state(record), "" if record.mode is None else first)
+            for name, record in self.registry.records.items()
+        }
+
+    def _successor(self) -> str:
+        """The safe controller after the one in charge; empty if it is the last."""
+        chain = self.registry.safe_chain
+        in_charge = self.registry.in_charge()
+        after = chain[chain.index(in_charge) + 1 :] if in_charge in chain else chain
+        return after[0] if after else ""
+
+
+def _said(wish: Wish, plan: Plan) -> str:
+    """What was done, in ros2_control's words."""
+    if not (plan.activate or plan.deactivate):
+        return "After checking the controllers, no controllers need to be activated or deactivated."
+    said = ["Successfully switched controllers!"]
+    if plan.follows:
+        said.append(f"'{plan.take_over}' is in charge now: one mode controller always is.")
+    if not wish.strict:
+        if plan.deactivate:
+            said.append(f"Deactivated controllers: [ {' '.join(plan.deactivate)} ]")
+        if plan.activate:
+            said.append(f"Activated controllers: [ {' '.join(plan.activate)} ]")
+    return "\n".join(said)

@@ -1,0 +1,182 @@
+"""A process that controllers are loaded into, without loop and ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from humanoid_control_common.config import Document, StrictModel
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointSet
+from humanoid_control_common.modes import Mode
+from humanoid_controller_manager import loading
+from humanoid_controller_manager.controller import ModeGains, RobotFacts
+from humanoid_controller_manager.lifecycle import Lifecycle
+from humanoid_controller_manager.parameters import ControllerEntry
+from humanoid_controller_manager.registry import Registry, State
+from humanoid_controller_manager.slots import checked_slots
+
+
+class Gain(StrictModel):
+    gain: float
+
+
+class Damper:
+    """A controller that is configured and nothing more."""
+
+    Parameters: ClassVar[type[StrictModel]] = Gain
+    mode: ClassVar[Mode] = Mode.DAMPING
+
+    def on_configure(self, parameters: Gain, robot: RobotFacts) -> None:
+        if parameters.gain > 100.0:
+            raise ConfigError("gain: too much of it")
+        if parameters.gain < 0.0:
+            raise ZeroDivisionError("gain")
+        self.configured = parameters.gain, robot
+
+
+class Stiff(Damper):
+    """A controller that has gains of its own."""
+
+    mode: ClassVar[Mode] = Mode.STANDBY
+
+    @property
+    def gains(self) -> ModeGains:
+        return ModeGains(20.0, self.configured[0])
+
+
+class Hardware:
+    """Refuses damping above `most` [Nm s/rad]."""
+
+    most = float("inf")
+
+    def check_gains(self, stiffness: float, damping: float, where: str) -> None:
+        assert stiffness == 20.0
+        if damping > self.most:
+            raise ConfigError(f"{where}: damping is {damping:g}")
+
+
+class Speaker:
+    """A broadcaster: it has no mode."""
+
+    Parameters: ClassVar[type[StrictModel]] = Gain
+
+    def on_configure(self, parameters: Gain, robot: RobotFacts) -> None:
+        """Nothing to do."""
+
+
+class Side:
+    """The ROS side of a controller; `refuse` is what its topics come to."""
+
+    def __init__(self, document: Document, world: World) -> None:
+        self.document = document
+        self.world = world
+        self.open = True
+
+    def attach(self, plugin_type: str, instance: Any) -> Callable[[Any], None]:
+        self.world.note("attach")
+        if self.world.refuse:
+            raise ConfigError(self.world.refuse)
+        return lambda snapshot: None
+
+    def close(self) -> None:
+        self.world.note("close")
+        assert self.open
+        self.open = False
+
+
+class World:
+    """Surroundings, hardware and a loop that can only say who is in charge."""
+
+    def __init__(self, robot: RobotFacts, safe_chain: tuple[str, ...] = ()) -> None:
+        self.entries = {"d": ControllerEntry(type="x/Damper")}
+        self.gain: Any = 1.0
+        self.refuse = ""
+        self.sides: list[Side] = []
+        self.in_charge = ""
+        self.asked_for = ""
+        self.executing = False
+        self.inside: set[str] = set()  # what was done in the executor's thread
+        self.outside: set[str] = set()
+        self.hardware = Hardware()
+        self.registry = Registry(safe_chain)
+        self.lifecycle = Lifecycle(
+            self.registry, self, robot, self.hardware, self._asked_for, self._run
+        )
+
+    def connect(self) -> World:
+        """From now on changes go to a loop."""
+
+        def exchange(slots: Any, listeners: Any) -> None:
+            self.note("exchange")
+            checked_slots(slots, self.registry.safe_chain)
+
+        self.registry.connect(lambda: self.in_charge, exchange)
+        return self
+
+    def note(self, what: str) -> None:
+        (self.inside if self.executing else self.outside).add(what)
+
+    def _asked_for(self) -> str:
+        self.note("asked for")
+        return self.asked_for
+
+    def _run(self, function: Callable[[], Any]) -> Any:
+        self.executing = True
+        try:
+            return function()
+        finally:
+            self.executing = False
+
+    def entry(self, name: str) -> ControllerEntry:
+        self.note("entry")
+        if name not in self.entries:
+            raise ConfigError(f"The 'type' param was not defined for '{name}'.")
+        return self.entries[name]
+
+    def open(self, name: str, entry: ControllerEntry) -> Side:
+        self.note("open")
+        self.sides.append(Side(Document(f"parameters of {name}", {"gain": self.gain}), self))
+        return self.sides[-1]
+
+    def state(self, name: str) -> State:
+        return self.registry.state(self.registry.records[name])
+
+    def instance(self, name: str) -> Any:
+        configured = self.registry.records[name].configured
+        assert configured is not None
+        return configured.instance
+
+    @property
+    def open_sides(self) -> int:
+        return sum(side.open for side in self.sides)
+
+
+@pytest.fixture(autouse=True)
+def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    known = {"x/Damper": Damper, "x/Speaker": Speaker, "x/Stiff": Stiff}
+
+    def require(group: str, name: str, where: str) -> Any:
+        if name not in known:
+            raise ConfigError(f"{where}: unknown plugin '{name}'; known: {', '.join(known)}")
+        return known[name]
+
+    monkeypatch.setattr(loading, "require_plugin", require)
+    yield
+
+
+@pytest.fixture
+def robot(limits_of: Any) -> RobotFacts:
+    return RobotFacts(JointSet(("a", "b")), limits_of(2), 50.0)
+
+
+@pytest.fixture
+def world(robot: RobotFacts) -> World:
+    return World(robot).connect()
+
+
+@pytest.fixture(scope="session")
+def world_type() -> type[World]:
+    return World

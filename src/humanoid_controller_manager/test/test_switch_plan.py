@@ -1,0 +1,152 @@
+"""What a wish to switch comes to: ros2_control's rules, and ours for the one in charge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_control_common.errors import SwitchRefusedError
+from humanoid_controller_manager.registry import State
+from humanoid_controller_manager.switch_plan import Plan, Shown, Wish, plan_switch
+
+CLAIM = "elbow/position"
+NAMES = ("limp", "damped", "standby", "raw", "states", "mute", "ghost")
+
+
+def _shown(in_charge: str = "damped") -> dict[str, Shown]:
+    shown = {name: Shown(State.INACTIVE, CLAIM) for name in ("limp", "damped", "standby")}
+    shown[in_charge] = Shown(State.ACTIVE, CLAIM)
+    shown["raw"] = Shown(State.UNCONFIGURED, CLAIM)
+    shown["states"] = Shown(State.ACTIVE, "")
+    shown["mute"] = Shown(State.INACTIVE, "")
+    return shown
+
+
+def _plan(
+    activate: Sequence[str] = (),
+    deactivate: Sequence[str] = (),
+    *,
+    strict: bool = True,
+    in_charge: str = "damped",
+    successor: str = "limp",
+) -> Plan:
+    return plan_switch(Wish(activate, deactivate, strict), _shown(in_charge), successor)
+
+
+def _refusal(**wish: object) -> str:
+    with pytest.raises(SwitchRefusedError) as caught:
+        _plan(**wish)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_another_takes_over_from_the_one_that_is_deactivated() -> None:
+    plan = _plan(["standby"], ["damped"])
+    assert (plan.take_over, plan.follows) == ("standby", False)
+
+
+def test_the_one_in_charge_has_to_be_named_before_another_takes_over() -> None:
+    assert _refusal(activate=["standby"]) == (
+        "Unable to activate controller 'standby' since the command interface 'elbow/position' "
+        "is currently claimed by another controller: 'damped'."
+    )
+    assert _refusal(activate=["standby"], strict=False) == _refusal(activate=["standby"])
+
+
+def test_two_cannot_take_over_at_once() -> None:
+    assert _refusal(activate=["standby", "limp"], deactivate=["damped"]) == (
+        "Unable to activate controller 'limp' since the command interface 'elbow/position' "
+        "will be used by another controller that is being activated: 'standby'."
+    )
+
+
+def test_the_one_in_charge_deactivated_alone_is_followed_by_the_next_safe_one() -> None:
+    plan = _plan(deactivate=["standby"], in_charge="standby", successor="damped")
+    assert (plan.take_over, plan.follows) == ("damped", True)
+
+
+def test_the_last_of_the_safe_controllers_stays() -> None:
+    for strict in (True, False):
+        said = _refusal(deactivate=["limp"], in_charge="limp", successor="", strict=strict)
+        assert "last of the safe controllers" in said
+
+
+def test_the_one_in_charge_is_never_restarted() -> None:
+    for strict in (True, False):
+        said = _refusal(activate=["damped"], deactivate=["damped"], strict=strict)
+        assert said == "Controller with name 'damped' can not be restarted while it is in charge."
+
+
+def test_broadcasters_come_and_go_beside_it() -> None:
+    plan = _plan(["mute"], ["states"])
+    assert (plan.take_over, plan.activate, plan.deactivate) == ("", ("mute",), ("states",))
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (
+            {"activate": ["ghost"]},
+            "Could not activate controller with name 'ghost' because no controller with this "
+            "name exists",
+        ),
+        (
+            {"deactivate": ["ghost"]},
+            "Could not deactivate controller with name 'ghost' because no controller with this "
+            "name exists",
+        ),
+        (
+            {"activate": ["raw"], "deactivate": ["damped"]},
+            "Controller with name 'raw' is in 'unconfigured' state. The controller needs to be "
+            "configured to be in 'inactive' state before it can be checked and activated.",
+        ),
+        ({"activate": ["damped"]}, "Controller with name 'damped' is already active."),
+        (
+            {"deactivate": ["standby"]},
+            "Controller with name 'standby' can not be deactivated since it is not active.",
+        ),
+    ],
+    ids=["ghost on", "ghost off", "unconfigured", "active", "not active"],
+)
+def test_strict_refuses_what_cannot_be_done_in_upstreams_words(
+    wish: dict[str, list[str]], said: str
+) -> None:
+    assert _refusal(**wish) == said
+
+
+def test_best_effort_leaves_out_what_cannot_be_done_and_says_why() -> None:
+    plan = _plan(["mute", "ghost", "raw"], ["standby", "states"], strict=False)
+    assert (plan.activate, plan.deactivate, plan.take_over) == (("mute",), ("states",), "")
+    assert len(plan.left_out) == 3
+
+
+def test_best_effort_with_only_unknown_names_is_refused() -> None:
+    assert "no controller with this name" in _refusal(activate=["ghost"], strict=False)
+
+
+def test_nothing_asked_for_is_nothing_to_do() -> None:
+    assert _plan() == Plan("", False, (), (), ())
+
+
+@given(
+    activate=st.lists(st.sampled_from(NAMES), max_size=4),
+    deactivate=st.lists(st.sampled_from(NAMES), max_size=4),
+    strict=st.booleans(),
+    in_charge=st.sampled_from(("limp", "damped", "standby")),
+)
+def test_one_stays_in_charge_whatever_is_wished(
+    activate: list[str], deactivate: list[str], strict: bool, in_charge: str
+) -> None:
+    successor = {"standby": "damped", "damped": "limp", "limp": ""}[in_charge]
+    try:
+        plan = _plan(activate, deactivate, strict=strict, in_charge=in_charge, successor=successor)
+    except SwitchRefusedError:
+        return
+    if not plan.take_over:
+        assert in_charge not in plan.deactivate
+        return
+    assert in_charge in plan.deactivate  # nobody is pushed out without being named
+    assert plan.take_over in (activate if not plan.follows else [successor])
+    assert plan.take_over != in_charge

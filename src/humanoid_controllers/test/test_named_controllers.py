@@ -1,0 +1,120 @@
+"""A controller that is asked for by name gets the answer its mode would get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.modes import INTENT_OF_MODE, Mode
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.slots import ControllerSlot
+from humanoid_controllers.soft import DampingController
+from humanoid_controllers.standby import StandbyController
+
+MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
+NAMES = {
+    Mode.ZERO_TORQUE: "zero_torque_controller",
+    Mode.DAMPING: "damping_controller",
+    Mode.STANDBY: "standby_controller",
+    Mode.REMOTE: "remote_policy_controller",
+}
+
+
+@pytest.fixture
+def robot(robot_type: Any, make: Callable[..., Any]) -> Any:
+    """A robot with a second controller for STANDBY and for DAMPING."""
+    robot = robot_type()
+    slots = {
+        NAMES[mode]: ControllerSlot(NAMES[mode], controller)
+        for mode, controller in robot.controllers.items()
+    }
+    slots["other_standby"] = ControllerSlot("other_standby", make(StandbyController))
+    slots["other_damping"] = ControllerSlot("other_damping", make(DampingController))
+    robot.loop.exchange_slots(slots)
+    return robot
+
+
+def ask(robot: Any, mode: Mode, controller: str) -> Any:
+    return robot.modes.handle(INTENT_OF_MODE[mode], robot.time, controller)
+
+
+def fault(robot: Any) -> None:
+    robot.hardware.fault = SafetyReport("arm", SafetyLevel.FAULT, message="hot")
+    robot.tick()
+
+
+SITUATIONS: dict[str, Callable[[Any], object]] = {
+    "well": lambda robot: None,
+    "fault": fault,
+    "unconfirmed": lambda robot: setattr(robot.hardware, "confirmed", False),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("asked", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_the_answer_is_that_of_control_mode(
+    robot_type: Any, mode: Mode, asked: Mode, situation: str
+) -> None:
+    by_mode, by_name = robot_type().enter(mode), robot_type().enter(mode)
+    for robot in (by_mode, by_name):
+        SITUATIONS[situation](robot)
+    expected = by_mode.ask(INTENT_OF_MODE[asked])
+    assert ask(by_name, asked, NAMES[asked]) == expected
+    assert by_name.tick().mode is by_mode.tick().mode
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"), [(Mode.STANDBY, "other_standby"), (Mode.DAMPING, "other_damping")]
+)
+def test_the_one_named_is_put_in_charge(robot: Any, mode: Mode, name: str) -> None:
+    robot.enter(Mode.DAMPING if mode is Mode.STANDBY else Mode.ZERO_TORQUE)
+    answer = ask(robot, mode, name)
+    snapshot = robot.tick()
+    assert answer.accepted
+    assert (snapshot.controller, snapshot.ticket) == (name, answer.ticket)
+
+
+def test_another_controller_of_the_mode_in_force_has_to_wait(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    answer = ask(robot, Mode.STANDBY, "other_standby")
+    assert not answer.accepted
+    assert answer.message == (
+        "Rejected LOAD: 'standby_controller' is in charge of STANDBY; leave that mode first"
+    )
+    assert robot.message == answer.message
+    assert robot.tick().controller == "standby_controller"
+
+
+def test_a_controller_that_is_not_loaded_is_refused(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    answer = ask(robot, Mode.STANDBY, "ghost")
+    assert not answer.accepted
+    assert "unknown controller 'ghost'" in answer.message
+
+
+def test_what_is_on_its_way_is_told_until_the_loop_has_answered(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    assert robot.modes.asked_for == ""
+    ask(robot, Mode.STANDBY, "other_standby")
+    assert robot.modes.asked_for == "other_standby"
+    robot.tick()
+    assert robot.modes.asked_for == ""
+
+
+def test_a_mode_whose_controller_is_gone_is_refused(robot: Any) -> None:
+    robot.enter(Mode.DAMPING)
+    del (left := dict(NAMES))[Mode.STANDBY]
+    robot.modes._controller_of = left.get
+    answer = robot.ask(INTENT_OF_MODE[Mode.STANDBY])
+    assert answer.message == "Rejected LOAD: no controller for STANDBY is loaded"
+
+
+def test_a_policy_that_was_loaded_later_is_found(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    refused = robot.ask(INTENT_OF_MODE[Mode.LOCOMOTION])
+    assert refused.message == "Rejected START_LOCOMOTION: no policy loaded"
+    robot.modes._controller_of = {**NAMES, Mode.LOCOMOTION: "other_standby"}.get
+    assert robot.ask(INTENT_OF_MODE[Mode.LOCOMOTION]).accepted
