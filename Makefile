@@ -40,13 +40,21 @@ twin: build ## Run the real bring-up against the virtual robot, as root, with th
 test: setup build ## Run every test
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py $(ARGS)
 
+.PHONY: unit
+unit: setup build ## Run the tests that can share the machine, side by side
+	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --unit $(ARGS)
+
+.PHONY: integration
+integration: setup build ## Run the tests in wall time, alone: buses, virtual robot, launch files
+	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --integration $(ARGS)
+
 .PHONY: soak
 soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames
 	@source ./env.sh; export $(ISOLATED); exec python -m pytest -m soak --timeout 7200 $(ARGS)
 
 .PHONY: lint
-lint: setup build ## Check style, format and the direction of imports
-	@source ./env.sh; ruff check; ruff format --check; lint-imports
+lint: setup build ## Check style, format, the direction of imports, and files that only others run
+	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/check_files.py; python scripts/ament_linters.py
 
 .PHONY: types
 types: setup ## Check the types

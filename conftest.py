@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parent
 # Real processes, buses in wall time, threads that must be on time: not beside anything else.
 ALONE = (
+    "src/humanoid_bringup_prime/test/launch/",
     "src/humanoid_bringup_prime/test/test_",
     "src/humanoid_control_cli/",
     "src/humanoid_devices/humanoid_devices_can/",

@@ -27,6 +27,7 @@ _humanoid_env() {
 case $- in *u*) _humanoid_nounset=1; set +u ;; *) _humanoid_nounset= ;; esac
 if [ -n "${ZSH_VERSION:-}" ]; then
   eval '_humanoid_here=${(%):-%x}'  # hidden from bash, to which this is no expansion at all
+  # shellcheck disable=SC2154 # set by eval
   _humanoid_env "$(builtin cd -q "$(dirname "$_humanoid_here")" >/dev/null && pwd -P)" zsh
 elif [ -n "${BASH_VERSION:-}" ]; then
   _humanoid_env "$(builtin cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null && pwd -P)" bash

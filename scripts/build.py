@@ -1,6 +1,7 @@
 """Builds src/ with colcon, unless nothing that a build looks at has changed since the last one.
 
 Python modules are linked into install/: only what is copied, compiled or read by setup.py counts.
+What bar.repos brought into src/external is built too, as far as ROS lacks it (see external.py).
 Run it in the workspace's environment (.venv/setup.sh).
 """
 
@@ -15,7 +16,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
+
+import external
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src"
@@ -24,7 +26,7 @@ COMMAND = [sys.executable, "-m", "colcon", "build", "--symlink-install", "--base
 
 
 def is_looked_at(path: Path) -> bool:
-    """True if a change of the file at `path` (relative to src/) asks for a new build."""
+    """True if a change of the file at `path` (relative to the workspace) asks for a new build."""
     if any(part in {"test", "__pycache__"} or part.startswith(".") for part in path.parts):
         return False
     if any(part.endswith(".egg-info") for part in path.parts):
@@ -35,17 +37,26 @@ def is_looked_at(path: Path) -> bool:
 
 
 def source_files() -> Iterator[Path]:
-    """All files below src/, by name."""
-    for folder, subfolders, names in os.walk(SOURCES, followlinks=False):
-        subfolders.sort()
-        yield from (Path(folder, name) for name in sorted(names))
+    """All files below src/ by name, then those of the imported packages."""
+    for top in (SOURCES, *imported_packages()):
+        for folder, subfolders, names in os.walk(top, followlinks=False):
+            if "COLCON_IGNORE" in names:
+                subfolders.clear()
+                continue
+            subfolders.sort()
+            yield from (Path(folder, name) for name in sorted(names))
+
+
+def imported_packages() -> list[Path]:
+    """Folders beside src/ that are built with it."""
+    return external.wanted(ROOT, os.environ)
 
 
 def fingerprint() -> str:
     """Hash of everything a build depends on."""
     digest = hashlib.sha256((ROOT / "colcon.meta").read_bytes())
     for file in source_files():
-        relative = file.relative_to(SOURCES)
+        relative = file.relative_to(ROOT)
         if file.name == "__init__.py":  # a new Python package must be linked, whatever it holds
             digest.update(f"{relative}\n".encode())
         elif is_looked_at(relative):
@@ -59,9 +70,9 @@ def environment() -> dict[str, str]:
 
 
 def remove_stale_packages() -> None:
-    """Removes what was built of packages that left src/: their plug-ins would still be found."""
+    """Removes what was built of packages that are gone: their plug-ins would still be found."""
     manifests = [file for file in source_files() if file.name == "package.xml"]
-    names = {ElementTree.parse(file).findtext("name") for file in manifests}
+    names = {external.package_name(file.parent) for file in manifests}
     for marker in ROOT.glob("install/*/share/colcon-core/packages/*"):
         if marker.name not in names:
             for base in ("build", "install"):
@@ -93,7 +104,10 @@ def build() -> int:
     STAMP.write_text(json.dumps({"environment": wanted["environment"]}))
     # A user's own defaults for colcon (say, a merged install folder) are not for this workspace.
     variables = os.environ | {"COLCON_DEFAULTS_FILE": os.devnull}
-    code = subprocess.run(COMMAND, cwd=ROOT, env=variables, check=False).returncode
+    command = [*COMMAND]
+    if paths := [str(folder.relative_to(ROOT)) for folder in imported_packages()]:
+        command += ["--paths", *paths]
+    code = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
     if code == 0:
         STAMP.write_text(json.dumps(wanted))
     else:

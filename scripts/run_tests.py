@@ -15,19 +15,34 @@ FAILED, NOTHING_SELECTED = 1, 5  # pytest's exit codes
 ALONE = ("-m", "not soak and alone")
 
 
+UNIT, INTEGRATION = "--unit", "--integration"  # only one of the two runs
+
+
 def main(arguments: Sequence[str]) -> int:
     """Both runs, whatever the first one finds. Returns the worse exit code."""
-    workers = str(min(os.cpu_count() or 1, 8))
-    codes = [
-        _run(["-n", workers, "--dist", "worksteal", "-m", "not soak and not alone", *arguments]),
-        _run([*ALONE, *arguments]),
-    ]
-    if codes[1] == FAILED:
-        sys.stdout.write("\nonce more, what failed of the tests in wall time:\n")
-        sys.stdout.flush()
-        codes[1] = _run([*ALONE, "--last-failed", *arguments])
+    only = {word for word in arguments if word in (UNIT, INTEGRATION)}
+    words = [word for word in arguments if word not in only]
+    codes = []
+    if only != {INTEGRATION}:
+        codes.append(_side_by_side(words))
+    if only != {UNIT}:
+        codes.append(_alone(words))
     ran = [code for code in codes if code != NOTHING_SELECTED]
     return max(ran, default=NOTHING_SELECTED)
+
+
+def _side_by_side(words: Sequence[str]) -> int:
+    workers = str(min(os.cpu_count() or 1, 8))
+    return _run(["-n", workers, "--dist", "worksteal", "-m", "not soak and not alone", *words])
+
+
+def _alone(words: Sequence[str]) -> int:
+    code = _run([*ALONE, *words])
+    if code == FAILED:
+        sys.stdout.write("\nonce more, what failed of the tests in wall time:\n")
+        sys.stdout.flush()
+        code = _run([*ALONE, "--last-failed", *words])
+    return code
 
 
 def _run(words: Sequence[str]) -> int:

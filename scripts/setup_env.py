@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import external
 import pip_install
 import ros_prefix
 from preflight import SetupError, check_machine
@@ -116,7 +117,11 @@ def make_plan(native: Path | None, *, tools: bool = True) -> Plan:
         )
         # ROS's compiled modules fit the NumPy that they were built with.
         constraints = f"numpy=={importlib.metadata.version('numpy')}\n"
-    names += ["runtime.txt", "dev.txt"] if tools else ["runtime.txt"]
+    names.append("runtime.txt")
+    if native is None and external.imported(ROOT):
+        names.append("external.txt")
+    if tools:
+        names.append("dev.txt")
     return Plan(native, tuple(folder / name for name in names), constraints)
 
 

@@ -51,15 +51,6 @@ def test_the_workspace_has_its_packages() -> None:
 
 
 @every_package
-def test_dependencies_are_packages_of_the_workspace_or_released(package: Path) -> None:
-    lines = (ROOT / "tests/data/released_names.txt").read_text().splitlines()
-    released = {line for line in lines if not line.startswith("#")}
-    wanted = {element.text for element in manifest(package) if element.tag.endswith("depend")}
-    assert wanted, "a package that depends on nothing is not one of this workspace"
-    assert wanted - NAMES - released == set()
-
-
-@every_package
 def test_every_package_states_licence_and_maintainer(package: Path) -> None:
     root = manifest(package)
     assert root.findtext("name") == package.name

@@ -15,7 +15,13 @@ setup(
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
-    entry_points={"console_scripts": ["viewer = humanoid_viz.main:main"]},
+    entry_points={
+        "console_scripts": [
+            "still_model = humanoid_viz.main:still_model",
+            "status_marker = humanoid_viz.main:status_marker",
+            "viewer = humanoid_viz.main:main",
+        ]
+    },
     zip_safe=False,
     maintainer="Humanoid Control maintainers",
     maintainer_email="maintainers@humanoid-control.org",

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime import virtual_robot
+from humanoid_bringup_prime import desktop, virtual_robot
 from humanoid_bringup_prime.calibration.robot import read_robot
 from humanoid_bringup_prime.impedance.wiring import NODE, STATE_TOPIC, manager_parameters
+from humanoid_bringup_prime.machine.gamepad import joystick_number
 from humanoid_bringup_prime.options import Backend, Backends, Options, Process
 from humanoid_bringup_prime.parameters_file import write_parameters
 from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
@@ -59,14 +60,16 @@ def _stack(options: Options, folder: Path) -> tuple[list[Process], str]:
         processes.append(manager)
     processes.append(_control(options, folder, controllers, (update_rate, urdf)))
     if options.enable_gamepad:
-        processes.append(Process("gamepad", "joy", "joy_node", required=False))
-    if options.viewer:
-        processes.append(_viewer(options, folder))
-    return processes, urdf
+        processes.append(_gamepad(options, folder))
+    return [*processes, *desktop.processes(options, folder, urdf)], urdf
 
 
 def notes(options: Options) -> list[str]:
     """What an operator should know of a bring-up before it starts."""
+    return [*_notes_on_buses(options), *desktop.notes(options)]
+
+
+def _notes_on_buses(options: Options) -> list[str]:
     if options.backend not in (Backend.REAL, Backend.TWIN):
         return []
     said = []
@@ -106,6 +109,12 @@ def _control(options: Options, folder: Path, controllers: Path, facts: tuple[int
     files.append(write_parameters(folder, "controller_manager", own))
     name = "control" if options.enable_mode_manager else "control_without_mode_manager"
     return Process("control", "humanoid_controllers", name, tuple(files))
+
+
+def _gamepad(options: Options, folder: Path) -> Process:
+    parameters = {"device_id": joystick_number(options.joystick)}
+    files = (write_parameters(folder, "joy_node", parameters),)
+    return Process("gamepad", "joy", "joy_node", files, required=False)
 
 
 def _update_rate(options: Options, controllers: Document) -> int:
@@ -151,10 +160,3 @@ def _description_arguments(options: Options, update_rate: int) -> dict[str, str]
 
 def _xml_bool(value: bool) -> str:
     return "true" if value else "false"
-
-
-def _viewer(options: Options, folder: Path) -> Process:
-    parameters = {"host": options.viewer_host, "port": options.viewer_port}
-    return Process(
-        "viewer", "humanoid_viz", "viewer", (write_parameters(folder, "viewer", parameters),)
-    )

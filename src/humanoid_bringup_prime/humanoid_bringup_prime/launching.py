@@ -1,48 +1,64 @@
-"""The processes of a bring-up as launch actions. Only what is native: nothing else imports this."""
+"""The processes of a bring-up as launch actions. Only what is native: launch files import this."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ament_index_python.packages import get_package_prefix
-from launch.actions import ExecuteProcess, LogInfo, RegisterEventHandler, Shutdown
+from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnProcessIO
 from launch.events.process import ProcessIO
 from launch_ros.actions import Node
 
 from humanoid_bringup_prime.bringup import notes, plan
-from humanoid_bringup_prime.options import Backend, Backends, Options, Process
-from launch import Action
+from humanoid_bringup_prime.executables import find_executable
+from humanoid_bringup_prime.launch_arguments import Argument, read, refuse_unknown
+from humanoid_bringup_prime.launch_ending import DEAF, end_at_once, outlive, when_ended
+from humanoid_bringup_prime.machine.ready import require_machine
+from humanoid_bringup_prime.options import Backend, Options, Process
+from humanoid_controller_manager.domain_lock import take_domain_lock
+from launch import Action, LaunchContext, LaunchDescription
 
 # A drive's ordered exit takes longer than launch's own patience in the worst case.
 _PATIENCE: Final = "10"  # [s] from SIGINT to SIGTERM
 
-
-def real_options(chosen: Mapping[str, str], **more: Any) -> Options:
-    """The real robot, from the launch arguments that all its launch files have; and `more`."""
-
-    def file(name: str) -> Path | None:
-        return Path(chosen[name]).resolve() if chosen[name] else None
-
-    return Options(
-        backend=Backend.REAL,
-        backends=Backends(chosen["backends"]),
-        ethercat_interface=chosen["ethercat_interface"],
-        can_interface=chosen["can_interface"],
-        can_channel=chosen["can_channel"],
-        viewer=chosen["viewer"] == "true",
-        hardware_config=file("hardware_config"),
-        calibration_file=file("calibration_file"),
-        **more,
-    )
+# What is to be started, and what is to be said before; files may be written into the folder.
+Start = Callable[[dict[str, Any], Path], tuple[list[Process], list[str]]]
 
 
-def actions(options: Options, folder: Path) -> list[Action]:
-    """One action for each process; when a required one ends, the launch is shut down."""
-    said = [LogInfo(msg=note) for note in notes(options)]
-    return [*said, *_in_order(plan(options, folder))]
+def bring_up(backend: Backend, arguments: Sequence[Argument], **fixed: Any) -> LaunchDescription:
+    """Prime, with the options that `arguments` choose and those that are `fixed`."""
+
+    def start(chosen: dict[str, Any], folder: Path) -> tuple[list[Process], list[str]]:
+        take_domain_lock().close()  # refused before another robot is mistaken for ours
+        options = Options(backend=backend, **chosen, **fixed)
+        processes = plan(options, folder)
+        return processes, [*notes(options), *require_machine(options)]
+
+    return launched(arguments, start)
+
+
+def launched(arguments: Sequence[Argument], start: Start) -> LaunchDescription:
+    """A launch file's description: `arguments`, and what `start` makes of their values.
+
+    A ConfigError of `start` ends the launch in one sentence, before anything is started.
+    """
+
+    def actions(context: LaunchContext) -> list[Action]:
+        refuse_unknown(arguments, context)
+        folder = Path(tempfile.mkdtemp(prefix="humanoid_control_"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        processes, said = start(read(arguments, context.launch_configurations), folder)
+        for process in processes:
+            find_executable(process.package, process.executable)
+        return [*(LogInfo(msg=text) for text in said), *_in_order(processes)]
+
+    declared = [argument.declared() for argument in arguments]
+    return LaunchDescription([*declared, OpaqueFunction(function=actions)])
 
 
 def _in_order(processes: Sequence[Process]) -> list[Action]:
@@ -50,30 +66,38 @@ def _in_order(processes: Sequence[Process]) -> list[Action]:
     started: list[Action] = []
     for number, process in enumerate(processes):
         action = _action(process)
-        started.append(action)
         if process.ready:
             others = _in_order(processes[number + 1 :])
-            return [_when_ready(action, process.ready, others), *started]
+            return [
+                *started,
+                _when_ready(action, process.ready, others),
+                *outlive(action, others),
+                action,
+            ]
+        started += [*(end_at_once(action) if _is_ours(process) else ()), action]
     return started
 
 
+def _is_ours(process: Process) -> bool:
+    return process.package.startswith("humanoid_")
+
+
 def _action(process: Process) -> ExecuteProcess:
-    on_exit = Shutdown(reason=f"{process.label} ended") if process.required else None
+    common = {
+        "output": "screen",
+        "on_exit": when_ended(process),
+        "prefix": DEAF if _is_ours(process) else None,
+        "sigterm_timeout": _PATIENCE,
+    }
     if process.arguments:
-        folder = Path(get_package_prefix(process.package)) / "lib" / process.package
-        return ExecuteProcess(
-            cmd=[str(folder / process.executable), *process.arguments],
-            name=process.label,
-            output="screen",
-            on_exit=on_exit,
-            sigterm_timeout=_PATIENCE,
-        )
+        program = str(find_executable(process.package, process.executable))
+        return ExecuteProcess(cmd=[program, *process.arguments], name=process.label, **common)
     return Node(
         package=process.package,
         executable=process.executable,
+        exec_name=process.label,
         parameters=[str(file) for file in process.parameter_files],
-        output="screen",
-        on_exit=on_exit,
+        **common,
     )
 
 

@@ -40,10 +40,13 @@ class Options:
     initial_mode: Mode = Mode.ZERO_TORQUE
     enable_mode_manager: bool = True
     enable_gamepad: bool = False
+    joystick: str = "js0"  # the gamepad's device in /dev/input
     calibrate: bool = False  # of REAL and TWIN: for `hc calibrate`, which sets the gains itself
     viewer: bool = True
     viewer_host: str = "127.0.0.1"
     viewer_port: int = 8080
+    robot_state_publisher: bool = False  # /tf, where that package is installed
+    rviz: bool = False  # with mode and safety as text, where rviz2 is installed
     controllers_file: Path | None = None
     hardware_config: Path | None = None
     mountings: Path | None = None  # of TWIN: how its drives sit on their joints; None: straight
@@ -71,6 +74,6 @@ class Process:
     package: str
     executable: str
     parameter_files: tuple[Path, ...] = ()
-    arguments: tuple[str, ...] = ()  # of a program that is no ROS node
+    arguments: tuple[str, ...] = ()  # the whole command line, in place of parameter files
     required: bool = True
     ready: str = ""  # the later ones wait until it prints a line that begins so

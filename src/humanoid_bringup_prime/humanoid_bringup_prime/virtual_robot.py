@@ -39,6 +39,7 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
         *("--can", folder / "can", "--control", control),
         *(("--mountings", options.mountings) if options.mountings else ()),
         "--realtime",  # drives are on time, whatever else this machine has to do
+        "--ignore-interrupt",  # Ctrl-C reaches all at once, and drives are the last to be needed
     ]
     truth = write_parameters(folder, "truth", {"control": str(control)})
     return [

@@ -29,6 +29,7 @@ def test_joint_states_name_the_fourteen_joints_in_order(robot, client):
     client.until(lambda: client.joint_states, "joint states")
     message = client.joint_states[-1]
     assert message.name == ALL_JOINTS
+    assert message.header.frame_id == "base_link"  # rviz drops efforts of states without a frame
     assert len(message.position) == len(message.velocity) == len(message.effort) == 14
 
 

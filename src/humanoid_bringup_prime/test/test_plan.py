@@ -179,8 +179,8 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
         }
     found = blocks(control)
     words = virtual.arguments
-    told = dict(zip(words[:-1:2], words[1:-1:2], strict=True))
-    assert words[-1] == "--realtime"
+    told = dict(zip(words[:-2:2], words[1:-2:2], strict=True))
+    assert words[-2:] == ("--realtime", "--ignore-interrupt")
     assert found["PrimeEtherCATSide"]["interface"] == told["--cable"]
     assert found["PrimeSitoCAN"]["interface"] == "slcan"
     assert found["PrimeSitoCAN"]["channel"] == told["--can"]

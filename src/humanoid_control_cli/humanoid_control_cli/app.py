@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from humanoid_control_cli.commands import machine, robot, sdo, twin
+from humanoid_control_cli.commands import bag, machine, robot, sdo, twin
 from humanoid_control_cli.commands.calibrate import calibrate
 from humanoid_control_cli.commands.up import up
 
@@ -19,6 +19,9 @@ for command in (
     robot.mode,
     robot.clear_fault,
     robot.status,
+    bag.view,
+    bag.record,
+    bag.replay,
     calibrate,
     machine.decode,
     machine.doctor,

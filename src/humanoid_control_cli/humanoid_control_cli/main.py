@@ -19,3 +19,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

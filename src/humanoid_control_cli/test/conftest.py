@@ -17,6 +17,8 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
+from humanoid_control_common.middleware import PROFILE_VARIABLES
+
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 PATIENCE = 60.0  # [s]; a dead-man's switch, nothing here is expected to take long
 # One after the other, so that no robot of a test meets that of another one.
@@ -29,6 +31,11 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
         if time.monotonic() > deadline:
             raise AssertionError(f"waited in vain for: {what}")
         time.sleep(0.01)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without the profile that a client in this process has chosen for itself."""
+    return {name: text for name, text in os.environ.items() if name not in PROFILE_VARIABLES}
 
 
 class Run:
@@ -44,7 +51,7 @@ class Run:
             arguments,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=os.environ | {"TMPDIR": str(folder), key: value} | environment,
+            env=_environment() | {"TMPDIR": str(folder), key: value} | environment,
             start_new_session=True,
         )
         self._reader = threading.Thread(target=self._read)

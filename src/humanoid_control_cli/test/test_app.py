@@ -14,7 +14,19 @@ from humanoid_control_common.errors import ConfigError
 def test_help_names_every_command() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
-    for command in ("up", "mode", "status", "sdo", "twin", "decode", "doctor", "version"):
+    for command in (
+        "up",
+        "mode",
+        "status",
+        "view",
+        "record",
+        "replay",
+        "sdo",
+        "twin",
+        "decode",
+        "doctor",
+        "version",
+    ):
         assert re.search(rf"^  {command} ", result.output, re.MULTILINE)
 
 
@@ -80,6 +92,10 @@ def test_version_names_what_a_bug_report_needs(hc) -> None:
         ("twin ring ecs0 --slaves 0", "--slaves"),
         ("twin ring ecs0 --mailbox-delay-ms -1", "--mailbox-delay-ms"),
         ("twin veth a", "B"),
+        ("replay /nowhere", "'/nowhere' does not exist"),
+        ("replay . --rate 0", "--rate"),
+        ("record walk --seconds 0", "--seconds"),
+        ("view --port 70000", "--port"),
         ("decode 4616 --as word", "'word' is not one of"),
     ],
 )
@@ -108,6 +124,17 @@ def test_a_domain_that_does_not_exist_is_one_sentence(
     monkeypatch.setenv("ROS_DOMAIN_ID", domain)
     result = CliRunner().invoke(app, arguments.split())
     with pytest.raises(ConfigError, match=f"ROS_DOMAIN_ID is '{domain}', expected a number"):
+        raise result.exception
+
+
+@pytest.mark.parametrize("arguments", ["mode", "up mock"])
+def test_peers_that_would_not_be_reached_are_one_sentence(
+    arguments: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    monkeypatch.setenv("ROS_STATIC_PEERS", "10.77.0.2")
+    result = CliRunner().invoke(app, arguments.split())
+    with pytest.raises(ConfigError, match="set it to SUBNET"):
         raise result.exception
 
 

@@ -7,8 +7,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from humanoid_control_cli.doctor import network, workspace
-from humanoid_control_cli.doctor.findings import Finding, Level, missing, ok, warning
+from humanoid_bringup_prime.machine import network
+from humanoid_bringup_prime.machine.findings import Finding, Level, missing, ok, warning
+from humanoid_bringup_prime.machine.rights import (
+    RAW_ETHERNET,
+    Capability,
+    MissingRightsError,
+    held,
+    require,
+)
+from humanoid_bringup_prime.machine.rights import remedy as grant
+from humanoid_control_cli.doctor import workspace
 from humanoid_control_cli.doctor.system import (
     fifo_is_permitted,
     governor,
@@ -18,8 +27,6 @@ from humanoid_control_cli.doctor.system import (
     timers,
 )
 from humanoid_control_cli.doctor.view import show
-from humanoid_control_cli.rights import RAW_ETHERNET, Capability, MissingRightsError, held, require
-from humanoid_control_cli.rights import remedy as grant
 
 ALL = frozenset(Capability)
 
@@ -194,7 +201,7 @@ def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> N
 
 def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     none = frozenset({Capability.NET_ADMIN})
-    monkeypatch.setattr("humanoid_control_cli.rights.held", lambda: none)
+    monkeypatch.setattr("humanoid_bringup_prime.machine.rights.held", lambda: none)
     said = "^a ring on ecs0 needs CAP_NET_RAW, which this process hasn't: "
     with pytest.raises(MissingRightsError, match=said):
         require("a ring on ecs0", RAW_ETHERNET)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_control_cli.rights import RAW_ETHERNET, held
+from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
 
 MASTER, FAR = f"hc{os.getpid()}m", f"hc{os.getpid()}r"
 PATIENCE = ("--timeout", "60")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_control_cli.rights import RAW_ETHERNET, held
+from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
 
 UP = "Prime is up"
 needs_rights = pytest.mark.skipif(

@@ -16,9 +16,14 @@ from humanoid_twin.world import Side, World
 class Assembly:
     """A plant, to which buses are added; `run` then serves them until the process shall end."""
 
-    def __init__(self, plant: Physics, *, stepped: bool, cleanup: ExitStack) -> None:
-        """`stepped`: time passes by frames and by command only. `cleanup` closes everything."""
-        self._wake = stop_signals(cleanup)
+    def __init__(
+        self, plant: Physics, *, stepped: bool, cleanup: ExitStack, ignore_interrupt: bool = False
+    ) -> None:
+        """`stepped`: time passes by frames and by command only. `cleanup` closes everything.
+
+        `ignore_interrupt`: only SIGTERM ends it.
+        """
+        self._wake = stop_signals(cleanup, ignore_interrupt=ignore_interrupt)
         self.cleanup = cleanup
         self.clock = SteppedClock() if stepped else WallClock()
         self.moment = Moment()
@@ -34,7 +39,7 @@ class Assembly:
         self.commands.add(commands, prefix)
 
     def run(self, control: Path | None, greeting: str, *, realtime: bool) -> None:
-        """Say the greeting on stdout, then serve until SIGTERM or SIGINT.
+        """Say the greeting on stdout, then serve until it is asked to end.
 
         Raises TwinError if there can be no control channel at `control`, or a bus goes away.
         """

@@ -14,16 +14,24 @@ _TIMER_SLACK: Final = 29  # PR_SET_TIMERSLACK (linux/prctl.h)
 _PRIORITY: Final = 50  # SCHED_FIFO
 
 
-def stop_signals(cleanup: ExitStack) -> int:
-    """A file descriptor that can be read as soon as the process is asked to end."""
+def stop_signals(cleanup: ExitStack, *, ignore_interrupt: bool = False) -> int:
+    """A file descriptor that can be read as soon as the process is asked to end.
+
+    By SIGTERM and SIGINT; `ignore_interrupt`: by SIGTERM only.
+    """
     reader, writer = socket.socketpair()
     cleanup.callback(reader.close)
     cleanup.callback(writer.close)
     writer.setblocking(False)
     cleanup.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(writer.fileno()))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        cleanup.callback(signal.signal, number, signal.signal(number, lambda _number, _frame: None))
+    interrupt = signal.SIG_IGN if ignore_interrupt else _noted
+    for number, handler in ((signal.SIGTERM, _noted), (signal.SIGINT, interrupt)):
+        cleanup.callback(signal.signal, number, signal.signal(number, handler))
     return reader.fileno()
+
+
+def _noted(_number: int, _frame: object) -> None:
+    """The signal has been written to the wake-up descriptor, which is all."""
 
 
 def be_on_time(*, realtime: bool) -> None:

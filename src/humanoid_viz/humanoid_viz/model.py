@@ -123,7 +123,7 @@ def rotate(rotation: Quaternion, vector: Vector) -> Vector:
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Quaternion:
-    """URDF's fixed-axis roll, pitch and yaw [rad] as a quaternion."""
+    """Roll, pitch and yaw [rad] about fixed axes, as in a URDF, as a quaternion."""
     about_x = (math.cos(roll / 2), math.sin(roll / 2), 0.0, 0.0)
     about_y = (math.cos(pitch / 2), 0.0, math.sin(pitch / 2), 0.0)
     about_z = (math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2))

@@ -10,7 +10,6 @@ from typing import Any
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -18,15 +17,11 @@ from std_srvs.srv import Trigger
 from humanoid_control_common.modes import Mode
 from humanoid_viz.board import Board
 from humanoid_viz.polled_node import PolledTopic
+from humanoid_viz.qos import LATCHED, LATCHED_PER_SOURCE, STREAM
 from humanoid_viz.state import SafetyReport, StandbyProgress, Statement
 
 CLEAR_FAULT = "/mode_manager/clear_fault"
 CLEAR_FAULT_TIMEOUT = 3.0  # [s]
-# Messages kept between two looks: half a second, when no browser is open, at 1 kHz.
-STREAM = QoSProfile(depth=500)
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# A message per safety source, and a subscriber's depth counts those of all publishers together.
-LATCHED_PER_SOURCE = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped

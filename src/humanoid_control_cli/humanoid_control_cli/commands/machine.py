@@ -41,8 +41,8 @@ def doctor(
     """Check this machine and say how to mend it. Exit code 1: something needed is missing."""
     from rich.console import Console
 
+    from humanoid_bringup_prime.machine.findings import Level
     from humanoid_control_cli.doctor.checks import check
-    from humanoid_control_cli.doctor.findings import Level
     from humanoid_control_cli.doctor.view import show
 
     findings = check(interface, _adapter(can) if can else None)

@@ -46,7 +46,7 @@ def ring(
 
     The cable is a virtual one (`hc twin veth`) or leads to another machine. Needs CAP_NET_RAW.
     """
-    from humanoid_control_cli.bus_check import require_far_end
+    from humanoid_bringup_prime.machine.buses import require_far_end
     from humanoid_control_cli.doctor.system import fifo_is_permitted
     from humanoid_twin.ethercat.main import main
 
@@ -102,7 +102,7 @@ def veth(
     delete: Annotated[bool, typer.Option("--delete", help="Remove the pair instead.")] = False,
 ) -> None:
     """Make a virtual cable: a pair of network interfaces, both up. Needs CAP_NET_ADMIN."""
-    from humanoid_control_cli.rights import VETH, require
+    from humanoid_bringup_prime.machine.rights import VETH, require
     from humanoid_twin.ethercat.veth import create_veth, remove_pair
 
     require(f"a virtual cable {a} - {b}", VETH)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from humanoid_control_cli.doctor import network
-from humanoid_control_cli.doctor.can_adapter import can_adapter
-from humanoid_control_cli.doctor.findings import Finding
+from humanoid_bringup_prime.machine import network
+from humanoid_bringup_prime.machine.can_adapter import can_adapter
+from humanoid_bringup_prime.machine.findings import Finding
+from humanoid_bringup_prime.machine.rights import held
 from humanoid_control_cli.doctor.system import system
 from humanoid_control_cli.doctor.workspace import workspace
-from humanoid_control_cli.rights import held
 
 
 def check(interface: str | None, can: tuple[str, str] | None) -> list[Finding]:

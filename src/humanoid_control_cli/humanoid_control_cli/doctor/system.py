@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_cli.doctor.findings import Finding, missing, ok, warning
-from humanoid_control_cli.rights import GRANT, Capability
+from humanoid_bringup_prime.machine.findings import Finding, missing, ok, warning
+from humanoid_bringup_prime.machine.rights import GRANT, Capability
 from humanoid_controller_manager.realtime import LOOP_PRIORITY
 
 SYS: Final = Path("/sys")

@@ -11,7 +11,7 @@ from typing import Final
 from ament_index_python.packages import PackageNotFoundError as PackageMissingError
 from ament_index_python.packages import get_package_prefix
 
-from humanoid_control_cli.doctor.findings import Finding, missing, ok, warning
+from humanoid_bringup_prime.machine.findings import Finding, missing, ok, warning
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.domain_lock import take_domain_lock

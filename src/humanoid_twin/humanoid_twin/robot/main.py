@@ -48,12 +48,14 @@ def parser() -> argparse.ArgumentParser:
                       help="stepped: time passes by frames and by command only")  # fmt: skip
     line.add_argument("--capture", type=Path, metavar="FILE", help="pcap file of the ring's frames")
     line.add_argument("--seed", type=int, default=0, help="of random losses (default: 0)")
+    line.add_argument("--ignore-interrupt", action="store_true",
+                      help="end by SIGTERM only: Ctrl-C is for its users")  # fmt: skip
     line.add_argument("--realtime", action="store_true", help="ask for SCHED_FIFO")
     return line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT. 1 if the robot can't be started or loses a bus."""
+    """Run until it is asked to end. 1 if the robot can't be started or loses a bus."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="robot: %(message)s")
     line = parser()
     options = line.parse_args(arguments)
@@ -76,7 +78,12 @@ def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
     urdf = read_urdf(options.urdf)
     plant = MujocoPlant(urdf, ROTORS)
     mountings = load_mountings(options.mountings, JOINTS) if options.mountings else {}
-    process = Assembly(plant, stepped=options.clock == "stepped", cleanup=cleanup)
+    process = Assembly(
+        plant,
+        stepped=options.clock == "stepped",
+        cleanup=cleanup,
+        ignore_interrupt=options.ignore_interrupt,
+    )
     recorder = Recorder(plant, JOINTS)
     process.world.on_step = recorder.stepped
     process.commands.add(JointCommands(plant, JOINTS))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from humanoid_bringup_prime.machine.can_adapter import can_adapter
+from humanoid_bringup_prime.machine.findings import Finding, Level
+from humanoid_bringup_prime.machine.network import OTHER_MASTER, interface, raw_ethernet
+from humanoid_bringup_prime.machine.rights import VETH, Capability, held, require
 from humanoid_bringup_prime.options import Backend, Backends, Options
-from humanoid_control_cli.doctor.can_adapter import can_adapter
-from humanoid_control_cli.doctor.findings import Finding, Level
-from humanoid_control_cli.doctor.network import OTHER_MASTER, interface, raw_ethernet
-from humanoid_control_cli.rights import VETH, Capability, held, require
 from humanoid_control_common.config import read_yaml
 from humanoid_control_common.errors import ConfigError
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_cli.doctor.findings import Finding, missing, ok, warning
-from humanoid_control_cli.rights import RAW_ETHERNET, Capability, remedy
+from humanoid_bringup_prime.machine.findings import Finding, missing, ok, warning
+from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, Capability, remedy
 
 SYS: Final = Path("/sys")
 PROC: Final = Path("/proc")

@@ -1,4 +1,4 @@
-"""What the doctor finds of CAN adapters on machines that are made up."""
+"""What is found of CAN adapters on machines that are made up."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_control_cli.doctor import can_adapter as module
-from humanoid_control_cli.doctor.can_adapter import can_adapter
-from humanoid_control_cli.doctor.findings import Level
+from humanoid_bringup_prime.machine import can_adapter as module
+from humanoid_bringup_prime.machine.can_adapter import can_adapter
+from humanoid_bringup_prime.machine.findings import Level
 
 
 @pytest.fixture
@@ -88,10 +88,3 @@ def test_an_unknown_kind_names_those_of_python_can() -> None:
 def test_a_vendors_adapter_is_left_to_its_driver() -> None:
     (finding,) = can_adapter("pcan", "PCAN_USBBUS1")
     assert finding.level is Level.OK
-
-
-@pytest.mark.parametrize("text", ["can2", ":can2", "socketcan:"])
-def test_the_doctor_wants_kind_and_channel(hc, text: str) -> None:
-    run = hc("doctor", "--can", text)
-    assert run.finish() == 2
-    assert "no KIND:CHANNEL" in run.text

@@ -7,10 +7,8 @@ import socket
 from pathlib import Path
 from typing import Final
 
-import can
-
-from humanoid_control_cli.doctor.findings import Finding, missing, ok, warning
-from humanoid_control_cli.doctor.network import IFF_UP, SYS
+from humanoid_bringup_prime.machine.findings import Finding, missing, ok, warning
+from humanoid_bringup_prime.machine.network import IFF_UP, SYS
 
 ARPHRD_CAN: Final = "280"  # linux/if_arp.h
 BITRATE: Final = 1_000_000  # [bit/s] of Sito and Robstride (actuator documents)
@@ -25,6 +23,8 @@ def can_adapter(interface: str, channel: str, sys_folder: Path = SYS) -> list[Fi
         return _socketcan(subject, channel, sys_folder)
     if interface == "slcan":
         return [_serial(subject, Path(channel.partition("@")[0]))]
+    import can  # a third of a second, which most bring-ups need not spend here
+
     if interface not in can.VALID_INTERFACES:
         known = ", ".join(sorted(can.VALID_INTERFACES))
         return [missing(subject, "python-can has no such interface", f"use one of {known}")]

@@ -1,0 +1,1 @@
+"""What this machine has of what a bring-up needs: buses, rights, a gamepad."""

@@ -1,0 +1,129 @@
+"""What tests of a whole bring-up need: an operator at the topics, and a look at what is left."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import rclpy
+from humanoid_control_msgs.msg import ControlMode, StandbyState
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.domain_lock import take_domain_lock
+
+GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
+LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
+    """Set a ROS domain of this machine that no robot is on; `environment` sets a variable."""
+    environment("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    for number in random.sample(range(1, 102), 101):  # these leave others' ports alone
+        environment("ROS_DOMAIN_ID", str(number))
+        with suppress(ConfigError):
+            take_domain_lock().close()
+            return
+    raise ConfigError("a robot runs on every ROS domain from 1 to 101")
+
+
+class Operator:
+    """Drives the robot as an operator's program does; a context manager."""
+
+    def __enter__(self) -> Operator:
+        self._context = Context()
+        rclpy.init(context=self._context)
+        self._node = Node("operator", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self.statements: list[ControlMode] = []
+        self.joint_states: list[JointState] = []
+        self.standby: list[StandbyState] = []
+        listen = self._node.create_subscription
+        listen(ControlMode, "/control_mode", self._note_mode, 10)
+        listen(JointState, "/prime/joint_states", self.joint_states.append, 10)
+        listen(StandbyState, "/standby_controller/state", self.standby.append, LATCHED)
+        self._requests = self._node.create_publisher(ControlMode, "/control_mode", 10)
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._executor.shutdown()
+        self._node.destroy_node()
+        rclpy.try_shutdown(context=self._context)
+
+    def _note_mode(self, message: ControlMode) -> None:
+        if message.controller_name:  # else it is a request
+            self.statements.append(message)
+
+    @property
+    def now(self) -> ControlMode:
+        """The latest statement."""
+        return self.statements[-1]
+
+    def until(self, condition: Callable[[], object], what: str) -> None:
+        """Wait until `condition` holds. Raises AssertionError if it never does."""
+        deadline = time.monotonic() + GIVE_UP
+        while not condition():
+            assert time.monotonic() < deadline, f"waited {GIVE_UP} s in vain for {what}"
+            self._executor.spin_once(timeout_sec=0.1)
+
+    def connect(self) -> None:
+        """Wait for the robot: joint states, a mode, and somebody who hears requests."""
+        self.until(lambda: self.joint_states and self.statements, "joint states and a mode")
+        self.until(lambda: self._requests.get_subscription_count() > 1, "the mode manager")
+
+    def reach(self, mode: int) -> None:
+        """Ask until `mode` is in force: the impedance it needs may not be confirmed yet."""
+
+        def asked() -> bool:
+            if self.now.mode == mode:
+                return True
+            seen = len(self.statements)
+            self._requests.publish(ControlMode(mode=mode))
+            self.until(lambda: len(self.statements) > seen + 2, "statements made after a request")
+            return bool(self.now.mode == mode)
+
+        self.until(asked, f"mode {mode}, now {self.now}")
+
+    def finish_standby(self) -> None:
+        """Wait until the STANDBY sequence has come to its end."""
+        self.until(lambda: self.standby and self.standby[-1].is_finished, "the end of STANDBY")
+
+    def call(self, service: str) -> Any:
+        """The answer of a Trigger service."""
+        client = self._node.create_client(Trigger, service)
+        self.until(client.service_is_ready, service)
+        future = client.call_async(Trigger.Request())
+        self.until(future.done, f"an answer of {service}")
+        self._node.destroy_client(client)
+        return future.result()
+
+
+def running_with(mark: str) -> list[str]:
+    """The command lines of the processes that have `mark` in their environment, but this one."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            inherited = mark.encode() in (folder / "environ").read_bytes()
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:  # it has ended, or is the kernel's
+            continue
+        if inherited and int(folder.name) != os.getpid():
+            found.append(words)
+    return found

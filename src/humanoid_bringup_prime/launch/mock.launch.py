@@ -1,0 +1,28 @@
+"""Prime without physics: joints that are where they are told to be. For trying programs out."""
+
+from humanoid_bringup_prime.launch_arguments import (
+    CONTROLLERS_FILE,
+    ENABLE_MODE_MANAGER,
+    GAMEPAD,
+    INITIAL_MODE,
+    ROS_TOOLS,
+    VIEWER_ADDRESS,
+    flag,
+)
+from humanoid_bringup_prime.launching import bring_up
+from humanoid_bringup_prime.options import Backend
+from launch import LaunchDescription
+
+ARGUMENTS = (
+    CONTROLLERS_FILE,
+    INITIAL_MODE,
+    ENABLE_MODE_MANAGER,
+    *GAMEPAD,
+    flag("viewer", True, "Browser viewer."),
+    *VIEWER_ADDRESS,
+    *ROS_TOOLS,
+)
+
+
+def generate_launch_description() -> LaunchDescription:
+    return bring_up(Backend.MOCK, ARGUMENTS)

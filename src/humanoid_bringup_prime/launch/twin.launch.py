@@ -1,0 +1,39 @@
+"""The real bring-up on both buses, against the virtual robot. Needs root, or the rights of a shell.
+
+What is started is what real.launch.py starts, and before it the robot that answers on the wires.
+"""
+
+from humanoid_bringup_prime.launch_arguments import (
+    BACKENDS,
+    CALIBRATION_FILE,
+    CONTROLLERS_FILE,
+    ENABLE_MODE_MANAGER,
+    GAMEPAD,
+    HARDWARE_CONFIG,
+    INITIAL_MODE,
+    ROS_TOOLS,
+    VIEWER_ADDRESS,
+    file,
+    flag,
+)
+from humanoid_bringup_prime.launching import bring_up
+from humanoid_bringup_prime.options import Backend
+from launch import LaunchDescription
+
+ARGUMENTS = (
+    BACKENDS,
+    HARDWARE_CONFIG,
+    CALIBRATION_FILE,
+    CONTROLLERS_FILE,
+    file("mountings", "How the virtual drives sit on their joints", "straight"),
+    INITIAL_MODE,
+    ENABLE_MODE_MANAGER,
+    *GAMEPAD,
+    flag("viewer", True, "Browser viewer."),
+    *VIEWER_ADDRESS,
+    *ROS_TOOLS,
+)
+
+
+def generate_launch_description() -> LaunchDescription:
+    return bring_up(Backend.TWIN, ARGUMENTS)

@@ -1,0 +1,81 @@
+"""Has launch_testing run the files test_*_launch.py of this folder, each as one test.
+
+Not by its own plugin of pytest: that imports every test module of the workspace by the name of its
+file, and several share one. `launch_test FILE` runs them, too.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from humanoid_bringup_prime.testing import be_on_a_free_domain
+
+# A machine that has to have the launch system may not skip what needs it.
+REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
+ENDING = "_launch.py"
+MISSING = "the launch system is not installed (launch, launch_ros, launch_testing)"
+
+
+def _is_missing() -> bool:
+    return any(
+        importlib.util.find_spec(name) is None
+        for name in ("launch", "launch_ros", "launch_testing")
+    )
+
+
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Collector | None:
+    """A file of launch_testing's is no module of functions."""
+    if not module_path.name.endswith(ENDING):
+        return None
+    return LaunchTestFile.from_parent(parent, path=module_path)
+
+
+class LaunchTestFile(pytest.File):
+    def collect(self) -> Iterator[pytest.Item]:
+        yield LaunchTest.from_parent(self, name=self.path.stem)
+
+
+class LaunchTest(pytest.Item):
+    def runtest(self) -> None:
+        if _is_missing():
+            (pytest.fail if REQUIRED else pytest.skip)(MISSING)
+        from launch_testing.loader import LoadTestsFromPythonModule
+        from launch_testing.test_runner import LaunchTestRunner
+
+        with pytest.MonkeyPatch.context() as environment:
+            be_on_a_free_domain(environment.setenv)
+            module = _imported(self.path)
+            if reason := getattr(module, "SKIPPED", ""):
+                pytest.skip(reason)
+            runner = LaunchTestRunner(LoadTestsFromPythonModule(module, name=self.name))
+            runner.validate()
+            with warnings.catch_warnings():  # launch leaves sockets of its own to the collector
+                warnings.simplefilter("ignore", ResourceWarning)
+                results = runner.run().values()
+                gc.collect()
+        assert results, "no test was run"
+        for result in results:
+            failed = [text for _, text in [*result.errors, *result.failures]]
+            assert result.wasSuccessful(), "\n".join(failed) or "the launch ended too soon"
+            assert result.testsRun > 0
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
+
+
+def _imported(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

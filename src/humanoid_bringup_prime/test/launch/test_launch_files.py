@@ -1,0 +1,117 @@
+"""What the launch files make of their arguments, before anything is started."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ament_index_python.packages import get_package_share_directory
+
+from humanoid_bringup_prime.testing import be_on_a_free_domain
+
+MISSING = not all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
+REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
+pytestmark = pytest.mark.skipif(
+    MISSING and not REQUIRED, reason="the launch system is not installed (launch, launch_ros)"
+)
+FOLDER = Path(get_package_share_directory("humanoid_bringup_prime")) / "launch"
+FILES = sorted(path.name for path in FOLDER.glob("*.launch.py"))
+BRING_UPS = ["calibrate", "mock", "mujoco", "real", "twin"]
+
+# As `ros2 launch FILE NAME:=VALUE ...` does it, and in a process of its own: launch takes signals.
+LAUNCH = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource as Source
+words = [word.split(":=", 1) for word in sys.argv[2:]]
+service = LaunchService(argv=sys.argv[2:], noninteractive=True)
+file = IncludeLaunchDescription(Source(sys.argv[1]), launch_arguments=words)
+service.include_launch_description(LaunchDescription([file]))
+sys.exit(service.run())
+"""
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_on_a_free_domain(monkeypatch.setenv)
+
+
+def launched(name: str, *arguments: str) -> tuple[int, list[str]]:
+    """Exit code and what was said of the errors."""
+    words = [sys.executable, "-W", "ignore", "-c", LAUNCH, str(FOLDER / name), *arguments]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    said = [line for line in (run.stdout + run.stderr).splitlines() if "[ERROR]" in line]
+    assert "Traceback" not in run.stdout + run.stderr
+    assert "process started" not in run.stdout + run.stderr
+    return run.returncode, said
+
+
+def arguments_of(name: str) -> dict[str, Any]:
+    """The declared arguments of a launch file, by their names."""
+    from launch.launch_description_sources import get_launch_description_from_python_launch_file
+
+    description = get_launch_description_from_python_launch_file(str(FOLDER / name))
+    return {argument.name: argument for argument in description.get_launch_arguments()}
+
+
+def test_every_launch_file_is_looked_at() -> None:
+    assert [file.partition(".")[0] for file in FILES] == sorted([*BRING_UPS, "view", "viz"])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_argument_is_described_and_has_a_default(name: str) -> None:
+    arguments = arguments_of(name)
+    assert arguments
+    for argument in arguments.values():
+        assert argument.description.strip(" .") not in ("", "no description given")
+        assert argument.default_value is not None
+
+
+@pytest.mark.parametrize("name", BRING_UPS)
+def test_no_argument_sets_a_rate(name: str) -> None:
+    """SYNC0 follows the loop; the one place that says how fast is the controllers file."""
+    assert not [name for name in arguments_of(f"{name}.launch.py") if "rate" in name]
+    assert not [name for name in arguments_of(f"{name}.launch.py") if "frequency" in name]
+
+
+@pytest.mark.parametrize(
+    ("file", "arguments", "message"),
+    [
+        ("mock", ["viewer:=maybe"], "Valid options are: ['true', 'false']"),
+        ("mock", ["viewr:=false"], "mock.launch.py has no argument viewr; it has controllers_file"),
+        ("real", ["control_frequency:=100"], "real.launch.py has no argument control_frequency"),
+        ("mock", ["controllers_file:=no.yaml"], "controllers_file:=no.yaml: there is no such file"),
+        ("mujoco", ["real_time_factor:=fast"], "real_time_factor:=fast: expected a number"),
+        ("mujoco", ["real_time_factor:=-1"], "real-time factor is -1, expected 0 or more"),
+        ("mock", ["enable_gamepad:=true", "joystick:=js99"], "/dev/input/js99: there is none; joy"),
+        ("mock", ["enable_gamepad:=true", "joystick:=pad"], "joystick is 'pad', expected js0"),
+        ("real", ["backends:=ec", "ethercat_interface:=no_if"], "interface no_if: does not"),
+        ("real", ["backends:=can", "can_interface:=slcan", "can_channel:=/no"], "CAN slcan /no:"),
+        ("viz", ["viewer:=false", "rviz:=false"], "nothing to show the robot with"),
+        ("viz", ["viewer_port:=http"], "viewer_port:=http: expected a whole number from 0 to"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_at_once_and_nothing_is_started(
+    file: str, arguments: list[str], message: str
+) -> None:
+    code, said = launched(f"{file}.launch.py", *arguments)
+    assert code == 1
+    assert message in said[-1]
+
+
+def test_a_bad_file_is_named_with_the_line(tmp_path: Path) -> None:
+    config = FOLDER.parent / "config/prime_hardware.yaml"
+    hardware = yaml.safe_load(config.read_text())
+    hardware["joints"]["erob_slaves"]["left_elbow_pitch"]["position"] = "three"
+    file = tmp_path / "hardware.yaml"
+    file.write_text(yaml.safe_dump(hardware))
+    code, said = launched("real.launch.py", f"hardware_config:={file}")
+    assert code == 1
+    assert "left_elbow_pitch" in said[-1]

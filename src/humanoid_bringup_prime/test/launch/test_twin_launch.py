@@ -1,0 +1,47 @@
+"""twin.launch.py: the real bring-up on both buses, which the virtual robot must outlive."""
+
+import unittest
+import uuid
+
+import launch_testing
+from humanoid_control_msgs.msg import ControlMode
+from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
+from launch_ros.substitutions import FindPackageShare
+from launch_testing.actions import ReadyToTest
+
+from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
+from humanoid_bringup_prime.testing import Operator, running_with
+from launch import LaunchDescription
+
+FILE = [FindPackageShare("humanoid_bringup_prime"), "/launch/twin.launch.py"]
+MARK = f"HUMANOID_LAUNCH_TEST={uuid.uuid4()}"
+SKIPPED = "" if held().issuperset(RAW_ETHERNET) else "the virtual cable needs root, or the rights"
+
+
+def generate_test_description():
+    robot = IncludeLaunchDescription(FILE, launch_arguments=[("viewer", "false")])
+    return LaunchDescription([SetEnvironmentVariable(*MARK.split("=")), robot, ReadyToTest()])
+
+
+@unittest.skipIf(SKIPPED, SKIPPED)
+class WhileItRuns(unittest.TestCase):
+    def test_both_buses_are_driven_up_to_standby(self):
+        with Operator() as operator:
+            operator.connect()
+            self.assertEqual(len(operator.joint_states[-1].name), 14)
+            operator.reach(ControlMode.DAMPING)
+            operator.reach(ControlMode.STANDBY)
+            operator.until(lambda: operator.standby, "progress of STANDBY")
+            operator.reach(ControlMode.DAMPING)
+
+
+@launch_testing.post_shutdown_test()
+class AfterTheEnd(unittest.TestCase):
+    def test_every_process_has_ended_in_order(self, proc_info, proc_output):
+        launch_testing.asserts.assertExitCodes(proc_info)
+        names = sorted(name.split("-")[0] for name in proc_info.process_names())
+        self.assertEqual(names, ["control", "impedance", "robot", "truth"])
+        launch_testing.asserts.assertInStderr(
+            proc_output, "all joints are without torque", "control", strict_proc_matching=False
+        )
+        self.assertEqual(running_with(MARK), [])

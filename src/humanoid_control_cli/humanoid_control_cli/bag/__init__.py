@@ -1,0 +1,1 @@
+"""Recording what a robot says, and saying it again."""

@@ -1,0 +1,122 @@
+"""Message types: the text of their definition and its hash, as bags carry them, and their class."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+from humanoid_control_common.errors import RobotError
+
+_TYPE_NAME: Final = re.compile(r"(\w+)/(?:msg/)?(\w+)")
+_FIELD_TYPE: Final = re.compile(r"^\s*([\w/]+)(?:<=\d+)?(?:\[[^\]]*\])?\s+\w+", re.MULTILINE)
+_COMMENT: Final = re.compile(r"#.*")
+_PRIMITIVES: Final = frozenset(
+    [
+        "bool",
+        "byte",
+        "char",
+        "string",
+        "wstring",
+        "float32",
+        "float64",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+    ]
+)
+_BORDER: Final = "=" * 80  # between definitions, by the `ros2msg` encoding of MCAP
+
+
+class UnknownTypeError(RobotError):
+    """A message type that isn't installed here."""
+
+
+def definition(type_name: str) -> str:
+    """The definition of a message type, and of all types it consists of, as `ros2msg` has it.
+
+    Raises UnknownTypeError if one of them isn't installed.
+    """
+    text = _read(type_name, ".msg")
+    parts = [text]
+    seen = {_short(type_name)}
+    waiting = _dependencies(type_name, text)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in seen:
+            seen.add(name)
+            text = _read(name, ".msg")
+            parts.append(f"{_BORDER}\nMSG: {name}\n{text}")
+            waiting += _dependencies(name, text)
+    return "\n".join(parts)
+
+
+def type_hash(type_name: str) -> str:
+    """The hash by which ROS tells versions of a type apart: "RIHS01_…".
+
+    Raises UnknownTypeError if the type isn't installed.
+    """
+    for entry in json.loads(_read(type_name, ".json"))["type_hashes"]:
+        if _short(entry["type_name"]) == _short(type_name):
+            return str(entry["hash_string"])
+    raise UnknownTypeError(f"{type_name}: its description holds no hash of it")
+
+
+def message_class(type_name: str) -> Any:
+    """The Python class of a message type. Raises UnknownTypeError if it isn't installed."""
+    package, name = _split(type_name)
+    try:
+        return getattr(import_module(f"{package}.msg"), name)
+    except (ImportError, AttributeError):
+        raise _not_installed(type_name) from None
+
+
+def same_layout(one: str, other: str) -> bool:
+    """Whether two definitions describe the same bytes: comments and blank lines don't count."""
+    return _bare(one) == _bare(other)
+
+
+def _bare(text: str) -> list[str]:
+    lines = (" ".join(line.split()) for line in _COMMENT.sub("", text).splitlines())
+    return [line for line in lines if line]
+
+
+def _dependencies(type_name: str, text: str) -> list[str]:
+    package = type_name.split("/", maxsplit=1)[0]
+    names = _FIELD_TYPE.findall(_COMMENT.sub("", text))
+    found = [name for name in names if name not in _PRIMITIVES]
+    return [_short(name) if "/" in name else f"{package}/{name}" for name in found]
+
+
+def _short(type_name: str) -> str:
+    """The name without "msg", as definitions write it."""
+    return type_name.replace("/msg/", "/")
+
+
+def _split(type_name: str) -> tuple[str, str]:
+    match = _TYPE_NAME.fullmatch(type_name)
+    if match is None:
+        raise UnknownTypeError(f"'{type_name}' is no message type, expected PACKAGE/msg/NAME")
+    return match[1], match[2]
+
+
+def _read(type_name: str, suffix: str) -> str:
+    package, name = _split(type_name)
+    try:
+        share = Path(get_package_share_directory(package))
+        return (share / "msg" / f"{name}{suffix}").read_text(encoding="utf-8")
+    except (PackageNotFoundError, FileNotFoundError):
+        raise _not_installed(type_name) from None
+
+
+def _not_installed(type_name: str) -> UnknownTypeError:
+    return UnknownTypeError(f"message type {type_name} is not installed here")

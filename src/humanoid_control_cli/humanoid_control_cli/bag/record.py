@@ -1,0 +1,63 @@
+"""`hc record`: what the robot says, into a bag, until it is enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from humanoid_control_cli.bag.node_recorder import NodeRecorder
+from humanoid_control_cli.bag.recording import Recording
+from humanoid_control_cli.bag.whole_writes import BagError
+from humanoid_control_cli.bag.writer import BagWriter
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.signals import StopSignals
+
+LOOK_PERIOD: Final = 0.2  # [s] between two looks for topics that have come
+
+
+def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[str], None]) -> None:
+    """Record until a signal comes, `seconds` have passed, or the disk is full.
+
+    Raises BagError if nothing or not everything was recorded; what was is a bag.
+    """
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignals())
+        client = stack.enter_context(Client(seconds))
+        bag = stack.enter_context(BagWriter(folder))
+        recording = stack.enter_context(Recording(bag))
+        recorder = NodeRecorder(client.node, topics, recording, say)
+        say(f"listening on ROS_DOMAIN_ID {ros_domain()}, Ctrl-C ends it")
+        end = time.monotonic() + seconds
+
+        def over() -> bool:
+            done = signals.count > 0 or recording.error is not None
+            return done or time.monotonic() >= end
+
+        while not over():
+            recorder.look()
+            client.wait(over, LOOK_PERIOD)
+    _conclude(bag, folder, recording, say)
+
+
+def _conclude(
+    bag: BagWriter, folder: Path, recording: Recording, say: Callable[[str], None]
+) -> None:
+    summary = bag.summary
+    if summary.count:
+        say(
+            f"{folder}: {summary.count} messages on {len(summary.topics)} topics in "
+            f"{summary.duration / 1e9:.1f} s, {bag.size / 1e6:.2f} MB"
+        )
+    if recording.error:
+        raise recording.error
+    if recording.dropped:
+        raise BagError(f"{recording.dropped} messages are missing: the disk is too slow for them")
+    if not summary.count:
+        raise BagError(
+            f"nothing was heard on ROS_DOMAIN_ID {ros_domain()}: no bag was made "
+            "(`hc status` tells whether a robot is up)"
+        )

@@ -1,0 +1,56 @@
+"""A file that always ends with what was written whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from humanoid_control_common.errors import RobotError
+
+
+class BagError(RobotError):
+    """A bag can't be written or read."""
+
+
+class WholeWrites:
+    """As much of a new file as the writer of MCAP needs; it writes whole records at a time.
+
+    Unbuffered: what was written is the system's, even if this process is killed.
+
+    Raises FileExistsError or another OSError if the file can't be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: BinaryIO = path.open("xb", buffering=0)
+        self.size = 0  # bytes written
+        self.broken = False  # whether something could not be written
+
+    def write(self, data: bytes) -> int:
+        """Write all of it, or nothing. Raises BagError, with the system's reason."""
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self.broken = True
+            self._file.truncate(self.size)
+            raise BagError(
+                f"{self._path}: {error.strerror}; what was written before is whole: "
+                "`hc replay` reads it"
+            ) from error
+        self.size += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """Where the next record will be."""
+        return self.size
+
+    def flush(self) -> None:
+        """Return when it is on the disk: the robot's power may go at any time."""
+        os.fdatasync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

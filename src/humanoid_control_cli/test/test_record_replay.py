@@ -1,0 +1,200 @@
+"""A session on mock hardware, recorded, and replayed to whoever listens."""
+
+import itertools
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from humanoid_control_msgs.msg import ControlMode
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosbags.highlevel import AnyReader
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from humanoid_control_cli.bag.reader import BagReader
+from humanoid_control_cli.client import Client
+from humanoid_control_common.modes import Mode
+from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium
+
+TIMEOUT = 30.0  # [s]; a dead-man's switch
+STATES = "/prime/joint_states"
+CHOSEN = ("/diagnostics", STATES)
+LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+ROBOT_ELSEWHERE = """
+import rclpy
+rclpy.init()
+node = rclpy.create_node("mode_manager")
+print("there", flush=True)
+rclpy.spin(node)
+"""
+
+
+def recorded(folder: Path) -> dict[str, list[object]]:
+    """All messages by topic, as the library `rosbags` reads them."""
+    found: dict[str, list[object]] = {}
+    with AnyReader([folder]) as reader:
+        for connection, _, data in reader.messages():
+            message = reader.deserialize(data, connection.msgtype)
+            found.setdefault(connection.topic, []).append(message)
+    return found
+
+
+@pytest.fixture(scope="module")
+def bags(start_once, quick_controllers, tmp_path_factory) -> dict[str, Path]:
+    """One robot up to STANDBY: `whole`, by a recorder that was `killed`, and only CHOSEN topics."""
+    folder = tmp_path_factory.mktemp("bags")
+    found = {name: folder / name for name in ("whole", "killed", "chosen")}
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+    chosen = {"chosen": [word for topic in CHOSEN for word in ("--topic", topic)]}
+    recorders = {
+        name: start_once.hc("record", str(folder), *chosen.get(name, []))
+        for name, folder in found.items()
+    }
+    up.wait_for("Prime is up")
+    for recorder in recorders.values():
+        recorder.wait_for(f"recording {STATES}")
+    for arguments in (["mode", "damp"], ["mode", "load", "--wait"]):
+        run = start_once.hc(*arguments, "--timeout", str(TIMEOUT))
+        assert run.finish() == 0, run.text
+    recorders["killed"].send(signal.SIGKILL)
+    assert recorders["killed"].finish() == -signal.SIGKILL
+    for name in ("whole", "chosen"):
+        recorders[name].send(signal.SIGINT)
+        assert recorders[name].finish() == 0, recorders[name].text
+    assert re.search(r"whole: \d+ messages on \d+ topics in [\d.]+ s", recorders["whole"].text)
+    up.send(signal.SIGTERM)
+    assert up.finish() == 0, up.text
+    return found
+
+
+@pytest.fixture
+def client(start, monkeypatch: pytest.MonkeyPatch):
+    for name, value in start.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as client:
+        yield client
+
+
+def test_a_session_is_recorded_with_all_that_the_robot_said(bags: dict[str, Path]) -> None:
+    found = recorded(bags["whole"])
+    assert {STATES, "/prime/joint_commands", "/control_mode", "/safety_status"} <= set(found)
+    assert {"/standby_controller/state", "/diagnostics"} <= set(found)
+    (description,) = found["/robot_description"]  # latched: published before anybody listened
+    assert "<ros2_control" in description.data
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in found[STATES]]
+    assert stamps == sorted(stamps)
+    assert len(found[STATES][0].name) == 14
+    modes = [m.mode for m in found["/control_mode"] if m.controller_name]
+    assert modes == sorted(modes)
+    assert set(modes) == {Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY}
+    assert [m.mode for m in found["/control_mode"] if not m.controller_name] == [1, 2]
+
+
+def test_a_killed_recorder_leaves_what_can_be_read(bags: dict[str, Path]) -> None:
+    reader = BagReader(bags["killed"])
+    assert len([message for message in reader if message.channel.topic == STATES]) > 0
+    assert "was not finished" in reader.damage
+
+
+def test_a_replay_says_what_was_said_and_asks_for_nothing(bags, start, client: Client) -> None:
+    heard: dict[str, list[object]] = {"states": [], "modes": [], "descriptions": []}
+    client.subscribe(JointState, STATES, heard["states"].append, 1000)
+    client.subscribe(ControlMode, "/control_mode", heard["modes"].append, 1000)
+    run = start.hc("replay", str(bags["whole"]), "--rate", "3", "--stay")
+    assert client.wait(lambda: "replayed" in run.text, TIMEOUT), run.text
+    # Latched topics are still there for who comes late.
+    client.subscribe(String, "/robot_description", heard["descriptions"].append, LATCHED)
+    assert client.wait(lambda: heard["descriptions"], TIMEOUT)
+    run.send(signal.SIGINT)
+    assert run.finish() == 0, run.text
+    assert "left out 2 requests for a mode" in run.text
+    said = recorded(bags["whole"])
+    assert heard["descriptions"][0].data == said["/robot_description"][0].data
+    assert all(message.controller_name for message in heard["modes"])
+    assert heard["modes"][-1].mode == Mode.STANDBY
+    stamps = [(message.header.stamp.sec, message.header.stamp.nanosec) for message in said[STATES]]
+    latest = [
+        (message.header.stamp.sec, message.header.stamp.nanosec) for message in heard["states"]
+    ]
+    assert latest == stamps[-len(latest) :]
+    assert len(latest) > len(stamps) / 2
+    assert list(heard["states"][-1].position) == list(said[STATES][-1].position)
+
+
+def test_a_loop_begins_again_until_it_is_stopped(bags, start, client: Client) -> None:
+    stamps: list[int] = []
+
+    def note(message: JointState) -> None:
+        stamps.append(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
+
+    client.subscribe(JointState, STATES, note, 1000)
+    run = start.hc("replay", str(bags["killed"]), "--rate", "20", "--loop")
+    begun_again = lambda: any(b < a for a, b in itertools.pairwise(stamps))  # noqa: E731
+    assert client.wait(begun_again, TIMEOUT), run.text
+    run.send(signal.SIGTERM)
+    assert run.finish() == 0, run.text
+    assert "was not finished: it was read to its last whole second" in run.text
+
+
+def test_no_robot_comes_up_where_something_is_replayed(bags, start) -> None:
+    replay = start.hc("replay", str(bags["whole"]), "--loop", "--rate", "10")
+    status = start.hc("status", "--timeout", str(TIMEOUT))
+    assert status.finish() == 0, status.text
+    up = start.hc("up", "mock", "--no-viewer")
+    assert up.finish() == 1
+    assert "is already running on ROS domain" in up.text
+    replay.send(signal.SIGINT)
+    assert replay.finish() == 0
+
+
+def test_beside_a_robot_on_this_machine_nothing_is_replayed(bags, start) -> None:
+    up = start.hc("up", "mock", "--no-viewer")
+    up.wait_for("Prime is up")
+    replay = start.hc("replay", str(bags["whole"]))
+    assert replay.finish() == 1
+    (line,) = replay.lines
+    assert line.startswith("hc: a control process is already running on ROS domain")
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_beside_a_robot_elsewhere_nothing_is_replayed(bags, start, when: str) -> None:
+    def robot_elsewhere() -> None:
+        start(sys.executable, "-c", ROBOT_ELSEWHERE).wait_for("there")
+
+    if when == "before":
+        robot_elsewhere()
+    replay = start.hc("replay", str(bags["whole"]), "--loop")
+    if when == "meanwhile":
+        status = start.hc("status", "--timeout", str(TIMEOUT))
+        assert status.finish() == 0, status.text  # it is under way
+        robot_elsewhere()
+    assert replay.finish() == 1
+    assert re.search(r"hc: a robot is up on ROS_DOMAIN_ID \d+ \(node mode_manager", replay.text)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_the_viewer_shows_a_replay(bags, start) -> None:
+    run = start.hc("replay", str(bags["whole"]), "--loop", "--viewer", "--port", "0")
+    run.wait_for("viewer: http")
+    url = re.search(r"viewer: (http://\S+)", run.text)[1]
+    with chromium() as browser:
+        tab = OperatorPage(browser, url)
+        tab.shows_mode(Mode.STANDBY)
+        tab.shows_mode(Mode.ZERO_TORQUE)  # the next turn
+    run.send(signal.SIGINT)
+    assert run.finish() == 0, run.text
+    assert not run.descendants()
+
+
+def test_nothing_heard_is_an_error_and_leaves_nothing(start, tmp_path: Path) -> None:
+    run = start.hc("record", str(tmp_path / "bag"), "--seconds", "0.3")
+    assert run.finish() == 1
+    domain = start.environment["ROS_DOMAIN_ID"]
+    assert run.lines[-1].startswith(f"hc: nothing was heard on ROS_DOMAIN_ID {domain}")
+    assert not (tmp_path / "bag").exists()
+
+
+def test_topics_can_be_chosen(bags: dict[str, Path]) -> None:
+    assert set(recorded(bags["chosen"])) == set(CHOSEN)

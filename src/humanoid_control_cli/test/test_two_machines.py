@@ -1,0 +1,212 @@
+"""Robot and operator's machine, each in a network of its own, with a switch in between."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from humanoid_control_common.modes import Mode
+from humanoid_viz import browser_testing
+from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium
+
+TIMEOUT = 30.0  # [s]; a dead-man's switch
+PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+ADDRESSES = {"robot": "10.77.0.1", "operator": "10.77.0.2"}
+LISTENERS = 2  # on the operator's machine: what is sent to them fills the queues of a dead cable
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], env=os.environ | {"PATH": PATH}, check=True, capture_output=True)
+
+
+def refusal() -> str:
+    """Why no network can be made here; empty if one can."""
+    if os.geteuid() != 0 or not shutil.which("ip", path=PATH):
+        return "needs root, and the program ip"
+    name = f"hcn{os.getpid()}try"
+    try:
+        ip("netns", "add", name)
+        ip("-n", name, "link", "add", "switch", "type", "bridge")
+    except subprocess.CalledProcessError as error:
+        return f"no network namespaces with bridges here: {error.stderr.decode().strip()}"
+    finally:
+        subprocess.run(["ip", "netns", "del", name], env={"PATH": PATH}, check=False)
+    return ""
+
+
+class Network:
+    """The two machines and the switch; `cut` is felt by the machine as a cable that is pulled."""
+
+    def __init__(self) -> None:
+        self._names = {name: f"hcn{os.getpid()}{name}" for name in (*ADDRESSES, "switch")}
+        for name in self._names.values():
+            ip("netns", "add", name)
+            ip("-n", name, "link", "set", "lo", "up")
+        self._switch("link", "add", "switch", "type", "bridge", "mcast_snooping", "0")
+        self._switch("link", "set", "switch", "up")
+        for name, address in ADDRESSES.items():
+            far = ("peer", "name", name, "netns", self._names["switch"])
+            self._on(name, "link", "add", "eth0", "type", "veth", *far)
+            self._on(name, "addr", "add", f"{address}/24", "dev", "eth0")
+            self._on(name, "link", "set", "eth0", "up")
+            self._switch("link", "set", name, "master", "switch", "up")
+
+    def inside(self, machine: str) -> tuple[str, ...]:
+        """What goes before a command that is to run on `machine`."""
+        return ("ip", "netns", "exec", self._names[machine])
+
+    def cut(self, machine: str) -> None:
+        self._switch("link", "set", machine, "down")
+
+    def restore(self, machine: str) -> None:
+        self._switch("link", "set", machine, "up")
+
+    def pass_multicast(self, passing: bool) -> None:
+        for name in ADDRESSES:
+            flood = ("mcast_flood", "on" if passing else "off")
+            self._switch("link", "set", name, "type", "bridge_slave", *flood)
+
+    def remove(self) -> None:
+        for name in self._names.values():
+            ip("netns", "del", name)
+
+    def _on(self, machine: str, *words: str) -> None:
+        ip("-n", self._names[machine], *words)
+
+    def _switch(self, *words: str) -> None:
+        self._on("switch", *words)
+
+
+pytestmark = pytest.mark.skipif(bool(refusal()), reason=refusal() or "-")
+
+
+@pytest.fixture(scope="module")
+def network() -> Iterator[Network]:
+    network = Network()
+    yield network
+    network.remove()
+
+
+class Machines:
+    """Starts `hc` on either machine."""
+
+    def __init__(self, start, network: Network) -> None:
+        self._start = start
+        self.network = network
+
+    def start(self, machine: str, *arguments: str, **environment: str):
+        command = (sys.executable, "-m", "humanoid_control_cli.main", *arguments)
+        spread = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "PATH": PATH}
+        return self._start(*self.network.inside(machine), *command, **(spread | environment))
+
+    def ask(self, machine: str, *arguments: str, **environment: str) -> tuple[int, str]:
+        run = self.start(machine, *arguments, **environment)
+        return run.finish(), run.text
+
+
+@pytest.fixture(scope="module")
+def machines(start_once, network: Network, quick_controllers) -> Machines:
+    """Both, and the robot up."""
+    machines = Machines(start_once, network)
+    up = machines.start(
+        "robot", "up", "mock", "--no-viewer", "--controllers", str(quick_controllers)
+    )
+    up.wait_for("Prime is up")
+    return machines
+
+
+@pytest.fixture
+def standby(machines: Machines) -> str:
+    """The statement that STANDBY is in force, asked for by the operator."""
+    for arguments in (["mode", "damp"], ["mode", "load", "--wait"]):
+        code, text = machines.ask("operator", *arguments, "--timeout", str(TIMEOUT))
+        assert code == 0, text
+    return text.splitlines()[0].removeprefix("already in ")
+
+
+def test_the_operator_sees_and_commands_the_robot(machines: Machines, standby: str) -> None:
+    assert standby.startswith("STANDBY (standby_controller")
+    code, text = machines.ask("operator", "status", "--timeout", str(TIMEOUT))
+    assert code == 0, text
+    assert "left_shoulder_pitch" in text
+    code, text = machines.ask("robot", "mode", "--timeout", str(TIMEOUT))
+    assert (code, text) == (0, standby)
+
+
+def test_on_another_domain_there_is_nobody(machines: Machines, start) -> None:
+    other = start.environment["ROS_DOMAIN_ID"]
+    code, text = machines.ask("operator", "mode", "--timeout", "2", ROS_DOMAIN_ID=other)
+    assert code == 1
+    assert text.startswith(f"hc: no control process answers on ROS_DOMAIN_ID {other}")
+
+
+@pytest.mark.parametrize("end", ["robot", "operator"])
+def test_with_the_cable_pulled_the_robot_stands_as_it_is(
+    machines: Machines, standby: str, tmp_path: Path, end: str
+) -> None:
+    bags = [tmp_path / str(number) for number in range(LISTENERS)]
+    listeners = [machines.start("operator", "record", str(bag)) for bag in bags]
+    for listener in listeners:
+        listener.wait_for("recording /prime/joint_states")
+    machines.network.cut(end)
+    try:
+        # On the robot's own machine everything goes on.
+        for _ in range(2):
+            code, text = machines.ask("robot", "status", "--timeout", str(TIMEOUT))
+            assert code == 0, text
+            assert "safety PrimeMock  OK" in text
+        assert machines.ask("robot", "mode", "--timeout", str(TIMEOUT)) == (0, standby)
+        code, text = machines.ask("operator", "status", "--timeout", "2")
+        assert code == 1
+        assert "no control process answers" in text
+    finally:
+        machines.network.restore(end)
+    assert machines.ask("operator", "mode", "--timeout", str(TIMEOUT)) == (0, standby)
+    for listener in listeners:
+        listener.send(signal.SIGINT)
+        assert listener.finish() == 0, listener.text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_the_viewer_says_that_the_robot_is_lost_and_finds_it_again(
+    machines: Machines, standby: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = machines.start("operator", "view", "--port", "0")
+    view.wait_for("viewer: http")
+    url = view.text.rsplit("viewer: ", 1)[1].split()[0]
+    browser_inside = tmp_path / "browser"
+    inside = " ".join(machines.network.inside("operator"))
+    browser_inside.write_text(f'#!/bin/sh\nPATH={PATH} exec {inside} {CHROMIUM} "$@"\n')
+    browser_inside.chmod(0o755)
+    monkeypatch.setattr(browser_testing, "CHROMIUM", str(browser_inside))
+    with chromium() as browser:
+        tab = OperatorPage(browser, url)
+        tab.shows_mode(Mode.STANDBY)
+        tab.shows("Hz", ".hc-connection")
+        machines.network.cut("operator")
+        tab.shows("connection lost", ".hc-connection")
+        machines.network.restore("operator")
+        tab.shows("Hz", ".hc-connection")
+        tab.click_mode(Mode.DAMPING)
+        tab.shows_mode(Mode.DAMPING)
+    view.send(signal.SIGINT)
+    assert view.finish() == 0, view.text
+
+
+def test_without_multicast_the_robot_is_found_by_its_address(start, network: Network) -> None:
+    machines = Machines(start, network)
+    network.pass_multicast(False)
+    try:
+        up = machines.start("robot", "up", "mock", "--no-viewer")
+        up.wait_for("Prime is up")
+        assert machines.ask("operator", "mode", "--timeout", "2")[0] == 1
+        peers = {"ROS_STATIC_PEERS": ADDRESSES["robot"]}
+        asked = machines.ask("operator", "mode", "damp", "--timeout", str(TIMEOUT), **peers)
+        assert asked == (0, "DAMPING (damping_controller, switch 2)")
+    finally:
+        network.pass_multicast(True)

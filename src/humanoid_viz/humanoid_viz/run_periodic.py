@@ -1,0 +1,50 @@
+"""Runs a small node that does one thing again and again, and serves nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.middleware import tune_middleware
+from humanoid_viz.waker import Waker
+
+
+class PeriodicNode(Protocol):
+    """A node, and what it does each period."""
+
+    @property
+    def period(self) -> float:
+        """How long to wait between two steps [s]."""
+
+    def step(self) -> None:
+        """Do it once."""
+
+    def destroy_node(self) -> None:
+        """See rclpy."""
+
+
+def run_periodic(
+    make_node: Callable[[], PeriodicNode], waker: Waker, arguments: Sequence[str] | None
+) -> int:
+    """Make the node and step it until `waker` is told to stop. Returns the exit code."""
+    tune_middleware(get_rmw_implementation_identifier())
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = make_node()
+        while not waker.stopping:
+            node.step()
+            waker.sleep(node.period)
+        node.destroy_node()
+    except (ConfigError, ParameterException) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    finally:
+        rclpy.try_shutdown()
+    return 0

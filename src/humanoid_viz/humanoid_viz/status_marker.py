@@ -1,0 +1,69 @@
+"""Node `status_marker`: mode and safety as text above the robot, for rviz."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from rclpy.node import Node
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker
+
+from humanoid_viz.polled_node import PolledTopic
+from humanoid_viz.qos import LATCHED_PER_SOURCE, STREAM
+from humanoid_viz.state import ModeInForce, SafetyReport, Statement
+from humanoid_viz.status_text import StatusText, status_text
+from humanoid_viz.streams import Arrivals
+
+TOPIC: Final = "/prime/status_marker"
+LETTER_HEIGHT: Final = 0.06  # [m]
+
+
+class StatusMarkerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
+    """Listens to the mode manager and to the safety sources; commands nothing.
+
+    Parameters `frame` and `height` [m] say where the text is: so far above the origin of a frame.
+    """
+
+    period: Final = 0.2  # [s]
+
+    def __init__(self) -> None:
+        super().__init__("status_marker", start_parameter_services=False)
+        self._frame = self.declare_parameter("frame", "world").value
+        self._height = self.declare_parameter("height", 1.8).value
+        self._modes = PolledTopic(self, ControlMode, "/control_mode", STREAM)
+        self._safety = PolledTopic(self, SafetyStatus, "/safety_status", LATCHED_PER_SOURCE)
+        self._markers = self.create_publisher(Marker, TOPIC, 1)
+        self._statement: Statement | None = None
+        self._arrivals = Arrivals()
+        self._reports: dict[str, SafetyReport] = {}
+
+    def step(self) -> None:
+        """Take what has come, and publish what is known now."""
+        for message, arrival in self._modes.take_all():
+            if message.controller_name:  # else it is somebody's request
+                self._arrivals.add([arrival])
+                self._statement = Statement(
+                    message.mode, message.controller_name, message.status_message
+                )
+        for status, _ in self._safety.take_all():
+            self._reports[status.source] = SafetyReport(
+                status.source, status.level, status.flags, status.message
+            )
+        now = time.monotonic()
+        mode = ModeInForce(self._arrivals.flow(now), self._statement, self._arrivals.age(now))
+        self._markers.publish(self._marker(status_text(mode, self._reports.values())))
+
+    def _marker(self, status: StatusText) -> Marker:
+        red, green, blue, alpha = status.colour
+        marker = Marker(
+            ns="status", type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text=status.text
+        )
+        # No time stamp: wherever the frame is now.
+        marker.header.frame_id = self._frame
+        marker.pose.position.z = self._height
+        marker.pose.orientation.w = 1.0
+        marker.scale.z = LETTER_HEIGHT
+        marker.color = ColorRGBA(r=red, g=green, b=blue, a=alpha)
+        return marker

@@ -1,0 +1,56 @@
+"""What the text above the robot says, and how it looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyLevel
+from humanoid_viz.state import Flow, ModeInForce, SafetyReport, Statement
+from humanoid_viz.status_text import ALARM, ATTENTION, CALM, UNKNOWN, status_text
+
+OK = SafetyReport("PrimeEtherCATSide", SafetyLevel.OK, 0, "")
+
+
+def in_force(mode: int, message: str = "", flow: Flow = Flow.FLOWING) -> ModeInForce:
+    return ModeInForce(flow, Statement(mode, "some_controller", message), 0.01)
+
+
+def bad(level: int, message: str = "bus off") -> SafetyReport:
+    return SafetyReport("PrimeSitoCAN", level, 1, message)
+
+
+def test_a_mode_in_force_and_nothing_wrong_is_two_calm_lines() -> None:
+    found = status_text(in_force(Mode.STANDBY), [OK])
+    assert found.text == "STANDBY\nsafety: OK"
+    assert found.colour == CALM
+
+
+def test_without_a_robot_it_says_so() -> None:
+    found = status_text(ModeInForce(Flow.NEVER), [])
+    assert found.text == "no robot: nothing stated on /control_mode yet\nsafety: no source"
+    assert found.colour == UNKNOWN
+
+
+@pytest.mark.parametrize("level", [SafetyLevel.FAULT, SafetyLevel.CRITICAL, 77])
+def test_a_fault_is_red_and_names_source_and_reason(level: int) -> None:
+    message = "Fell to safety: PrimeSitoCAN reports FAULT"
+    found = status_text(in_force(Mode.DAMPING, message), [OK, bad(level)])
+    assert found.colour == ALARM
+    assert found.text.splitlines()[:2] == ["DAMPING", message]
+    assert found.text.endswith("PrimeSitoCAN: bus off")
+    assert "PrimeEtherCATSide" not in found.text
+
+
+def test_a_warning_and_a_refusal_draw_attention() -> None:
+    assert status_text(in_force(Mode.STANDBY), [bad(SafetyLevel.WARNING)]).colour == ATTENTION
+    refused = status_text(in_force(Mode.DAMPING, "Rejected START_REMOTE: ..."), [OK])
+    assert refused.colour == ATTENTION
+    assert "Rejected START_REMOTE" in refused.text
+
+
+def test_old_news_is_grey_even_if_it_was_bad() -> None:
+    mode = ModeInForce(Flow.LOST, Statement(Mode.STANDBY, "standby_controller", ""), 4.0)
+    found = status_text(mode, [bad(SafetyLevel.CRITICAL)])
+    assert found.colour == UNKNOWN
+    assert found.text.startswith("mode unknown: STANDBY was stated 4.0 s ago")
