@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 import rclpy
@@ -17,14 +16,16 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
 GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
-LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED: Final = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
@@ -39,33 +40,43 @@ def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
 
 
 class Operator:
-    """Drives the robot as an operator's program does; a context manager."""
+    """Drives the robot as an operator's program does, in the ROS domain of its making."""
 
-    def __enter__(self) -> Operator:
-        self._context = Context()
-        rclpy.init(context=self._context)
-        self._node = Node("operator", context=self._context)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
+    def __init__(self) -> None:
+        before = dict(os.environ)
+        tune_middleware(get_rmw_implementation_identifier())
+        self.context = Context()
+        rclpy.init(context=self.context)
+        os.environ.clear()
+        os.environ.update(before)  # what is started from here chooses for itself
+        self.node = Node("operator", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
         self.statements: list[ControlMode] = []
         self.joint_states: list[JointState] = []
         self.standby: list[StandbyState] = []
-        listen = self._node.create_subscription
-        listen(ControlMode, "/control_mode", self._note_mode, 10)
-        listen(JointState, "/prime/joint_states", self.joint_states.append, 10)
-        listen(StandbyState, "/standby_controller/state", self.standby.append, LATCHED)
-        self._requests = self._node.create_publisher(ControlMode, "/control_mode", 10)
+        self.listen(ControlMode, "/control_mode", self._note_mode)
+        self.listen(JointState, "/prime/joint_states", self.joint_states.append)
+        self.listen(StandbyState, "/standby_controller/state", self.standby.append, LATCHED)
+        self._requests = self.node.create_publisher(ControlMode, "/control_mode", 10)
+
+    def __enter__(self) -> Operator:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the domain."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+    def listen(
+        self, kind: type, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int = 10
     ) -> None:
-        self._executor.shutdown()
-        self._node.destroy_node()
-        rclpy.try_shutdown(context=self._context)
+        """Have `callback` called with every message while waiting."""
+        self.node.create_subscription(kind, topic, lambda message: callback(message) and None, qos)
 
     def _note_mode(self, message: ControlMode) -> None:
         if message.controller_name:  # else it is a request
@@ -81,37 +92,53 @@ class Operator:
         deadline = time.monotonic() + GIVE_UP
         while not condition():
             assert time.monotonic() < deadline, f"waited {GIVE_UP} s in vain for {what}"
-            self._executor.spin_once(timeout_sec=0.1)
+            self.executor.spin_once(timeout_sec=0.1)
 
     def connect(self) -> None:
         """Wait for the robot: joint states, a mode, and somebody who hears requests."""
         self.until(lambda: self.joint_states and self.statements, "joint states and a mode")
         self.until(lambda: self._requests.get_subscription_count() > 1, "the mode manager")
 
+    def request(self, mode: int) -> None:
+        """Publish a request as `ros2 topic pub --once` does, and see statements made after it."""
+        self._requests.publish(ControlMode(mode=mode))
+        self.next_statements()
+
+    def next_statements(self, count: int = 3) -> None:
+        """Wait for statements made from now on."""
+        seen = len(self.statements)
+        self.until(lambda: len(self.statements) >= seen + count, "fresh statements")
+
     def reach(self, mode: int) -> None:
         """Ask until `mode` is in force: the impedance it needs may not be confirmed yet."""
 
         def asked() -> bool:
-            if self.now.mode == mode:
-                return True
-            seen = len(self.statements)
-            self._requests.publish(ControlMode(mode=mode))
-            self.until(lambda: len(self.statements) > seen + 2, "statements made after a request")
+            if self.now.mode != mode:
+                self.request(mode)
             return bool(self.now.mode == mode)
 
         self.until(asked, f"mode {mode}, now {self.now}")
 
     def finish_standby(self) -> None:
         """Wait until the STANDBY sequence has come to its end."""
-        self.until(lambda: self.standby and self.standby[-1].is_finished, "the end of STANDBY")
+        topic = "/standby_controller/state"
+        self.until(lambda: self.latched(StandbyState, topic)[0].is_finished, "the end of STANDBY")
+
+    def latched(self, kind: type, topic: str, count: int = 1) -> list[Any]:
+        """`count` messages that a late subscriber still gets."""
+        received: list[Any] = []
+        subscription = self.node.create_subscription(kind, topic, received.append, LATCHED)
+        self.until(lambda: len(received) >= count, f"{count} messages on {topic}")
+        self.node.destroy_subscription(subscription)
+        return received
 
     def call(self, service: str) -> Any:
         """The answer of a Trigger service."""
-        client = self._node.create_client(Trigger, service)
+        client = self.node.create_client(Trigger, service)
         self.until(client.service_is_ready, service)
         future = client.call_async(Trigger.Request())
         self.until(future.done, f"an answer of {service}")
-        self._node.destroy_client(client)
+        self.node.destroy_client(client)
         return future.result()
 
 

@@ -3,48 +3,29 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import rclpy
 import yaml
 from ament_index_python.packages import get_package_prefix
-from humanoid_control_msgs.msg import (
-    ControlMode,
-    ImpedanceState,
-    MITCommand,
-    SafetyStatus,
-    StandbyState,
-)
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.utilities import get_rmw_implementation_identifier
-from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
+from humanoid_control_msgs.msg import ImpedanceState, MITCommand, SafetyStatus
 
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options, Process
-from humanoid_control_common.middleware import tune_middleware
+from humanoid_bringup_prime.testing import LATCHED, Operator, be_on_a_free_domain
 
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
-LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 @pytest.fixture
 def domain(monkeypatch: pytest.MonkeyPatch) -> int:
     """A ROS domain of this test's own, on this machine only."""
-    number = random.randrange(1, 102)
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    return number
+    be_on_a_free_domain(monkeypatch.setenv)
+    return int(os.environ["ROS_DOMAIN_ID"])
 
 
 class Running:
@@ -192,79 +173,16 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]
         running.end()
 
 
-class Client:
-    """What an operator's program sees of the robot."""
+class Client(Operator):
+    """An operator who also looks at what is written to joints and drives."""
 
     def __init__(self) -> None:
-        self.context = Context()
-        before = dict(os.environ)
-        tune_middleware(get_rmw_implementation_identifier())
-        rclpy.init(context=self.context)
-        os.environ.clear()
-        os.environ.update(before)  # what is started from here chooses for itself
-        self.node = Node("test_client", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.statements: list[ControlMode] = []
-        self.joint_states: list[JointState] = []
+        super().__init__()
         self.commands: list[MITCommand] = []
         self.impedance: list[ImpedanceState] = []
-        topic = "/erob_impedance_manager/state"
-        self._subscribe(ImpedanceState, topic, self.impedance.append)
-        self._subscribe(ControlMode, "/control_mode", self._on_mode)
-        self._subscribe(JointState, "/prime/joint_states", self.joint_states.append)
-        self._subscribe(MITCommand, "/prime/joint_commands", self.commands.append)
-        self._requests = self.node.create_publisher(ControlMode, "/control_mode", 10)
+        self.listen(MITCommand, "/prime/joint_commands", self.commands.append)
+        self.listen(ImpedanceState, "/erob_impedance_manager/state", self.impedance.append)
         self._safety = self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
-
-    def _subscribe(self, kind: type, topic: str, callback: Callable[[Any], object]) -> None:
-        self.node.create_subscription(kind, topic, lambda message: callback(message) and None, 10)
-
-    def _on_mode(self, message: ControlMode) -> None:
-        if message.controller_name:
-            self.statements.append(message)
-
-    @property
-    def now(self) -> ControlMode:
-        """The latest statement."""
-        return self.statements[-1]
-
-    def until(self, condition: Callable[[], object], what: str) -> None:
-        """Spin until `condition` holds."""
-        deadline = time.monotonic() + GIVE_UP
-        while not condition():
-            assert time.monotonic() < deadline, f"waited {GIVE_UP} s in vain for {what}"
-            self.executor.spin_once(timeout_sec=0.1)
-
-    def latched(self, kind: type, topic: str, count: int = 1) -> list[Any]:
-        """`count` messages that a late subscriber still gets."""
-        received: list[Any] = []
-        subscription = self.node.create_subscription(kind, topic, received.append, LATCHED)
-        self.until(lambda: len(received) >= count, f"{count} messages on {topic}")
-        self.node.destroy_subscription(subscription)
-        return received
-
-    def connect(self) -> None:
-        """Wait until the control process is there and listens."""
-        self.until(
-            lambda: self.statements and self._requests.get_subscription_count() >= 2,
-            "the control process",
-        )
-
-    def request(self, mode: int) -> None:
-        """Publish a request as `ros2 topic pub --once` does, and see statements made after it."""
-        self._requests.publish(ControlMode(mode=mode))
-        self.next_statements()
-
-    def next_statements(self, count: int = 3) -> None:
-        """Wait for statements made from now on."""
-        seen = len(self.statements)
-        self.until(lambda: len(self.statements) >= seen + count, "fresh statements")
-
-    def reach(self, mode: int) -> None:
-        """Request `mode` and wait until it is in force."""
-        self._requests.publish(ControlMode(mode=mode))
-        self.until(lambda: self.now.mode == mode, f"mode {mode}, now {self.now}")
 
     def confirmed(self) -> ImpedanceState:
         """The first state of the impedance manager that confirms what is in force."""
@@ -280,44 +198,14 @@ class Client:
         return self.impedance[-1]
 
     def enter(self, mode: int) -> None:
-        """Ask until `mode` is in force, before and after which the impedance is confirmed.
-
-        Once isn't enough: an answer may need the state of the tick before.
-        """
+        """Reach `mode`, before and after which the impedance is confirmed."""
         self.confirmed()
-
-        def accepted() -> bool:
-            if self.now.mode != mode:
-                self.request(mode)
-            return bool(self.now.mode == mode)
-
-        self.until(accepted, f"mode {mode}")
+        self.reach(mode)
         self.confirmed()
-
-    def finish_standby(self) -> None:
-        """Wait until the STANDBY sequence has come to its end."""
-        self.until(
-            lambda: self.latched(StandbyState, "/standby_controller/state")[0].is_finished,
-            "the end of STANDBY",
-        )
 
     def report(self, level: int, message: str) -> None:
         """Publish the safety status of a source of our own."""
         self._safety.publish(SafetyStatus(level=level, source="bench", message=message))
-
-    def call(self, service: str) -> Trigger.Response:
-        """Call a Trigger service."""
-        client = self.node.create_client(Trigger, service)
-        self.until(client.service_is_ready, service)
-        future = client.call_async(Trigger.Request())
-        self.until(future.done, f"an answer of {service}")
-        self.node.destroy_client(client)
-        return future.result()
-
-    def close(self) -> None:
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.try_shutdown(context=self.context)
 
 
 @pytest.fixture(scope="session")
