@@ -36,6 +36,8 @@ KEYS = {  # rosdep keys of modules that go by another name
     "websockets": "python3-websockets",
     "yaml": "python3-yaml",
 }
+# Keys that rosdep installs by pip, into the system: Debian and Ubuntu refuse that (PEP 668).
+BY_PIP = {"mcap-ros2-support", "python3-mujoco-pip", "python3-rosbags-pip"}
 # Modules that no key of rosdep stands for, by the requirement that brings them.
 WITHOUT_KEY = {
     "mcap": "runtime",
@@ -176,6 +178,15 @@ def test_what_rosdep_does_not_know_is_pinned_and_named_where_it_is_needed(module
     users = [name for name in MANIFESTS if module in imported(name, test=False)]
     assert users
     assert [name for name in users if module not in MANIFESTS[name].read_text()] == []
+
+
+@pytest.mark.parametrize("file", ["docs/build.md", ".github/workflows/workspace.yml"])
+def test_what_rosdep_would_install_by_pip_is_left_out(file: str) -> None:
+    everything = {str(e.text) for name in MANIFESTS for e in manifest(name)}
+    by_pip = {key for key in everything if key in BY_PIP or key.endswith("-pip")}
+    assert by_pip == BY_PIP
+    (skipped,) = re.findall(r'--skip-keys "([^"]*)"', (ROOT / file).read_text())
+    assert by_pip <= set(skipped.split())
 
 
 def test_nothing_is_excused_that_nobody_declares() -> None:

@@ -32,6 +32,29 @@ class Slow(DampingController):
         time.sleep(1.0)
         super().on_configure(parameters, robot)
 """
+# Whatever can go wrong in somebody else's code.
+BROKEN = """
+from humanoid_controllers.soft import DampingController
+class Crooked(DampingController):
+    def on_configure(self, parameters, robot):
+        raise SystemExit(2)
+class Lost(DampingController):
+    @property
+    def gains(self):
+        return {}[0]
+class Mute(DampingController): pass
+def attach(host, controller):
+    raise KeyError("topic")
+"""
+BROKEN_POINTS = """
+[humanoid_control.controllers]
+broken/Crooked = broken:Crooked
+broken/Lost = broken:Lost
+broken/Mute = broken:Mute
+broken/Gone = broken_at_import:Gone
+[humanoid_control.ros]
+broken/Mute = broken:attach
+"""
 
 
 class Manager:
@@ -222,18 +245,59 @@ def test_without_a_mode_manager_the_loop_alone_decides(
     assert running.process.returncode == 0
 
 
+def _install(folder: Path, name: str, source: str, points: str) -> Path:
+    """A Python path with a plugin package."""
+    plugin = folder / "plugin"
+    information = plugin / f"{name}-1.dist-info"
+    information.mkdir(parents=True)
+    (plugin / f"{name}.py").write_text(source)
+    (information / "METADATA").write_text(f"Name: {name}\nVersion: 1\n")
+    (information / "entry_points.txt").write_text(points)
+    return plugin
+
+
+def test_broken_plugins_and_bad_names_are_refused_and_the_services_go_on(
+    start_control: Callable[..., Any],
+    client: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plugin = _install(tmp_path, "broken", BROKEN, BROKEN_POINTS)
+    (plugin / "broken_at_import.py").write_text("raise SystemExit(2)\n")
+    monkeypatch.setenv("PYTHONPATH", str(plugin), prepend=os.pathsep)
+    running = start_control()
+    client.connect()
+    manager = Manager(client)
+    for name, kind, loads in (
+        ("crooked", "broken/Crooked", True),
+        ("lost", "broken/Lost", True),
+        ("mute", "broken/Mute", True),
+        ("gone", "broken/Gone", False),
+        ("arm.left", "broken/Crooked", False),
+        ("use_sim_time", "broken/Crooked", False),
+        ("über", "broken/Mute", True),
+        ("x" * 10_000, "broken/Mute", True),
+        ("../evil", "broken/Mute", False),
+        ("/", "broken/Mute", True),
+    ):
+        manager.set(f"{name}.type", kind)
+        assert manager.load(name) is loads
+        assert not manager.configure(name)
+        assert manager.unload(name) is loads
+    assert list(manager.states()) == NAMES
+    assert client.now.mode == ControlMode.ZERO_TORQUE
+    running.end()
+    assert running.process.returncode == 0
+
+
 def test_a_controller_that_takes_long_to_configure_does_not_hold_the_robot_up(
     start_control: Callable[..., Any],
     client: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plugin = tmp_path / "plugin"
-    (plugin / "slow-1.dist-info").mkdir(parents=True)
-    (plugin / "slow.py").write_text(SLOW)
-    (plugin / "slow-1.dist-info" / "METADATA").write_text("Name: slow\nVersion: 1\n")
     points = "[humanoid_control.controllers]\nslow/Slow = slow:Slow\n"
-    (plugin / "slow-1.dist-info" / "entry_points.txt").write_text(points)
+    plugin = _install(tmp_path, "slow", SLOW, points)
     file = tmp_path / "slow.yaml"
     file.write_text("slow_controller: {ros__parameters: {damping: 3.0}}\n")
     monkeypatch.setenv("PYTHONPATH", str(plugin), prepend=os.pathsep)

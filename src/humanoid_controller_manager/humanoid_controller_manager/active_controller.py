@@ -16,6 +16,8 @@ from humanoid_controller_manager.slots import ControllerSlot, checked_slots, ref
 from humanoid_controller_manager.snapshot import Fall, Phase
 
 NO_CONTROLLER: Final = "none"
+# A controller is somebody else's code: it may call exit(), which must not end the loop.
+PLUGIN_ERRORS: Final = (Exception, SystemExit)
 CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
 
 logger = logging.getLogger(__name__)
@@ -133,7 +135,7 @@ class ActiveController:
             self.fall_back(problem, tick, command, error)
 
     def fall_back(
-        self, reason: str, tick: Tick, command: JointCommand, error: Exception | None = None
+        self, reason: str, tick: Tick, command: JointCommand, error: BaseException | None = None
     ) -> None:
         """Leave the controller in charge and fill `command` from its first fallback that works."""
         chain = (self._slot.fallbacks if self._slot else ()) or self._safe_chain
@@ -183,10 +185,10 @@ class ActiveController:
 
     def _activate(
         self, slot: ControllerSlot, tick: Tick, command: JointCommand
-    ) -> Exception | None:
+    ) -> BaseException | None:
         try:
             slot.controller.on_activate(tick.state, command.copy(), tick.now)
-        except Exception as error:  # plugin code: whatever it raises, it is not activated
+        except PLUGIN_ERRORS as error:  # whatever it raises, it is not activated
             return error
         self._candidate.array.fill(0.0)
         return None
@@ -206,7 +208,7 @@ class ActiveController:
         if self._slot is not None and self.phase is Phase.RUNNING:
             try:
                 self._slot.controller.on_deactivate()
-            except Exception:
+            except PLUGIN_ERRORS:
                 # It is out of charge whatever it says; the log is all that is left to do.
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
@@ -215,7 +217,7 @@ class ActiveController:
 
     def _try(
         self, slot: ControllerSlot, tick: Tick, command: JointCommand
-    ) -> tuple[str, Exception | None]:
+    ) -> tuple[str, BaseException | None]:
         """Update `slot`; its command goes to `command` only if it is valid and in time."""
         candidate = self._candidate
         started = tick.clock()
@@ -223,7 +225,7 @@ class ActiveController:
             slot.controller.update(tick.state, candidate, tick.now, tick.period)
             if self._reporting is not None:
                 self._progress = self._reporting.progress
-        except Exception as error:
+        except PLUGIN_ERRORS as error:
             return f"{slot.name} failed: {error or type(error).__name__}", error
         elapsed = tick.clock() - started
         # A soft command is as good late as in time; leaving it would only make the robot limp.

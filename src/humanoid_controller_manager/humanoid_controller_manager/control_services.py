@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any, Final
+from threading import Lock
+from typing import Any, Final, TypeAlias
 
 from controller_manager_msgs import srv
 from controller_manager_msgs.msg import ControllerManagerActivity
@@ -26,6 +27,8 @@ from humanoid_controller_manager.switcher import Switcher
 
 BASE_CLASS: Final = "humanoid_controller_manager.controller.Controller"
 LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+Answer: TypeAlias = Callable[[Any, Any], Any]  # given request and response, which it returns
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,7 @@ class ControlServices:
         self._lifecycle = lifecycle
         self._switcher = switcher
         self._published: list[tuple[str, State]] = []
+        self._publishing = Lock()
         self._activities = manager.node.create_publisher(
             ControllerManagerActivity, "~/activity", LATCHED
         )
@@ -63,15 +67,16 @@ class ControlServices:
             (srv.ReloadControllerLibraries, self._reload),
             (srv.SetHardwareComponentState, self._set_component),
         ):
-            node.create_service(kind, f"{prefix}/{_service_name(kind)}", callback)
+            node.create_service(kind, f"{prefix}/{_service_name(kind)}", answering(callback))
 
     def publish_activity(self) -> None:
         """Publish the state of every controller if any is another than before. From any thread."""
         registry = self._manager.registry
-        shown = [(record.name, registry.state(record)) for record in registry.records.values()]
-        if shown != self._published:
-            self._published = shown
-            self._activities.publish(control_messages.activity(self._manager, shown))
+        with self._publishing:  # what is published last is the newest
+            shown = [(record.name, registry.state(record)) for record in registry.records.values()]
+            if shown != self._published:
+                self._published = shown
+                self._activities.publish(control_messages.activity(self._manager, shown))
 
     # Inside.
 
@@ -93,7 +98,7 @@ class ControlServices:
         response.state_interfaces = control_messages.states(self._manager)
         return response
 
-    def _verb(self, verb: Callable[[str], None]) -> Callable[[Any, Any], Any]:
+    def _verb(self, verb: Callable[[str], None]) -> Answer:
         def callback(request: Any, response: Any) -> Any:
             try:
                 verb(request.name)
@@ -142,6 +147,24 @@ class ControlServices:
                 "'%s' stays active: hardware is, as long as the control process runs", request.name
             )
         return response
+
+
+def answering(callback: Answer) -> Answer:
+    """`callback`, with whatever it raises in the log and in the answer: the services go on.
+
+    What a plugin of somebody else's is asked for may raise anything, at any of them.
+    """
+
+    def answer(request: Any, response: Any) -> Any:
+        try:
+            return callback(request, response)
+        except (Exception, SystemExit) as error:
+            logger.exception("%s failed", type(request).__qualname__)
+            if hasattr(response, "message"):
+                response.message = repr(error)
+            return response
+
+    return answer
 
 
 def _service_name(kind: type) -> str:

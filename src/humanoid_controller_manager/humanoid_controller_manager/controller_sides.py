@@ -49,6 +49,8 @@ class ControllerSide:
             listener: SnapshotListener | None = attach(self.host, instance) if attach else None
         except _REFUSED as error:
             raise ConfigError(f"{self.host.node.get_name()}: {error}") from error
+        except (Exception, SystemExit) as error:  # plugin code
+            raise ConfigError(f"{self.host.node.get_name()}: attach failed: {error!r}") from error
         if _has_callbacks(self.host.node):  # the rest would only slow the executor down
             self.executor.add_node(self.host.node)
         return listener

@@ -82,6 +82,7 @@ class ControlLoop:
         self._ways_down: Mailbox[SwitchRequest] = Mailbox()
         self._fault_resets: Mailbox[bool] = Mailbox()
         self._heartbeat: float | None = None
+        self._abandoned = False
         self._snapshot: Snapshot | None = None
 
     # Called from any thread.
@@ -116,6 +117,14 @@ class ControlLoop:
         What may still be asked for or fallen back to has to stay among them: see Registry.
         """
         self._active.exchange_slots(slots)
+
+    def abandon(self) -> None:
+        """Deactivate the hardware while a tick does not end; that tick writes nothing any more.
+
+        Raises ExceptionGroup of what failed.
+        """
+        self._abandoned = True
+        self.hardware.deactivate()
 
     # Called from the loop's thread.
 
@@ -155,6 +164,8 @@ class ControlLoop:
         if self.hardware.realized_stiffness(self._stiffness):
             self.limits.set_realized_stiffness(self._stiffness)
         self.limits.apply(state, command)
+        if self._abandoned:
+            return
         self.hardware.write(command, now, period)
         changed = self.hardware.refresh_reports()
         self._ticks += 1

@@ -100,7 +100,7 @@ class ControllerManagerNode:
         self.publish_safety()
 
     def stop(self) -> None:
-        """Stop the loop, then deactivate the hardware. Raises ExceptionGroup of what failed."""
+        """Stop the loop, then deactivate the hardware. Raises what LoopRunner.stop raises."""
         try:
             self.runner.stop()
         finally:

@@ -148,6 +148,8 @@ def controller_entry(
     own = {key: value for key, value in parameters.items() if key.startswith(f"{name}.")}
     if own.get(f"{name}.type") is None:
         raise ConfigError(f"The 'type' param was not defined for '{name}'.")
+    if "." in name or name in _OF_EVERY_NODE:
+        raise ConfigError(f"'{name}' can not be the name of a controller")
     document = node_document("controller_manager", own, files)
     places = {key[1:]: place for key, place in document.places.items() if key[:1] == (name,)}
     section = Document(document.name, document.content[name], places)

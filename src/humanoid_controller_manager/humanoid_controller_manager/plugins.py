@@ -39,9 +39,10 @@ def find_plugin(group: str, name: str) -> Any | None:
         return None
     try:
         return point.load()
-    except Exception as error:
-        # Somebody else's module: importing it may raise anything.
-        raise ConfigError(f"plugin '{name}' ({point.value}) cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        # Somebody else's module: importing it may raise anything, a program's exit() included.
+        where = f"plugin '{name}' ({point.value})"
+        raise ConfigError(f"{where} cannot be imported: {error!r}") from error
 
 
 def require_plugin(group: str, name: str, where: str) -> Any:

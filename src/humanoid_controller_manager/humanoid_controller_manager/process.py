@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from humanoid_control_common.errors import RobotError
+from humanoid_control_common.errors import ControllerError, RobotError
 from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.authority import LoopAuthority, SwitchAuthority
 from humanoid_controller_manager.domain_lock import take_domain_lock
@@ -72,6 +72,9 @@ def _stop(manager: ControllerManagerNode) -> bool:
     """Stop the loop and disable the joints. Whether all of them are without torque."""
     try:
         manager.stop()
+    except ControllerError as error:
+        manager.node.get_logger().fatal(str(error))
+        return False
     except ExceptionGroup as failures:
         said = "; ".join(str(failure) for failure in failures.exceptions)
         manager.node.get_logger().fatal(f"{failures.message}: {said}")

@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Final
 
+from humanoid_control_common.errors import ControllerError
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controller_manager.timing import Pacer, TimingStatistics
+
+PATIENCE: Final = 2.0  # [s] for the last tick; whoever asked this process to end waits longer
 
 
 class LoopRunner:
@@ -60,10 +64,19 @@ class LoopRunner:
     def stop(self) -> None:
         """End the thread after its tick, then deactivate the hardware.
 
-        Raises ExceptionGroup of what could not be deactivated.
+        A tick that does not end is not waited for: motors without a watchdog would hold on.
+
+        Raises ExceptionGroup of what could not be deactivated, ControllerError if a tick hangs.
         """
         self._stopping = True
-        self._thread.join()
+        self._thread.join(PATIENCE + self._wall_period)
+        if self._thread.is_alive():
+            controller = self._loop.snapshot.controller
+            self._loop.abandon()
+            raise ControllerError(
+                f"the control loop hangs ('{controller}' was in charge): the joints were disabled "
+                "from outside of it"
+            )
         self._loop.stop()
 
     def is_running(self) -> bool:

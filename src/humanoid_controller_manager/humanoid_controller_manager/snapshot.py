@@ -28,7 +28,7 @@ class Fall:
 
     number: int  # counts the falls since the start
     reason: str
-    error: Exception | None = None  # what the controller raised, for the log
+    error: BaseException | None = None  # what the controller raised, for the log
 
 
 @dataclass(frozen=True, slots=True)

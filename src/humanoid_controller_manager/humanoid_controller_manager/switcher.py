@@ -18,7 +18,7 @@ from humanoid_controller_manager.registry import Registry
 from humanoid_controller_manager.switch_desk import outcome_of
 from humanoid_controller_manager.switch_plan import Plan, Shown, Wish, plan_switch
 
-DEFAULT_TIMEOUT: Final = 1.0  # [s] where a wish gives 0, as in ros2_control
+DEFAULT_TIMEOUT: Final = 1.0  # [s] where a wish gives none, as in ros2_control
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Switcher:
     bell: Bell = field(default_factory=Bell)
 
     def switch(self, wish: Wish, timeout: float) -> str:
-        """Do as wished within `timeout` [s], 0 for the default. Returns what was done.
+        """Do as wished within `timeout` [s], by default 1 s. Returns what was done.
 
         Raises SwitchRefusedError with the reason; broadcasters are as before then.
         """
@@ -67,7 +67,7 @@ class Switcher:
         for reason in plan.left_out:
             logger.warning("%s", reason)
         if plan.take_over:
-            self._await(plan.take_over, asked, timeout or DEFAULT_TIMEOUT)
+            self._await(plan.take_over, asked, timeout if timeout > 0.0 else DEFAULT_TIMEOUT)
         self.in_executor(lambda: self._toggle_broadcasters(plan))
         return _said(wish, plan)
 
@@ -85,14 +85,20 @@ class Switcher:
         return plan, asked
 
     def _check_broadcasters(self, plan: Plan) -> None:
-        """Raises if one would end in a stiff mode: gains are set while joint states flow."""
-        mode, records = self.loop.snapshot.mode, self.registry.records
+        """Raises if one would end in a stiff mode, or on the way to one.
+
+        Gains are set while joint states flow.
+        """
+        records = self.registry.records
         ending = set(plan.deactivate) - set(plan.activate)
-        silent = sorted(name for name in ending if records[name].mode is None)
-        if silent and mode not in SAFE_MODES:
+        silent = sorted(name for name in ending if self._is_broadcaster(name))
+        coming = (plan.take_over, self.authority.asked_for())
+        modes = [self.loop.snapshot.mode, *(records[n].mode for n in coming if n in records)]
+        stiff = next((mode for mode in modes if mode is not None and mode not in SAFE_MODES), None)
+        if silent and stiff is not None:
             raise SwitchRefusedError(
-                f"Controller with name '{silent[0]}' can not be deactivated in {mode.name}: drives "
-                "get new gains only while joint states flow. Go to DAMPING first."
+                f"Controller with name '{silent[0]}' can not be deactivated in {stiff.name}: "
+                "drives get new gains only while joint states flow. Go to DAMPING first."
             )
 
     def _await(self, controller: str, asked: Asked, timeout: float) -> None:
@@ -100,7 +106,10 @@ class Switcher:
             return outcome_of(self.loop.snapshot, asked.ticket, controller)
 
         if not self.bell.wait_for(lambda: outcome() is not None, timeout):
-            raise SwitchRefusedError(f"Switch controller timed out after {timeout:g} seconds!")
+            raise SwitchRefusedError(
+                f"Switch controller timed out after {timeout:g} seconds! "
+                f"'{controller}' may take over yet."
+            )
         failure = outcome()
         if failure:
             raise SwitchRefusedError(
@@ -109,14 +118,15 @@ class Switcher:
             )
 
     def _toggle_broadcasters(self, plan: Plan) -> None:
-        records = self.registry.records
-
-        def broadcasters(names: tuple[str, ...]) -> list[str]:
-            return [name for name in names if name in records and records[name].mode is None]
-
-        on, off = broadcasters(plan.activate), broadcasters(plan.deactivate)
+        self._check_broadcasters(plan)  # others may have asked for a stiff mode meanwhile
+        on = [name for name in plan.activate if self._is_broadcaster(name)]
+        off = [name for name in plan.deactivate if self._is_broadcaster(name)]
         if on or off:
             self.registry.broadcast(on, off)
+
+    def _is_broadcaster(self, name: str) -> bool:
+        record = self.registry.records.get(name)
+        return record is not None and record.mode is None
 
     def _shown(self) -> dict[str, Shown]:
         joints = self.loop.hardware.joints.names

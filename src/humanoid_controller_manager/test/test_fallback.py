@@ -19,6 +19,11 @@ def _raise(state: Any, command: Any, now: float, period: float) -> None:
     raise RuntimeError("boom")
 
 
+def _exit(state: Any, command: Any, now: float, period: float) -> None:
+    command.array.fill(MARK)
+    raise SystemExit(2)
+
+
 def _value(row: int, value: float) -> Any:
     def behave(state: Any, command: Any, now: float, period: float) -> None:
         command.array.fill(MARK)
@@ -29,6 +34,7 @@ def _value(row: int, value: float) -> Any:
 
 FAILURES = {
     "raises": (_raise, "torque failed: boom"),
+    "calls exit()": (_exit, "torque failed: 2"),
     "NaN position": (_value(0, np.nan), "torque gave an invalid command for b"),
     "NaN velocity": (_value(1, np.nan), "torque gave an invalid command for b"),
     "infinite effort": (_value(2, np.inf), "torque gave an invalid command for b"),

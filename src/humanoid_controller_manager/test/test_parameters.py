@@ -13,6 +13,7 @@ from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.parameters import (
     ManagerParameters,
+    controller_entry,
     manager_parameters,
     node_document,
     parameter_files,
@@ -190,6 +191,12 @@ def test_places_of_other_nodes_are_not_mixed_up(tmp_path: Path) -> None:
     document = node_document("arm", {"gains.stiffness": "x"}, _files(tmp_path, text))
     with pytest.raises(ConfigError, match=r"^arm: parameters of arm: 'gains.stiffness'"):
         parse(Controller, "arm", document)
+
+
+@pytest.mark.parametrize("name", ["arm.left", "use_sim_time", "qos_overrides"])
+def test_a_name_that_no_controller_can_have_is_told(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"'{name}' can not be the name of a controller"):
+        controller_entry(name, {f"{name}.type": "x/X"}, [])
 
 
 @pytest.mark.parametrize("given", [{"a": 1, "a.b": 2}, {"a.b": 2, "a": 1}], ids=["1", "2"])

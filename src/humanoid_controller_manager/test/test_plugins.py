@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 
 import pytest
 
@@ -22,12 +23,15 @@ POINTS = {
     "good/One": "json:loads",
     "bad/NoModule": "no_such_module_anywhere:Thing",
     "bad/NoAttribute": "json:no_such_thing",
+    "bad/Program": "program_that_exits:Thing",
 }
 
 
 @pytest.fixture
-def group(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Three plugins of which two are broken."""
+def group(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Four plugins of which three are broken."""
+    (tmp_path / "program_that_exits.py").write_text("raise SystemExit(2)\n")
+    monkeypatch.syspath_prepend(tmp_path)
     points = [EntryPoint(name, value, GROUP) for name, value in POINTS.items()]
 
     plugins._installed.cache_clear()
@@ -44,7 +48,8 @@ def test_an_unknown_plugin_is_answered_with_the_known_ones(group: None) -> None:
     with pytest.raises(ConfigError) as caught:
         require_plugin(GROUP, "good/Two", "controller 'x'")
     assert str(caught.value) == (
-        "controller 'x': unknown plugin 'good/Two'; known: bad/NoAttribute, bad/NoModule, good/One"
+        "controller 'x': unknown plugin 'good/Two'; known: bad/NoAttribute, bad/NoModule, "
+        "bad/Program, good/One"
     )
 
 
@@ -61,7 +66,7 @@ def test_a_plugin_is_loaded_by_its_name(group: None) -> None:
     assert known_plugins(GROUP) == sorted(POINTS)
 
 
-@pytest.mark.parametrize("name", ["bad/NoModule", "bad/NoAttribute"])
+@pytest.mark.parametrize("name", ["bad/NoModule", "bad/NoAttribute", "bad/Program"])
 def test_a_plugin_that_cannot_be_imported_is_named_with_the_cause(group: None, name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         find_plugin(GROUP, name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_controller_manager.runner import LoopRunner
 
 PATIENCE = 60.0  # [s] until a test gives up on the other thread
@@ -88,6 +88,31 @@ def test_what_cannot_be_deactivated_is_told(running: Any) -> None:
     robot.group.members[0].component.fail["on_deactivate"] = HardwareError("stuck")
     with pytest.raises(ExceptionGroup, match="may still be powered"):
         runner.stop()
+
+
+def test_a_controller_that_does_not_return_keeps_nobody_from_disabling_the_joints(
+    rig: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    robot = rig()
+    inside, release = threading.Event(), threading.Event()
+
+    def hang(*_: Any) -> None:
+        inside.set()
+        assert release.wait(PATIENCE)
+
+    robot.controllers["damped"].behave = hang
+    runner = LoopRunner(robot.loop, 100.0, lambda snapshot: None)
+    runner.start("damped")
+    assert inside.wait(PATIENCE)
+    monkeypatch.setattr("humanoid_controller_manager.runner.PATIENCE", 0.01)
+    written = len(robot.arm.written)
+    with pytest.raises(ControllerError, match="hangs \\('damped' was in charge\\)"):
+        runner.stop()
+    assert robot.arm.calls[-1] == "on_deactivate"
+    release.set()
+    runner._thread.join(PATIENCE)
+    assert not runner.is_running()
+    assert len(robot.arm.written) == written
 
 
 def test_hardware_that_does_not_come_up_starts_no_thread(rig: Any) -> None:

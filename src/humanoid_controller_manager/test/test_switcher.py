@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from humanoid_control_common.errors import ControllerError, SwitchRefusedError
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_controller_manager.authority import LoopAuthority
 from humanoid_controller_manager.parameters import ControllerEntry
 from humanoid_controller_manager.registry import Configured, Record, Registry, State
@@ -172,6 +173,37 @@ def test_no_broadcaster_falls_silent_in_a_stiff_mode(bench: Bench) -> None:
     assert bench.active("speaker")
 
 
+def test_no_broadcaster_falls_silent_in_the_switch_to_a_stiff_mode(bench: Bench) -> None:
+    bench.switch(["speaker"])
+    said = bench.refusal(activate=["torque"], deactivate=["damped", "speaker"])
+    assert "'speaker' can not be deactivated in" in said
+    assert (bench.in_charge, bench.active("speaker")) == ("damped", True)
+
+
+def test_no_broadcaster_falls_silent_while_somebody_else_asks_for_a_stiff_mode(
+    bench: Bench,
+) -> None:
+    """As an operator on /control_mode does between two errands, or just before."""
+    bench.switch(["speaker"])
+    carry_out, executed = bench.switcher.in_executor, []
+
+    def asked_between(function: Callable[[], Any]) -> Any:
+        result = carry_out(function)
+        if not executed:
+            number = bench.robot.loop.snapshot.switch_number
+            bench.switcher.authority.ask("torque", Mode.REMOTE, number)
+        executed.append(function)
+        return result
+
+    impatient = replace(bench.switcher, in_executor=asked_between)  # type: ignore[arg-type]
+    for _ in range(2):  # on its way, then in force
+        with pytest.raises(SwitchRefusedError, match="'speaker' can not be deactivated in"):
+            impatient.switch(Wish([], ["speaker"], True), 0.0)
+        assert bench.active("speaker")
+        bench.robot.tick()
+    assert bench.in_charge == "torque"
+
+
 def test_a_broadcaster_in_both_lists_stays_active(bench: Bench) -> None:
     bench.switch(["speaker"])
     bench.switch(["speaker"], ["speaker"])
@@ -193,17 +225,20 @@ def test_a_fall_between_the_decision_and_the_loop_wins(bench: Bench) -> None:
     assert bench.in_charge == "damped"
 
 
-def test_a_time_out_of_zero_is_the_default_one(bench: Bench) -> None:
+def test_a_time_out_that_is_none_is_the_default_one(bench: Bench) -> None:
     bench.switch(["torque"], ["damped"])
     bench.switch(["damped"], ["torque"], timeout=4.0)
-    assert bench.bell.timeouts == [1.0, 4.0]
+    bench.switch(["torque"], ["damped"], timeout=-4.0)
+    assert bench.bell.timeouts == [1.0, 4.0, 1.0]
 
 
 def test_a_loop_that_stands_still_is_told(bench: Bench) -> None:
     bench.bell.ticks = 0
     assert bench.refusal(activate=["torque"], deactivate=["damped"], timeout=2.0) == (
-        "Switch controller timed out after 2 seconds!"
+        "Switch controller timed out after 2 seconds! 'torque' may take over yet."
     )
+    bench.robot.tick()
+    assert bench.in_charge == "torque"
 
 
 def test_nothing_to_do_is_said(bench: Bench) -> None:

@@ -17,6 +17,7 @@ from humanoid_control_cli.bag.definitions import (
 from humanoid_control_cli.bag.offers import to_publish
 from humanoid_control_cli.bag.reader import Recorded
 from humanoid_control_cli.bag.topics import CONTROL_MODE, OBSERVATIONS
+from humanoid_control_cli.bag.whole_writes import BagError
 
 
 class NodePlayer:
@@ -54,7 +55,7 @@ class NodePlayer:
         except UnknownTypeError as error:
             self._say(f"not replayed: {channel.topic}: {error}")
             return None
-        if not same_layout(recorded.schema.data.decode(), installed):
+        if not same_layout(recorded.schema.data.decode(errors="replace"), installed):
             self._say(f"not replayed: {channel.topic}: {type_name} has changed since")
             return None
         qos = to_publish(channel.metadata.get("offered_qos_profiles", ""))
@@ -62,6 +63,12 @@ class NodePlayer:
 
 
 def _is_request(recorded: Recorded) -> bool:
-    """Whether it asks for a mode: a statement names the controller in force."""
-    message = deserialize_message(recorded.data, message_class(recorded.schema.name))
+    """Whether it asks for a mode: a statement names the controller in force.
+
+    Raises BagError for what is no message.
+    """
+    try:
+        message = deserialize_message(recorded.data, message_class(recorded.schema.name))
+    except RuntimeError as error:  # root of what rclpy raises
+        raise BagError(f"a message on {recorded.channel.topic} can't be read: {error}") from error
     return not getattr(message, "controller_name", "")

@@ -64,7 +64,9 @@ class BagReader:
                     raise BagError(f"{path}: {record.topic} is not of ROS 2")
                 channels[record.id] = record
             elif isinstance(record, Message):
-                channel = channels[record.channel_id]
+                channel = channels.get(record.channel_id)
+                if channel is None:
+                    raise BagError(f"{path}: channel {record.channel_id} has no description")
                 yield Recorded(channel, schemas[channel.schema_id], record.log_time, record.data)
 
     def _records(self, path: Path, file: BinaryIO) -> Iterator[object]:

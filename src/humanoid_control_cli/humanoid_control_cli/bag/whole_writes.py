@@ -48,8 +48,15 @@ class WholeWrites:
         return self.size
 
     def flush(self) -> None:
-        """Return when it is on the disk: the robot's power may go at any time."""
-        os.fdatasync(self._file.fileno())
+        """Return when it is on the disk: the robot's power may go at any time.
+
+        Raises BagError if the disk fails.
+        """
+        try:
+            os.fdatasync(self._file.fileno())
+        except OSError as error:
+            self.broken = True
+            raise BagError(f"{self._path}: {error.strerror}") from error
 
     def close(self) -> None:
         """Close the file."""

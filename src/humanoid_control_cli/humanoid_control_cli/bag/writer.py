@@ -94,9 +94,13 @@ class BagWriter:
         self.summary.note(topic, arrival)
 
     def flush(self) -> None:
-        """Bring everything onto the disk. Raises BagError if that is nearly full."""
+        """Bring everything onto the disk. Raises BagError if that fails or is nearly full."""
         self._writer.flush()  # type: ignore[no-untyped-call]
-        free = self._free(self._folder)
+        try:
+            free = self._free(self._folder)
+        except OSError as error:  # somebody removed the folder, or the disk
+            self._file.broken = True
+            raise BagError(f"{self._folder}: {error.strerror}") from error
         if free < ROOM:
             raise BagError(
                 f"{self._folder}: only {free / 1e6:.0f} MB are left on the disk, "

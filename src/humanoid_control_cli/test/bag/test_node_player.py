@@ -9,6 +9,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_control_cli.bag.node_player import NodePlayer
 from humanoid_control_cli.bag.reader import Recorded
+from humanoid_control_cli.bag.whole_writes import BagError
 
 
 class Node:
@@ -73,6 +74,17 @@ def test_a_request_for_a_mode_is_never_published(play, node: Node) -> None:
     player = play("/control_mode", ControlMode(mode=2))
     assert node.published == {"/control_mode": []}
     assert (player.count, player.requests) == (0, 1)
+
+
+def test_a_broken_message_on_the_topic_of_the_modes_is_told(node: Node, bags) -> None:
+    told = bags.topic("/control_mode", ControlMode())
+    schema = Schema(1, told.definition.encode(), "ros2msg", told.type_name)
+    data = serialize_message(ControlMode(controller_name="a"))[:8]
+    with pytest.raises(BagError, match="a message on /control_mode can't be read"):
+        NodePlayer(node, print).publish(
+            Recorded(Channel(1, "/control_mode", "cdr", {}, 1), schema, bags.start, data)
+        )
+    assert node.published == {"/control_mode": []}
 
 
 def test_another_message_on_the_topic_of_the_modes_is_none(play, node: Node) -> None:

@@ -1,10 +1,14 @@
 """Whatever happens while recording, what was flushed can be read."""
 
+import errno
+import os
 import resource
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
+from mcap.writer import CompressionType, Writer
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -131,6 +135,40 @@ def test_an_error_of_the_disk_is_kept_for_who_records(tmp_path: Path, bags) -> N
         recording.add(Arrived(STATES, DATA, START, START))
     assert "the recording ends here" in str(recording.error)
     assert times(tmp_path / "walk") == [0]
+
+
+def test_a_bag_that_somebody_removes_ends_the_recording(tmp_path: Path, bags) -> None:
+    folder = tmp_path / "walk"
+    with BagWriter(folder) as bag, Recording(bag) as recording:
+        recording.add_topic(bags.topic(STATES, MESSAGE))
+        recording.add(Arrived(STATES, DATA, START, START))
+        shutil.rmtree(folder)
+    assert str(recording.error) == f"{folder}: No such file or directory"
+
+
+def test_a_disk_that_fails_ends_the_recording(
+    tmp_path: Path, bags, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with BagWriter(tmp_path / "walk", lambda _: PLENTY) as bag:
+        monkeypatch.setattr(os, "fdatasync", fail)
+        with Recording(bag) as recording:
+            recording.add_topic(bags.topic(STATES, MESSAGE))
+            recording.add(Arrived(STATES, DATA, START, START))
+    assert "walk_0.mcap: Input/output error" in str(recording.error)
+
+
+def test_a_message_of_no_channel_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "odd.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file, compression=CompressionType.NONE)
+        writer.start()
+        writer.add_message(7, START, DATA, START)
+        writer.finish()
+    with pytest.raises(BagError, match=r"odd.mcap: channel 7 has no description"):
+        list(BagReader(path))
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "empty.mcap"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import pytest
@@ -11,6 +11,7 @@ from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import Capability
 from humanoid_controller_manager import loading
 from humanoid_controller_manager.controller import ModeGains, RobotFacts
 from humanoid_controller_manager.lifecycle import Lifecycle
@@ -28,8 +29,16 @@ class Damper:
 
     Parameters: ClassVar[type[StrictModel]] = Gain
     mode: ClassVar[Mode] = Mode.DAMPING
+    needs: ClassVar[Mapping[str, Capability]] = {}
+
+    def _not_called(self, *_: Any) -> None:
+        raise AssertionError("there is no loop")
+
+    on_activate = update = on_deactivate = _not_called
 
     def on_configure(self, parameters: Gain, robot: RobotFacts) -> None:
+        if parameters.gain == 99.0:
+            raise SystemExit(2)
         if parameters.gain > 100.0:
             raise ConfigError("gain: too much of it")
         if parameters.gain < 0.0:
@@ -45,6 +54,26 @@ class Stiff(Damper):
     @property
     def gains(self) -> ModeGains:
         return ModeGains(20.0, self.configured[0])
+
+
+class NoUpdate:
+    """Lacks what only the loop would miss."""
+
+    Parameters: ClassVar[type[StrictModel]] = Gain
+    mode: ClassVar[Mode] = Mode.REMOTE
+    on_configure = on_activate = on_deactivate = Damper.on_configure
+
+
+class Misspelt(Damper):
+    """Needs an interface that no joint has."""
+
+    needs: ClassVar[Mapping[str, Capability]] = {"stifness": Capability.PER_MODE}
+
+
+class Numbered(Damper):
+    """Has a number for a mode."""
+
+    mode: ClassVar[Any] = 3
 
 
 class Hardware:
@@ -156,7 +185,8 @@ class World:
 
 @pytest.fixture(autouse=True)
 def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    known = {"x/Damper": Damper, "x/Speaker": Speaker, "x/Stiff": Stiff}
+    plugins = (Damper, Speaker, Stiff, NoUpdate, Misspelt, Numbered)
+    known = {f"x/{plugin.__name__}": plugin for plugin in plugins}
 
     def require(group: str, name: str, where: str) -> Any:
         if name not in known:

@@ -103,6 +103,23 @@ def test_a_controller_without_type_is_refused(world: Any) -> None:
     assert world.registry.records == {}
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("x/NoUpdate", r"^controller 'n': plugin 'x/NoUpdate' has no needs, update$"),
+        ("x/Misspelt", r"needs \{'stifness': .*\}, expected position, velocity, effort, stiff"),
+        ("x/Numbered", "is of mode 3, expected a Mode"),
+    ],
+)
+def test_what_is_no_controller_is_refused_before_the_loop_could_meet_it(
+    world: Any, kind: str, said: str
+) -> None:
+    world.entries = _entries(n=kind)
+    with pytest.raises(ConfigError, match=said):
+        world.lifecycle.load("n")
+    assert world.registry.records == {}
+
+
 @pytest.mark.parametrize("verb", ["configure", "cleanup", "unload"])
 def test_an_unknown_controller_is_told_with_the_loaded_ones(world: Any, verb: str) -> None:
     world.lifecycle.load("d")

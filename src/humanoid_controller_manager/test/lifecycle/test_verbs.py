@@ -54,6 +54,7 @@ def test_an_unknown_plugin_is_told_with_the_controller(world_type: Any, robot: R
         ("a lot", r"^d: parameters of d: 'gain'.*'a lot'"),
         (1e3, r"^parameters of d: d: gain: too much of it$"),
         (-1.0, r"d: on_configure failed: ZeroDivisionError"),
+        (99.0, r"d: on_configure failed: SystemExit\(2\)"),
     ],
 )
 def test_what_is_wrong_with_a_controller_is_told_with_its_name(
