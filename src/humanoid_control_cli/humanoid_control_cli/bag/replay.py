@@ -68,9 +68,7 @@ class Replay:
             again = self._wishes.loop and not self._stopped()
         say(f"replayed {player.count} messages")
         if player.requests:
-            say(
-                f"left out {player.requests} request{'' if player.requests == 1 else 's'} for a mode"
-            )
+            say(f"requests for a mode that were left out: {player.requests}")
         if bag.damage:
             say(bag.damage)
         if self._wishes.stay:
