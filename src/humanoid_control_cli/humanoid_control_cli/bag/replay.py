@@ -68,7 +68,7 @@ class Replay:
             again = self._wishes.loop and not self._stopped()
         say(f"replayed {player.count} messages")
         if player.requests:
-            say(f"requests for a mode that were left out: {player.requests}")
+            say(f"left out {player.requests} requests for a mode")
         if bag.damage:
             say(bag.damage)
         if self._wishes.stay:
