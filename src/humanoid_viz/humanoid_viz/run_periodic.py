@@ -38,10 +38,12 @@ def run_periodic(
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = make_node()
-        while not waker.stopping:
-            node.step()
-            waker.sleep(node.period)
-        node.destroy_node()
+        try:
+            while not waker.stopping:
+                node.step()
+                waker.sleep(node.period)
+        finally:
+            node.destroy_node()
     except (ConfigError, ParameterException) as error:
         sys.stderr.write(f"{error}\n")
         return 1
