@@ -26,7 +26,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
-from humanoid_control_common.middleware import tune_middleware
+from humanoid_control_common.middleware import tuned_middleware
 from humanoid_control_common.modes import Mode
 
 BENCHMARKS = Path(__file__).resolve().parent
@@ -187,11 +187,8 @@ class Client:
 @contextmanager
 def client() -> Iterator[Client]:
     """A node that finds others as `hc` does; Ctrl-C stays an ordinary KeyboardInterrupt."""
-    before = dict(os.environ)
-    tune_middleware(get_rmw_implementation_identifier())
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    os.environ.clear()
-    os.environ.update(before)  # what is started from here chooses for itself
+    with tuned_middleware(get_rmw_implementation_identifier()):
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         yield Client(Node("benchmark"))
     finally:

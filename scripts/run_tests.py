@@ -13,8 +13,6 @@ from collections.abc import Sequence
 
 FAILED, NOTHING_SELECTED = 1, 5  # pytest's exit codes
 ALONE = ("-m", "not soak and alone")
-
-
 UNIT, INTEGRATION = "--unit", "--integration"  # only one of the two runs
 
 

@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.middleware import tune_middleware
+from humanoid_control_common.middleware import tuned_middleware
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
 GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
@@ -43,12 +43,9 @@ class Operator:
     """Drives the robot as an operator's program does, in the ROS domain of its making."""
 
     def __init__(self) -> None:
-        before = dict(os.environ)
-        tune_middleware(get_rmw_implementation_identifier())
         self.context = Context()
-        rclpy.init(context=self.context)
-        os.environ.clear()
-        os.environ.update(before)  # what is started from here chooses for itself
+        with tuned_middleware(get_rmw_implementation_identifier()):
+            rclpy.init(context=self.context)
         self.node = Node("operator", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)

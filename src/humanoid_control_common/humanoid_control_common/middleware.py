@@ -20,6 +20,8 @@ have more than that under way.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -52,3 +54,18 @@ def tune_middleware(implementation: str) -> None:
         os.environ.pop(_LOCALHOST_ONLY, None)
     for name in PROFILE_VARIABLES:
         os.environ[name] = str(Path(__file__).with_name(profile))
+
+
+@contextmanager
+def tuned_middleware(implementation: str) -> Iterator[None]:
+    """The same for what is initialized inside only: the environment is as before at the end.
+
+    For programs that start others, which choose for themselves.
+    """
+    before = dict(os.environ)
+    tune_middleware(implementation)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

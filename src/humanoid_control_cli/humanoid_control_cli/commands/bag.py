@@ -11,11 +11,7 @@ from typing import Annotated
 import typer
 
 from humanoid_control_cli.bag.topics import OBSERVATIONS
-
-Host = Annotated[str, typer.Option(help="Address the viewer listens on.")]
-Port = Annotated[
-    int, typer.Option(min=0, max=65535, help="Port of the viewer, or the next free one.")
-]
+from humanoid_control_cli.commands.viewer_address import Host, Port
 
 
 def record(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from humanoid_control_cli.commands.viewer_address import Host, Port
 from humanoid_control_common.modes import Mode
 
 
@@ -99,10 +100,8 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     mountings: Annotated[
         Path | None, _file("twin: how its drives sit on their joints, for a calibration to find.")
     ] = None,
-    host: Annotated[str, typer.Option(help="Address the viewer listens on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of the viewer, or the next free one.")
-    ] = 8080,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
 ) -> None:
     """Bring Prime up and keep it running until Ctrl-C."""
     _check_for(Backend.MUJOCO, backend, "'--rtf'", rtf)
