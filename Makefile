@@ -52,6 +52,10 @@ integration: setup build ## Run the tests in wall time, alone: buses, virtual ro
 soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames
 	@source ./env.sh; export $(ISOLATED); exec python -m pytest -m soak --timeout 7200 $(ARGS)
 
+.PHONY: faults
+faults: setup build ## Break the robot at random, as root: ARGS="--count 1000 --seed 1"
+	@source ./env.sh; exec python -m faults $(ARGS)
+
 .PHONY: lint
 lint: setup build ## Check style, format, the direction of imports, and files that only others run
 	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/check_files.py; python scripts/ament_linters.py

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parent
 # Real processes, buses in wall time, threads that must be on time: not beside anything else.
 ALONE = (
+    "faults/test_campaign.py",
     "src/humanoid_bringup_prime/test/launch/",
     "src/humanoid_bringup_prime/test/test_",
     "src/humanoid_control_cli/",
@@ -26,7 +29,11 @@ DOMAINS = 101  # that leave the ports of other programs alone
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers run side by side: each in a domain of its own."""
+    """Workers run side by side: each in a domain of its own. The user's home is left alone."""
+    if "ROS_HOME" not in os.environ:  # workers inherit it; for logs and files of the black box
+        folder = tempfile.mkdtemp(prefix="humanoid_control_tests_")
+        os.environ["ROS_HOME"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker:
         number = int(os.environ.get("ROS_DOMAIN_ID", "0")) + int(worker.removeprefix("gw"))

@@ -135,6 +135,7 @@ def control(folder: Path, backend: Backend, update_rate: int) -> list[str]:
             real_time_factor=0.0,
             initial_mode=Mode.DAMPING,
             viewer=False,
+            black_box=False,
             controllers_file=_controllers_file(folder, update_rate),
         ),
         folder,

@@ -130,6 +130,7 @@ def brought_up(virtual: Robot, folder: Path) -> Iterator[dict[str, Running]]:
         can_interface="slcan",
         can_channel=str(virtual.can),
         viewer=False,
+        black_box=False,
     )
     manager, control = plan(options, folder)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 FAILED, NOTHING_SELECTED = 1, 5  # pytest's exit codes
 ALONE = ("-m", "not soak and alone")
+SLOWEST = ("--durations", "15", "--durations-min", "5")
 UNIT, INTEGRATION = "--unit", "--integration"  # only one of the two runs
 
 
@@ -35,7 +36,7 @@ def _side_by_side(words: Sequence[str]) -> int:
 
 
 def _alone(words: Sequence[str]) -> int:
-    code = _run([*ALONE, *words])
+    code = _run([*ALONE, *SLOWEST, *words])
     if code == FAILED:
         sys.stdout.write("\nonce more, what failed of the tests in wall time:\n")
         sys.stdout.flush()

@@ -19,10 +19,12 @@ SCRIPTS = sorted(
 EXPECTED = {
     "control_cycle.py": "cycle, 14 joints, 1 component",
     "cyclic_exchange.py": "200 Hz: CPU",
+    "false_alarms.py": "simulated",
     "impedance_switch.py": "50 Hz: all 30 objects",
     "jitter.py": "control process, ordinary",
     "mode_switch.py": "request to statement, 50 Hz",
     "ring_bringup.py": "ours, 10 slaves, 2 ms",
+    "safety_layers.py": "all layers and black box",
     "simulation.py": "control process, unpaced",
     "topics.py": "publish to callback, 200 Hz, ratio",
     "virtual_robot.py": "host at 200 Hz: CAN load",

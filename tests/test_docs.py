@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from humanoid_control_cli.remedies_page import with_tables
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
@@ -57,6 +58,13 @@ def test_every_plugin_is_documented(group: str) -> None:
 def test_every_error_of_the_drives_is_documented() -> None:
     text = _guide("ethercat.md")
     assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
+
+
+def test_every_remedy_is_documented_as_the_robot_gives_it() -> None:
+    page = _guide("diagnostics.md")
+    assert with_tables(page) == page, (
+        "run: python -m humanoid_control_cli.remedies_page docs/diagnostics.md"
+    )
 
 
 def _guide(name: str) -> str:

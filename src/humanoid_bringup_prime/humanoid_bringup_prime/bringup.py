@@ -49,6 +49,12 @@ def _stack(options: Options, folder: Path) -> tuple[list[Process], str]:
     update_rate = _update_rate(options, document)
     urdf = expand(_description_arguments(options, update_rate))
     processes = []
+    if options.black_box:
+        # First to start is last to end: it sees how the others end. It waits for the robot, nicely.
+        box = Process(
+            "black_box", "humanoid_recording", "black_box", (controllers,), required=False
+        )
+        processes.append(box)
     if options.backend is Backend.REAL:
         read_robot(urdf)  # the whole calibration file: a component looks at its own joints only
     if _has_erobs(options) and not options.calibrate:
@@ -104,6 +110,8 @@ def _control(options: Options, folder: Path, controllers: Path, facts: tuple[int
     modes: dict[str, Any] = {"impedance_manager": STATE_TOPIC} if _has_erobs(options) else {}
     if options.enable_gamepad:
         modes["gamepad"] = True
+    if options.heartbeats:
+        modes["heartbeats"] = dict(options.heartbeats)
     if modes:
         files.append(write_parameters(folder, "mode_manager", modes))
     files.append(write_parameters(folder, "controller_manager", own))

@@ -26,7 +26,9 @@ def processes(options: Options, folder: Path, urdf: str) -> list[Process]:
     if options.rviz:
         shown += rviz(simulated=options.backend is Backend.MUJOCO)
     if options.viewer:
-        shown.append(viewer(options.viewer_host, options.viewer_port, folder))
+        token = options.viewer_token_file
+        address = ViewerAddress(options.viewer_host, options.viewer_port, token)
+        shown.append(viewer(address, folder))
     return shown
 
 
@@ -63,9 +65,24 @@ class Aside:
 WITH_THE_ROBOT: Final = Aside()
 
 
-def viewer(host: str, port: int, folder: Path, where: Aside = WITH_THE_ROBOT) -> Process:
+@dataclass(frozen=True, slots=True)
+class ViewerAddress:
+    """Where the browser viewer listens, and the file with its token, if that has one."""
+
+    host: str
+    port: int
+    token_file: Path | None = None
+
+    @property
+    def parameters(self) -> dict[str, str | int]:
+        """Of the viewer's node."""
+        token = str(self.token_file) if self.token_file else ""
+        return {"host": self.host, "port": self.port, "token_file": token}
+
+
+def viewer(address: ViewerAddress, folder: Path, where: Aside = WITH_THE_ROBOT) -> Process:
     """The browser viewer."""
-    file = write_parameters(folder, "viewer", {"host": host, "port": port}, where.namespace)
+    file = write_parameters(folder, "viewer", address.parameters, where.namespace)
     return _process("viewer", "humanoid_viz", "viewer", file, where.rules)
 
 

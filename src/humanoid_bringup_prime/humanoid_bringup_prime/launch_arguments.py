@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from launch.actions import DeclareLaunchArgument
 
+from humanoid_bringup_prime.heartbeats import read_heartbeats
 from humanoid_bringup_prime.options import Backends
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
@@ -67,6 +68,13 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _heartbeats(text: str) -> dict[str, float]:
+    try:
+        return read_heartbeats(part.strip() for part in text.split(",") if part.strip())
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+
+
 def file(name: str, what: str, installed: str) -> Argument:
     """An argument that names a file; empty is the installed one."""
     return Argument(name, "", f"{what}; empty: {installed}.", _file)
@@ -119,12 +127,20 @@ GAMEPAD: Final = (
     flag("enable_gamepad", False, "Take modes from an Xbox gamepad, too (needs the package joy)."),
     Argument("joystick", "js0", "The gamepad's device in /dev/input."),
 )
+HEARTBEATS: Final = Argument(
+    "heartbeats",
+    "",
+    "NAME:SECONDS, ...: stop when one of them is silent on /emergency_stop/heartbeat for so long.",
+    _heartbeats,
+)
+BLACK_BOX: Final = flag("black_box", True, "Write a file of what led to a fault.")
 REAL_TIME_FACTOR: Final = Argument(
     "real_time_factor", "1.0", "Simulated seconds per second; 0: as fast as possible.", _number
 )
 VIEWER_ADDRESS: Final = (
     Argument("viewer_host", "127.0.0.1", "Where the viewer listens; 0.0.0.0: to other machines."),
     Argument("viewer_port", "8080", "Port of the viewer, or the next free one.", _port),
+    file("viewer_token_file", "Token that opens the viewer", "a new one, if one is needed"),
 )
 RVIZ_WANTED: Final = "rviz with model, frames, efforts, mode and safety (needs the package rviz2)."
 ROS_TOOLS: Final = (

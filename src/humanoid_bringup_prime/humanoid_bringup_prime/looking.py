@@ -13,8 +13,9 @@ from humanoid_control_common.errors import ConfigError
 from prime_description.description import expand
 
 _OF_THE_ROBOT: Final = (
-    "/control_mode", "/mode_manager/clear_fault", "/prime/joint_commands", "/prime/status_marker",
-    "/robot_description", "/safety_status", "/standby_controller/state", "/tf", "/tf_static",
+    "/control_mode", "/emergency_stop", "/mode_manager/clear_fault", "/prime/joint_commands",
+    "/prime/status_marker", "/robot_description", "/safety_status", "/standby_controller/state",
+    "/tf", "/tf_static",
 )  # fmt: skip
 _VIEW: Final = desktop.Aside(
     "/view",
@@ -29,7 +30,7 @@ def workstation(chosen: dict[str, Any], folder: Path) -> tuple[list[Process], li
     """The operator's workstation: what to start, and what to say before."""
     shown = desktop.rviz(simulated=chosen["simulated"]) if chosen["rviz"] else []
     if chosen["viewer"]:
-        shown.append(desktop.viewer(chosen["viewer_host"], chosen["viewer_port"], folder))
+        shown.append(desktop.viewer(_address(chosen), folder))
     return _something(shown), _missing(chosen, desktop.RVIZ)
 
 
@@ -45,7 +46,7 @@ def model(chosen: dict[str, Any], folder: Path) -> tuple[list[Process], list[str
     if chosen["rviz"]:
         shown += desktop.rviz(_VIEW)
     if chosen["viewer"]:
-        shown.append(desktop.viewer(chosen["viewer_host"], chosen["viewer_port"], folder, _VIEW))
+        shown.append(desktop.viewer(_address(chosen), folder, _VIEW))
     still = {"robot_description": urdf}
     file = write_parameters(folder, "still_model", still, _VIEW.namespace)
     words = ("--ros-args", "--params-file", str(file), "-r", f"__ns:={_VIEW.namespace}")
@@ -53,6 +54,12 @@ def model(chosen: dict[str, Any], folder: Path) -> tuple[list[Process], list[str
     return (
         [Process("model", "humanoid_viz", "still_model", arguments=words), *shown],
         _missing(chosen, desktop.STATE_PUBLISHER, desktop.RVIZ),
+    )
+
+
+def _address(chosen: dict[str, Any]) -> desktop.ViewerAddress:
+    return desktop.ViewerAddress(
+        chosen["viewer_host"], chosen["viewer_port"], chosen["viewer_token_file"]
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
@@ -41,10 +42,13 @@ class Options:
     enable_mode_manager: bool = True
     enable_gamepad: bool = False
     joystick: str = "js0"  # the gamepad's device in /dev/input
+    heartbeats: Mapping[str, float] = field(default_factory=dict)  # longest silence [s] by name
     calibrate: bool = False  # of REAL and TWIN: for `hc calibrate`, which sets the gains itself
     viewer: bool = True
     viewer_host: str = "127.0.0.1"
     viewer_port: int = 8080
+    viewer_token_file: Path | None = None  # None: a new token where one is needed
+    black_box: bool = True  # writes a file of what led to a fault
     robot_state_publisher: bool = False  # /tf, where that package is installed
     rviz: bool = False  # with mode and safety as text, where rviz2 is installed
     controllers_file: Path | None = None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import rclpy
 from humanoid_control_msgs.msg import ControlMode, StandbyState
@@ -57,7 +57,7 @@ class Operator:
         self.listen(StandbyState, "/standby_controller/state", self.standby.append, LATCHED)
         self._requests = self.node.create_publisher(ControlMode, "/control_mode", 10)
 
-    def __enter__(self) -> Operator:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,6 +5,7 @@ What real.launch.py starts, in ZERO_TORQUE and without the eRobs' impedance mana
 
 from humanoid_bringup_prime.launch_arguments import (
     BACKENDS,
+    BLACK_BOX,
     BUSES,
     CALIBRATION_FILE,
     HARDWARE_CONFIG,
@@ -23,6 +24,7 @@ ARGUMENTS = (
     CALIBRATION_FILE,
     flag("viewer", False, "Browser viewer; it shows whether directions are right."),
     *VIEWER_ADDRESS,
+    BLACK_BOX,
     *ROS_TOOLS,
 )
 

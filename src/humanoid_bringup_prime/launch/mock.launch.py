@@ -1,9 +1,11 @@
 """Prime without physics: joints that are where they are told to be. For trying programs out."""
 
 from humanoid_bringup_prime.launch_arguments import (
+    BLACK_BOX,
     CONTROLLERS_FILE,
     ENABLE_MODE_MANAGER,
     GAMEPAD,
+    HEARTBEATS,
     INITIAL_MODE,
     ROS_TOOLS,
     VIEWER_ADDRESS,
@@ -18,8 +20,10 @@ ARGUMENTS = (
     INITIAL_MODE,
     ENABLE_MODE_MANAGER,
     *GAMEPAD,
+    HEARTBEATS,
     flag("viewer", True, "Browser viewer."),
     *VIEWER_ADDRESS,
+    BLACK_BOX,
     *ROS_TOOLS,
 )
 

@@ -1,9 +1,11 @@
 """Prime in MuJoCo: control loop, modes and browser viewer."""
 
 from humanoid_bringup_prime.launch_arguments import (
+    BLACK_BOX,
     CONTROLLERS_FILE,
     ENABLE_MODE_MANAGER,
     GAMEPAD,
+    HEARTBEATS,
     INITIAL_MODE,
     REAL_TIME_FACTOR,
     ROS_TOOLS,
@@ -20,8 +22,10 @@ ARGUMENTS = (
     INITIAL_MODE,
     ENABLE_MODE_MANAGER,
     *GAMEPAD,
+    HEARTBEATS,
     flag("viewer", True, "Browser viewer."),
     *VIEWER_ADDRESS,
+    BLACK_BOX,
     *ROS_TOOLS,
 )
 

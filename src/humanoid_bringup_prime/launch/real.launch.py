@@ -2,12 +2,14 @@
 
 from humanoid_bringup_prime.launch_arguments import (
     BACKENDS,
+    BLACK_BOX,
     BUSES,
     CALIBRATION_FILE,
     CONTROLLERS_FILE,
     ENABLE_MODE_MANAGER,
     GAMEPAD,
     HARDWARE_CONFIG,
+    HEARTBEATS,
     INITIAL_MODE,
     ROS_TOOLS,
     VIEWER_ADDRESS,
@@ -26,8 +28,10 @@ ARGUMENTS = (
     INITIAL_MODE,
     ENABLE_MODE_MANAGER,
     *GAMEPAD,
+    HEARTBEATS,
     flag("viewer", False, "Browser viewer on this machine; better on another one."),
     *VIEWER_ADDRESS,
+    BLACK_BOX,
     *ROS_TOOLS,
 )
 

@@ -5,11 +5,13 @@ What is started is what real.launch.py starts, and before it the robot that answ
 
 from humanoid_bringup_prime.launch_arguments import (
     BACKENDS,
+    BLACK_BOX,
     CALIBRATION_FILE,
     CONTROLLERS_FILE,
     ENABLE_MODE_MANAGER,
     GAMEPAD,
     HARDWARE_CONFIG,
+    HEARTBEATS,
     INITIAL_MODE,
     ROS_TOOLS,
     VIEWER_ADDRESS,
@@ -29,8 +31,10 @@ ARGUMENTS = (
     INITIAL_MODE,
     ENABLE_MODE_MANAGER,
     *GAMEPAD,
+    HEARTBEATS,
     flag("viewer", True, "Browser viewer."),
     *VIEWER_ADDRESS,
+    BLACK_BOX,
     *ROS_TOOLS,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,12 @@ def running_type() -> type[Running]:
 def command_line() -> Callable[[Process], list[str]]:
     """The command line of a process of a bring-up."""
     return command_of
+
+
+def labelled(processes: Sequence[Process], label: str) -> Process:
+    """The one process of a bring-up with this label."""
+    (found,) = (process for process in processes if process.label == label)
+    return found
 
 
 def _edit_description(file: Path, edit: Callable[[str], str]) -> None:
@@ -144,7 +150,9 @@ def start_control(domain: int, tmp_path: Path) -> Iterator[StartControl]:
     ) -> Running:
         folder = tmp_path / f"control_{len(started)}"
         folder.mkdir()
-        process = plan(Options(backend=backend, viewer=False, **options), folder)[0]
+        process = labelled(
+            plan(Options(backend=backend, viewer=False, **options), folder), "control"
+        )
         _edit_description(process.parameter_files[-1], edit_description)
         running = Running(command_of(process), folder / "output.txt")
         started.append(running)
@@ -164,7 +172,8 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]
         folder = tmp_path / "viewer"
         folder.mkdir()
         options = Options(backend=Backend.MOCK, viewer_port=0)
-        running = Running(command_of(plan(options, folder)[1]), folder / "output.txt")
+        process = labelled(plan(options, folder), "viewer")
+        running = Running(command_of(process), folder / "output.txt")
         started.append(running)
         return running
 

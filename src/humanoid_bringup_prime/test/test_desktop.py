@@ -13,7 +13,13 @@ from humanoid_bringup_prime.bringup import notes, plan
 from humanoid_bringup_prime.options import Backend, Options, Process
 from humanoid_control_common.errors import ConfigError
 
-SHOWN: dict[str, Any] = {"viewer": True, "viewer_host": "127.0.0.1", "viewer_port": 0, "rviz": True}
+SHOWN: dict[str, Any] = {
+    "viewer": True,
+    "viewer_host": "127.0.0.1",
+    "viewer_port": 0,
+    "viewer_token_file": None,
+    "rviz": True,
+}
 
 
 @pytest.fixture
@@ -40,7 +46,7 @@ def rules(process: Process) -> list[str]:
 def test_tools_that_are_not_installed_are_named_and_the_rest_goes_on(
     installed: Any, tmp_path: Path
 ) -> None:
-    options = Options(backend=Backend.MOCK, robot_state_publisher=True, rviz=True)
+    options = Options(backend=Backend.MOCK, robot_state_publisher=True, rviz=True, black_box=False)
     assert list(by_label(plan(options, tmp_path))) == ["control", "viewer"]
     lost, no_rviz = notes(options)
     assert lost.startswith("robot_state_publisher is not installed, so there is no /tf: `sudo apt")
@@ -55,7 +61,7 @@ def test_tools_that_are_installed_show_the_robot_and_may_end(
     installed: Any, tmp_path: Path, backend: Backend, simulated: str
 ) -> None:
     installed("robot_state_publisher", "rviz2")
-    options = Options(backend=backend, robot_state_publisher=True, rviz=True)
+    options = Options(backend=backend, robot_state_publisher=True, rviz=True, black_box=False)
     processes = by_label(plan(options, tmp_path))
     assert list(processes) == ["control", "tf", "rviz", "status", "viewer"]
     assert [p.label for p in processes.values() if p.required] == ["control"]

@@ -50,8 +50,8 @@ def labelled(processes: list[Process], label: str) -> Process:
 @pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK])
 def test_only_real_drives_need_an_impedance_manager(backend: Backend, tmp_path: Path) -> None:
     processes = plan(Options(backend=backend), tmp_path)
-    assert [process.label for process in processes] == ["control", "viewer"]
-    assert parameters(processes[0], "mode_manager") == {}
+    assert [process.label for process in processes] == ["black_box", "control", "viewer"]
+    assert parameters(processes[1], "mode_manager") == {}
 
 
 def test_the_ethercat_side_comes_with_an_impedance_manager_the_mode_manager_knows_of(
@@ -59,6 +59,7 @@ def test_the_ethercat_side_comes_with_an_impedance_manager_the_mode_manager_know
 ) -> None:
     processes = plan(real(viewer=False), tmp_path)
     assert [(p.label, p.executable, p.required) for p in processes] == [
+        ("black_box", "black_box", False),
         ("impedance", "erob_impedance_manager", False),
         ("control", "control", True),
     ], "last to start is first to end: the manager must outlive what relies on it"
@@ -131,7 +132,7 @@ def test_with_ethercat_alone_the_wrists_are_mocked_and_the_operator_is_told(
 def test_without_the_ring_there_is_no_impedance_to_manage(tmp_path: Path) -> None:
     options = Options(backend=Backend.REAL, backends=Backends.CAN, viewer=False)
     processes = plan(options, tmp_path)
-    assert [process.label for process in processes] == ["control"]
+    assert [process.label for process in processes] == ["black_box", "control"]
     assert "impedance_manager" not in parameters(processes[0], "mode_manager")
 
 
@@ -236,3 +237,8 @@ def test_wrong_parameters_of_the_manager_are_noticed_before_anything_is_started(
     with pytest.raises(ConfigError, match=message):
         plan(real(controllers_file=path), tmp_path)
     plan(Options(backend=Backend.MOCK, controllers_file=path), tmp_path)  # not its business
+
+
+def test_the_black_box_may_be_left_out(tmp_path: Path) -> None:
+    processes = plan(Options(backend=Backend.MOCK, black_box=False, viewer=False), tmp_path)
+    assert [process.label for process in processes] == ["control"]

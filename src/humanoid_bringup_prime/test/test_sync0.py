@@ -29,9 +29,8 @@ def edited(file: str, edit: dict[str, Any], folder: Path) -> Path:
 
 
 def ring_of(folder: Path, **options: Any) -> list[Process]:
-    return plan(
-        Options(backend=Backend.REAL, backends=Backends.EC, viewer=False, **options), folder
-    )
+    chosen = {"backend": Backend.REAL, "backends": Backends.EC, "viewer": False, "black_box": False}
+    return plan(Options(**chosen, **options), folder)
 
 
 def given_to(process: Process, node: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import functools
 import math
 import os
 import random
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from humanoid_control_msgs.msg import MITCommand
+from std_msgs.msg import Bool
 
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
@@ -338,12 +338,24 @@ def test_a_days_work_ends_without_a_fault_and_with_all_off(prime: Prime, changes
     prime.control.payload("left_wrist_yaw_link", 0.0)
 
 
-def test_the_end_leaves_gates_closed_motors_off_and_nothing_running(whole: Prime) -> None:
+def test_a_power_down_out_of_a_stop_leaves_gates_closed_and_motors_off(whole: Prime) -> None:
+    """Out of STANDBY on its way, with a fault that stays: the last that can be done to it."""
     whole.damped()
+    whole.client.reach(Mode.STANDBY)
+    stop = whole.client.node.create_publisher(Bool, "/emergency_stop", 10)
+    whole.client.until(stop.get_subscription_count, "somebody who hears a stop")
+    stop.publish(Bool(data=True))
+    answer = whole.client.call("/humanoid_control/power_down")
     control = whole.running["control"]
-    control.process.send_signal(signal.SIGINT)
+    assert answer.message.split("; ")[0] == (
+        "all joints are without torque: "
+        "PrimeEtherCATSide (operation disabled, 0x2383 read back as 0), "
+        "PrimeSitoCAN (every motor confirmed that it is disabled)"
+    )
+    assert answer.success
     assert control.wait() == 0, control.text()
     whole.running["impedance"].end()
+    whole.running["black_box"].end()
     assert {drive["gate"] for drive in whole.control.drives()} == {0}
     assert [d for d in whole.control.drives() if d["error"]] == []
     motors = whole.control.can_drives()
@@ -364,4 +376,4 @@ def test_nothing_of_the_stack_reads_the_truth() -> None:
         if not {"humanoid_twin", "test"} & set(file.parts)
         and "twin/joint_states" in file.read_text()
     ]  # fmt: skip
-    assert readers == ["humanoid_control_cli/humanoid_control_cli/bag/topics.py"]
+    assert readers == ["humanoid_recording/humanoid_recording/topics.py"]

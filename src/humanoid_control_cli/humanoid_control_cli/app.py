@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from humanoid_control_cli.commands import bag, machine, robot, sdo, twin
+from humanoid_control_cli.commands import bag, black_box, machine, robot, sdo, twin
 from humanoid_control_cli.commands.calibrate import calibrate
 from humanoid_control_cli.commands.up import up
 
@@ -17,7 +17,10 @@ app = typer.Typer(
 for command in (
     up,
     robot.mode,
+    robot.stop,
     robot.clear_fault,
+    robot.down,
+    robot.heartbeat,
     robot.status,
     bag.view,
     bag.record,
@@ -28,5 +31,6 @@ for command in (
     machine.version,
 ):
     app.command()(command)
+app.add_typer(black_box.app, name="blackbox")
 app.add_typer(sdo.app, name="sdo")
 app.add_typer(twin.app, name="twin")

@@ -1,7 +1,8 @@
-"""What a number of the drives means: statusword, error code, history entry or SDO abort."""
+"""What a number of the drives means, or a word of the robot's, and what to do about it."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
+from humanoid_control_cli.folding import fold
+from humanoid_control_cli.remedies import TABLE, said_with
 from humanoid_control_cli.sdo_values import Address, BadWordError
+from humanoid_control_common.remedies import Remedy, remedies_for
 from humanoid_devices_erob.error_codes import (
     ERROR_CODES,
     describe_error,
@@ -24,8 +28,9 @@ from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_stat
 # What hardly any statusword says: a drive leaves "not ready to switch on" by itself at its start.
 # Every known error code would say one of these.
 IMPROBABLE: Final = {DriveState.UNKNOWN, DriveState.NOT_READY_TO_SWITCH_ON}
-FAULTS: Final = {DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE}
 ALL_BITS: Final = reduce(or_, StatusBit)
+MOST_AL_CODES: Final = 0x70  # ETG.1000.6 names none above
+NUMBER: Final = re.compile(r"[-+]?(0x)?[0-9a-f_]*", re.IGNORECASE)  # or would be with 0x
 WIDTH: Final = 100
 
 
@@ -36,11 +41,12 @@ class Kind(StrEnum):
     ERROR = "error"  # 0x603F, 16 bits
     HISTORY = "history"  # 0x1003:1 and up, 32 bits: the error code is the lower half
     ABORT = "abort"  # of an SDO, 32 bits
+    AL = "al"  # AL status code of a slave, 16 bits
 
     @property
     def largest(self) -> int:
         """The largest number of this kind."""
-        return 0xFFFF if self in {Kind.STATUSWORD, Kind.ERROR} else 0xFFFFFFFF
+        return 0xFFFFFFFF if self in {Kind.HISTORY, Kind.ABORT} else 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +63,12 @@ class Reading:
 def decode(word: str, kind: Kind | None) -> list[Reading]:
     """What `word` may mean: one reading, or all of them if it is ambiguous.
 
-    Raises BadWordError if it is no number, or none of `kind`.
+    A word that is no number is looked for in what the robot says.
+
+    Raises BadWordError if there is none, or it is no number of `kind`.
     """
+    if kind is None and not NUMBER.fullmatch(word) and (said := said_with(word, TABLE)):
+        return [Reading(remedy.symptom, _advice(remedy)) for remedy in said]
     value = _parse(word, kind)
     readings = [_read(value, one) for one in ([kind] if kind else _kinds(value))]
     if kind is None and word.isdecimal() and (code := int(word, 16)) in ERROR_CODES:
@@ -110,11 +120,15 @@ def _kinds(value: int) -> Iterator[Kind]:
         yield Kind.STATUSWORD
         if decode_state(value) in IMPROBABLE:
             yield Kind.ERROR
+            if 0 < value < MOST_AL_CODES:
+                yield Kind.AL
 
 
 def _read(value: int, kind: Kind) -> Reading:
     if kind is Kind.STATUSWORD:
         return _statusword(value)
+    if kind is Kind.AL:
+        return _al_status(value)
     if kind is Kind.ABORT:
         return Reading(f"SDO abort code {describe_abort(value)}")
     code = value & 0xFFFF
@@ -135,19 +149,27 @@ def _name(kind: Kind) -> str:
 def _statusword(word: int) -> Reading:
     title, *remarks = describe_statusword(word).split("; ")
     bits = " | ".join(str(bit.name) for bit in StatusBit(word & ALL_BITS)) or "none"
-    details = [*remarks, f"bits: {bits}"]
-    if decode_state(word) in FAULTS:
-        details.append(
-            "do: `hc sdo read POS 0x603F` reads the error code, `hc decode` explains it, "
-            "`hc clear-fault` resets it once the cause is gone"
-        )
-    return Reading(title, tuple(details))
+    return Reading(title, (*remarks, f"bits: {bits}", *_advised(title)))
+
+
+def _al_status(code: int) -> Reading:
+    from humanoid_devices_erob.al_told import describe_al_code  # with the EtherCAT library
+
+    title = describe_al_code(code)
+    return Reading(title, _advised(title))
+
+
+def _advised(title: str) -> tuple[str, ...]:
+    """The advice on what a title says."""
+    return tuple(line for remedy in remedies_for(title, TABLE) for line in _advice(remedy))
+
+
+def _advice(remedy: Remedy) -> tuple[str, ...]:
+    return f"means: {remedy.meaning}", f"do: {remedy.fix}"
 
 
 def _indented(text: str) -> str:
     """Wrapped, below a title; what has lines already keeps them."""
     if "\n" in text:
         return textwrap.indent(text, "  ")
-    return textwrap.fill(
-        text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-    )
+    return fold(text, WIDTH)

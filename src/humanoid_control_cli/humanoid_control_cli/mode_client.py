@@ -100,25 +100,26 @@ class ModeClient:
         try:
             message = self._client.trigger(QUIT)
         except NoAnswerError:
-            if not self._is_gone():
+            if not self.is_gone():
                 raise
             message = "ended without an answer"  # which may get lost when the process goes
-        if wait and not self._client.wait(self._is_gone, self._client.timeout):
+        if wait and not self._client.wait(self.is_gone, self._client.timeout):
             raise NoAnswerError(
                 f"still running {self._client.timeout:g} s after saying '{message}'"
             )
         return message
+
+    def is_gone(self) -> bool:
+        """Whether nobody states modes any more."""
+        speakers = self._client.node.get_publishers_info_by_topic(TOPIC)
+        # Names come later than the speakers themselves: who has none yet may be the mode manager.
+        return not {speaker.node_name for speaker in speakers} & {MODE_MANAGER, UNNAMED}
 
     def _is_matched(self) -> bool:
         """Whether all who listen, the mode manager among them, will get what is published."""
         listeners = self._client.node.get_subscriptions_info_by_topic(TOPIC)
         known = any(listener.node_name == MODE_MANAGER for listener in listeners)
         return known and self._requests.get_subscription_count() >= len(listeners)
-
-    def _is_gone(self) -> bool:
-        speakers = self._client.node.get_publishers_info_by_topic(TOPIC)
-        # Names come later than the speakers themselves: who has none yet may be the mode manager.
-        return not {speaker.node_name for speaker in speakers} & {MODE_MANAGER, UNNAMED}
 
     def _left(self, mode: Mode) -> bool:
         return self.latest is not None and self.latest.mode is not mode

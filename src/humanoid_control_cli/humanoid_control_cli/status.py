@@ -17,11 +17,13 @@ from humanoid_control_cli.errors import no_control_process
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.statements import Statement
 from humanoid_control_cli.streams import Stream
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 
 TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
 LIMITS: Final = "control loop: limits"
 SPAN: Final = 0.5  # [s] over which the rate of the joint states is measured at least
+REST: Final = 0.1  # [s] after the loop's timing comes all else that is said once a second
 # One latched message per source, and a subscriber's depth counts those of all publishers together.
 LATCHED: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -34,14 +36,6 @@ class JointRow:
     position: float  # [rad]
     velocity: float  # [rad/s]
     effort: float  # [Nm]
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """One diagnostic status."""
-
-    message: str
-    values: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -78,6 +72,7 @@ def collect(client: Client) -> Status:
         return status.complete
 
     client.wait(complete, client.timeout)
+    client.wait(lambda: False, REST)
     status.joint_states_age = time.monotonic() - status.joint_states.last
     if not (status.statement or status.joints or status.diagnoses):
         raise no_control_process(client.timeout)
@@ -105,6 +100,9 @@ def _diagnostics_listener(status: Status) -> Callable[[Any], None]:
     def listen(message: Any) -> None:
         for item in message.status:
             values = {value.key: value.value for value in item.values}
-            status.diagnoses[item.name] = Diagnosis(item.message, values)
+            level = DiagnosisLevel(item.level[0])
+            status.diagnoses[item.name] = Diagnosis(
+                item.name, level, item.message, values, item.hardware_id
+            )
 
     return listen

@@ -9,8 +9,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from humanoid_control_cli.status import LIMITS, TIMING, Diagnosis, JointRow, Status
+from humanoid_control_cli.diagnosis_view import advice, details, troubles
+from humanoid_control_cli.status import LIMITS, TIMING, JointRow, Status
 from humanoid_control_cli.streams import Stream
+from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 
 STYLE_OF: Final = {
@@ -22,8 +24,28 @@ STYLE_OF: Final = {
 MISSING: Final = "none"
 
 
-def render(status: Status) -> RenderableType:
-    """Everything on one screen of 80 columns."""
+def render(status: Status, *, everything: bool = False) -> RenderableType:
+    """All that matters on one screen of 80 columns; what is wrong, and what to do, comes last.
+
+    `everything`: with all values of all diagnoses.
+    """
+    parts = [_facts(status)]
+    if status.joints:
+        parts.append(_joints(status.joints))
+    if everything:
+        parts.append(details(status.diagnoses.values()))
+    parts += [*troubles(status.diagnoses.values()), *advice(_said(status))]
+    return Group(*parts)
+
+
+def _said(status: Status) -> list[str]:
+    """Whatever the robot says that isn't well."""
+    said = [f"{r.flags.name or ''} {r.message}" for r in status.safety.values() if r.level]
+    said += [diagnosis.message for diagnosis in status.diagnoses.values() if diagnosis.level]
+    return [*said, status.statement.message if status.statement else ""]
+
+
+def _facts(status: Status) -> RenderableType:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="bold", no_wrap=True)
     facts.add_column(overflow="fold")
@@ -42,7 +64,7 @@ def render(status: Status) -> RenderableType:
         facts.add_row(name, text)
     if LIMITS in status.diagnoses:
         facts.add_row("limits", status.diagnoses[LIMITS].message)
-    return Group(facts, _joints(status.joints)) if status.joints else facts
+    return facts
 
 
 def _flow(stream: Stream, age: float) -> Text:

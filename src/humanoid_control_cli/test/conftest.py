@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -80,6 +81,11 @@ class Run:
             self._changed.wait_for(lambda: text in self.text or self._mute, PATIENCE)
         assert text in self.text, f"no '{text}' in:\n{self.text}"
 
+    def wait_for_match(self, pattern: str) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: re.search(pattern, self.text) or self._mute, PATIENCE)
+        assert re.search(pattern, self.text), f"no '{pattern}' in:\n{self.text}"
+
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
@@ -128,6 +134,7 @@ class Starter:
         self.environment = {
             "ROS_DOMAIN_ID": str(next(DOMAINS)),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "ROS_HOME": str(folder / "ros"),
         }
         self._folder = folder
         self._runs: list[Run] = []

@@ -13,9 +13,9 @@ from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from humanoid_control_cli.bag.reader import BagReader
 from humanoid_control_cli.client import Client
 from humanoid_control_common.modes import Mode
+from humanoid_recording.reader import BagReader
 from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch

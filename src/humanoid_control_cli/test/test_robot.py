@@ -124,4 +124,4 @@ def test_quit_ends_everything_without_a_failure(start) -> None:
     up.wait_for(UP)
     assert ask(start, "mode", "quit", "--wait") == (0, "shutting down")
     assert up.finish() == 0
-    assert "hc      | control ended: exit code 0; stopping the others" in up.lines
+    assert "hc        | control ended: exit code 0; stopping the others" in up.lines

@@ -1,9 +1,10 @@
 from rich.console import Console
 
 from humanoid_control_cli.statements import Statement
-from humanoid_control_cli.status import TIMING, Diagnosis, JointRow, Status
+from humanoid_control_cli.status import TIMING, JointRow, Status
 from humanoid_control_cli.status_view import render
 from humanoid_control_cli.streams import Stream
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 
@@ -20,10 +21,10 @@ VALUES = {
 }
 
 
-def text_of(status: Status) -> str:
+def text_of(status: Status, *, everything: bool = False) -> str:
     console = Console(width=80, markup=False, highlight=False)
     with console.capture() as capture:
-        console.print(render(status))
+        console.print(render(status, everything=everything))
     return capture.get()
 
 
@@ -38,7 +39,7 @@ def full_status() -> Status:
         joint_states=stream,
         joint_states_age=0.003,
         safety={"PrimeSitoCAN": bus},
-        diagnoses={TIMING: Diagnosis("on time", VALUES)},
+        diagnoses={TIMING: Diagnosis(TIMING, DiagnosisLevel.OK, "on time", VALUES)},
     )
 
 
@@ -60,7 +61,30 @@ def test_everything_is_on_one_screen_of_80_columns() -> None:
         assert part in text
     (row,) = (line for line in text.splitlines() if "joint_13" in line)
     assert row.split() == ["joint_13", "+1.300", "-1.500", "+2.250"]
-    assert len(text.splitlines()) <= 40
+    assert len(text.split("what to do")[0].splitlines()) <= 40
+
+
+def test_joints_that_are_well_are_shown_with_all_their_values_only_if_asked_for() -> None:
+    status = full_status()
+    name = "joint: joint_03"
+    status.diagnoses[name] = Diagnosis(name, message="answers", values={"last heard [ms]": "3"})
+    assert name not in text_of(status)
+    (line,) = (it for it in text_of(status, everything=True).splitlines() if "last heard" in it)
+    assert line.split() == ["last", "heard", "[ms]", "3"]
+
+
+def test_a_joint_that_is_not_well_is_shown_with_what_to_do() -> None:
+    status = full_status()
+    name = "joint: joint_03"
+    said = "statusword 4616 (0x1208): fault, error 0x8500 position error exceeds limit"
+    status.diagnoses[name] = Diagnosis(name, DiagnosisLevel.ERROR, said)
+    text = text_of(status)
+    assert f"ERROR {name}: statusword 4616" in text
+    remedy = text.split("what to do")[1]
+    assert "error 0x8500: position error exceeds limit" in remedy
+    assert "Clear the joint's way" in remedy
+    assert "BUS_OFF" in remedy  # of the safety report
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_what_was_not_heard_is_said_to_be_missing() -> None:

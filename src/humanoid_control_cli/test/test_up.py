@@ -21,7 +21,7 @@ def test_a_dead_control_process_is_named_and_stops_the_viewer(hc) -> None:
     up.wait_for(URL)
     os.kill(up.descendant(CONTROL), signal.SIGKILL)
     assert up.finish() == 137
-    assert "hc      | control ended: SIGKILL; stopping the others" in up.lines
+    assert "hc        | control ended: SIGKILL; stopping the others" in up.lines
     assert not up.descendants()
 
 
@@ -84,8 +84,8 @@ def test_what_the_control_process_finds_wrong_is_passed_on(hc, slow_controllers:
     slow_controllers.write_text(text.replace("stiffness: 20.0", "stiffness: stiff"))
     up = hc("up", "mock", "--no-viewer", "--controllers", str(slow_controllers))
     assert up.finish() == 1
-    assert "hc      | control ended: exit code 1; stopping the others" in up.lines
-    assert any(line.startswith("control | ") and "stiffness" in line for line in up.lines)
+    assert "hc        | control ended: exit code 1; stopping the others" in up.lines
+    assert any(line.startswith("control   | ") and "stiffness" in line for line in up.lines)
 
 
 def test_a_missing_program_is_named_with_the_remedy(hc, tmp_path: Path) -> None:

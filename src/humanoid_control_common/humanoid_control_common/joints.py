@@ -55,6 +55,22 @@ class JointSet:
 
 
 @dataclass(frozen=True, slots=True)
+class SoftLimits:
+    """The range a joint's target is kept in, and how motion towards its ends is slowed down.
+
+    Values and law of URDF's <safety_controller>: towards an end a joint is asked for no more than
+    velocity_max = position_gain * (end - position), and pushed there with no more than
+    velocity_gain * (velocity_max - velocity). A gain of 0 asks for neither.
+    Each array has shape (n_joints,).
+    """
+
+    lower: FloatArray  # [rad]
+    upper: FloatArray  # [rad]
+    position_gain: FloatArray  # k_position [1/s], >= 0
+    velocity_gain: FloatArray  # k_velocity [Nm*s/rad], >= 0
+
+
+@dataclass(frozen=True, slots=True)
 class JointLimits:
     """Limits of every joint, in the order of the JointSet; each array has shape (n_joints,)."""
 
@@ -62,12 +78,50 @@ class JointLimits:
     upper: FloatArray  # [rad]
     velocity: FloatArray  # [rad/s], > 0
     effort: FloatArray  # [Nm], > 0
+    soft: SoftLimits | None = None  # within lower and upper
 
     def __post_init__(self) -> None:
-        shapes = {a.shape for a in (self.lower, self.upper, self.velocity, self.effort)}
+        rows = [self.lower, self.upper, self.velocity, self.effort]
+        if self.soft is not None:
+            soft = self.soft
+            rows += [soft.lower, soft.upper, soft.position_gain, soft.velocity_gain]
+        shapes = {row.shape for row in rows}
         if len(shapes) != 1:
             raise ConfigError(f"joint limits have different shapes: {sorted(shapes)}")
         if not np.all(self.lower < self.upper):
             raise ConfigError("a joint's lower limit is not below its upper limit")
         if not (np.all(self.velocity > 0) and np.all(self.effort > 0)):
             raise ConfigError("a joint's velocity or effort limit is not positive")
+        if self.soft is not None:
+            _check_soft(self, self.soft)
+
+    @property
+    def target_lower(self) -> FloatArray:
+        """The least a target may be [rad]: the soft limit where there is one."""
+        return self.lower if self.soft is None else self.soft.lower
+
+    @property
+    def target_upper(self) -> FloatArray:
+        """The most a target may be [rad]: the soft limit where there is one."""
+        return self.upper if self.soft is None else self.soft.upper
+
+    def of(self, rows: IndexArray) -> JointLimits:
+        """The limits of the joints at `rows`, in that order."""
+        soft = self.soft and SoftLimits(
+            self.soft.lower[rows],
+            self.soft.upper[rows],
+            self.soft.position_gain[rows],
+            self.soft.velocity_gain[rows],
+        )
+        return JointLimits(
+            self.lower[rows], self.upper[rows], self.velocity[rows], self.effort[rows], soft
+        )
+
+
+def _check_soft(limits: JointLimits, soft: SoftLimits) -> None:
+    """Raises ConfigError unless the soft range lies within the joints' own."""
+    inside = (limits.lower <= soft.lower) & (soft.upper <= limits.upper)
+    if not np.all(inside & (soft.lower < soft.upper)):
+        raise ConfigError("a joint's soft limits are no range within its limits")
+    if not (np.all(soft.position_gain >= 0) and np.all(soft.velocity_gain >= 0)):
+        raise ConfigError("a gain of a joint's soft limits is negative")

@@ -5,6 +5,7 @@ Levels and flag bits are those of humanoid_control_msgs/SafetyStatus.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
@@ -53,20 +54,30 @@ class SafetyMonitor:
     """Latest report of every source and the time it arrived. A source is never forgotten.
 
     A source named in `deadlines` [s] that is silent for longer counts as a FAULT; its clock starts
-    with the first call that gives a time.
+    with the first call that gives a time. Who repeats the same report within `default_deadline` [s]
+    is taken at that: silence for longer counts, too. Who speaks only when something changes is not.
     """
 
     deadlines: dict[str, float] = field(default_factory=dict)
+    default_deadline: float = math.inf
     _reports: dict[str, SafetyReport] = field(default_factory=dict, init=False)
     _arrival: dict[str, float] = field(default_factory=dict, init=False)
+    _held_to: dict[str, float] = field(init=False)  # [s], deadlines in force
+
+    def __post_init__(self) -> None:
+        self._held_to = dict(self.deadlines)
 
     def report(self, report: SafetyReport, now: float) -> None:
         """Take a report that arrived at `now` [s]. Too many sources are a FAULT of their own."""
         if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
             message = f"more than {MOST_SOURCES} safety sources, now '{report.source:.40}'"
             report = SafetyReport("safety monitor", SafetyLevel.FAULT, message=message)
-        self._reports[report.source] = report
-        self._arrival[report.source] = now
+        source = report.source
+        repeated = self._reports.get(source) == report
+        if repeated and now - self._arrival[source] <= self.default_deadline:
+            self._held_to.setdefault(source, self.default_deadline)
+        self._reports[source] = report
+        self._arrival[source] = now
 
     def problem(self, now: float) -> str:
         """Why stiff modes are forbidden at `now` [s]; empty if they are not."""
@@ -75,7 +86,7 @@ class SafetyMonitor:
             for r in self._reports.values()
             if r.level >= SafetyLevel.FAULT
         ]
-        for source, deadline in self.deadlines.items():
+        for source, deadline in self._held_to.items():
             silence = now - self._arrival.setdefault(source, now)
             if silence > deadline:
                 reasons.append(f"{source} silent for {silence:.2f} s (deadline {deadline:g} s)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.joints import JointLimits, JointSet, SoftLimits
 
 ABC = JointSet(("a", "b", "c"))
 
@@ -93,3 +94,41 @@ def test_sensible_limits_are_taken() -> None:
 def test_limits_that_make_no_sense_are_refused(changes: Any) -> None:
     with pytest.raises(ConfigError):
         _limits(**changes)
+
+
+def _soft(**changes: Any) -> SoftLimits:
+    rows = {"lower": [-0.5] * 2, "upper": [0.5] * 2, "position_gain": [1.0] * 2}
+    given = {**rows, "velocity_gain": [1.0, 2.0], **changes}
+    return SoftLimits(**{k: np.array(v) for k, v in given.items()})
+
+
+def test_targets_are_kept_in_the_soft_range_where_there_is_one() -> None:
+    hard = _limits()
+    soft = replace(hard, soft=_soft())
+    assert (hard.target_lower.tolist(), hard.target_upper.tolist()) == ([-1.0] * 2, [1.0] * 2)
+    assert (soft.target_lower.tolist(), soft.target_upper.tolist()) == ([-0.5] * 2, [0.5] * 2)
+
+
+def test_the_limits_of_some_joints_come_in_the_order_asked_for() -> None:
+    limits = replace(_limits(velocity=[2.0, 3.0]), soft=_soft()).of(np.array([1, 0]))
+    assert limits.velocity.tolist() == [3.0, 2.0]
+    assert limits.soft is not None
+    assert limits.soft.velocity_gain.tolist() == [2.0, 1.0]
+    assert _limits().of(np.array([1])).soft is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lower": [-2.0, -0.5]},
+        {"upper": [0.5, 2.0]},
+        {"lower": [0.6, -0.5]},
+        {"lower": [np.nan, -0.5]},
+        {"position_gain": [1.0, -1.0]},
+        {"velocity_gain": [np.nan, 1.0]},
+        {"upper": [0.5]},
+    ],
+)
+def test_soft_limits_that_make_no_sense_are_refused(changes: Any) -> None:
+    with pytest.raises(ConfigError):
+        replace(_limits(), soft=_soft(**changes))

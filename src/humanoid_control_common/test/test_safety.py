@@ -105,6 +105,32 @@ def test_a_source_without_a_deadline_may_be_silent_for_ever() -> None:
     assert monitor.problem(1e6) == ""
 
 
+def test_a_source_that_repeats_its_report_may_not_fall_silent() -> None:
+    monitor = SafetyMonitor(default_deadline=2.0)
+    for now in (0.0, 1.0, 2.0):
+        monitor.report(_report(SafetyLevel.OK), now)
+    assert monitor.problem(4.0) == ""
+    assert monitor.problem(4.5) == "bus silent for 2.50 s (deadline 2 s)"
+    monitor.report(_report(SafetyLevel.OK), 5.0)
+    assert monitor.problem(5.0) == ""
+
+
+def test_a_source_that_speaks_when_something_changes_may_be_silent_for_ever() -> None:
+    monitor = SafetyMonitor(default_deadline=2.0)
+    monitor.report(_report(SafetyLevel.WARNING), 0.0)
+    monitor.report(_report(SafetyLevel.OK), 1.0)
+    monitor.report(_report(SafetyLevel.OK), 100.0)
+    assert monitor.problem(1e6) == ""
+
+
+def test_a_deadline_of_ones_own_is_not_replaced_by_the_common_one() -> None:
+    monitor = SafetyMonitor({"bus": 10.0}, default_deadline=2.0)
+    for now in (0.0, 1.0):
+        monitor.report(_report(SafetyLevel.OK), now)
+    assert monitor.problem(9.0) == ""
+    assert "deadline 10 s" in monitor.problem(12.0)
+
+
 def test_a_silent_source_that_reported_a_fault_is_told_as_both() -> None:
     monitor = SafetyMonitor({"bus": 0.5})
     monitor.report(_report(SafetyLevel.FAULT, message="hot"), 0.0)

@@ -134,6 +134,10 @@ class ActiveController:
         if problem:
             self.fall_back(problem, tick, command, error)
 
+    def note_fall(self, reason: str) -> None:
+        """Count a fall although the controller in charge is the one fallen to: it stays."""
+        self.fall = Fall(self.fall.number + 1 if self.fall else 1, reason)
+
     def fall_back(
         self, reason: str, tick: Tick, command: JointCommand, error: BaseException | None = None
     ) -> None:

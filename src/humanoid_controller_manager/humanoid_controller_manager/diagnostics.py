@@ -1,81 +1,96 @@
-"""The loop's health as diagnostic_msgs."""
+"""How the control loop and its hardware are doing, for /diagnostics. No ROS here."""
 
 from __future__ import annotations
 
-from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controller_manager.limits import Limited, LimitStage
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_controller_manager.hardware import Diagnoses, HardwareInfo
+from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.loop_diagnoses import hardware, limits, mode, timing, watchdogs
 from humanoid_controller_manager.runner import LoopRunner
 
-_LEVEL_OF = {
-    SafetyLevel.OK: DiagnosticStatus.OK,
-    SafetyLevel.WARNING: DiagnosticStatus.WARN,
-    SafetyLevel.FAULT: DiagnosticStatus.ERROR,
-    SafetyLevel.CRITICAL: DiagnosticStatus.ERROR,
-}
+SHORTEST: Final = 0.1  # [s] between two reports, however often something changes
 
 
-def _status(
-    name: str, level: bytes, message: str, values: dict[str, str], hardware_id: str = ""
-) -> DiagnosticStatus:
-    return DiagnosticStatus(
-        level=level,
-        name=name,
-        message=message,
-        hardware_id=hardware_id,
-        values=[KeyValue(key=key, value=value) for key, value in values.items()],
-    )
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far something had come at the latest report."""
+
+    ticks: int = -1
+    ticked_at: float = 0.0  # [s] when a new tick was seen last
+    overruns: int = 0
+    fall: int = 0  # number of the fall looked at last
+    fallen_into: int = -1  # switch number that it led to
 
 
-def timing_status(runner: LoopRunner, new_overruns: int) -> DiagnosticStatus:
-    """Pace and execution time of the loop; WARN while ticks are being missed."""
-    summary = runner.statistics.summary()
-    values = {
-        "ticks": str(summary.ticks),
-        "overruns": str(summary.overruns),
-        "period mean [ms]": f"{summary.period_mean * 1e3:.3f}",
-        "period p99 [ms]": f"{summary.period_p99 * 1e3:.3f}",
-        "period max [ms]": f"{summary.period_max * 1e3:.3f}",
-        "execution median [us]": f"{summary.execution_median * 1e6:.1f}",
-        "execution p99 [us]": f"{summary.execution_p99 * 1e6:.1f}",
-        "execution max [us]": f"{summary.execution_max * 1e6:.1f}",
-        "real-time": runner.realtime_state,
-    }
-    late = new_overruns > 0
-    level = DiagnosticStatus.WARN if late else DiagnosticStatus.OK
-    message = f"{new_overruns} overruns since the last report" if late else "on time"
-    return _status("control loop: timing", level, message, values)
+class Diagnostician:
+    """Reports on the loop and its hardware. All methods are for one thread, not the loop's.
+
+    What is bad while it goes on (overruns, limited commands) is judged since the report before.
+    """
+
+    def __init__(
+        self,
+        loop: ControlLoop,
+        runner: LoopRunner,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._loop, self._runner, self._monotonic = loop, runner, monotonic
+        self._before = Progress()
+        self._limited = loop.limits.counts.copy()
+        self._levels: tuple[object, ...] = ()
+        self._reported = -math.inf  # [s]
+
+    def changed(self) -> bool:
+        """Whether something has become better or worse that is worth a report of its own."""
+        if self._monotonic() - self._reported < SHORTEST:
+            return False
+        snapshot = self._loop.snapshot
+        levels = tuple(report.level for report in snapshot.reports)
+        before, self._levels = self._levels, (levels, snapshot.fall and snapshot.fall.number)
+        return before != self._levels
+
+    def report(self) -> list[Diagnosis]:
+        """One diagnosis each of the loop's parts, of all components, and what they tell more."""
+        snapshot, before = self._loop.snapshot, self._before
+        overruns, fall = self._runner.statistics.overruns, snapshot.fall
+        number = fall.number if fall else 0
+        into = snapshot.switch_number if number != before.fall else before.fallen_into
+        self._reported = now = self._monotonic()
+        ticked_at = now if snapshot.tick != before.ticks else before.ticked_at
+        self._before = Progress(snapshot.tick, ticked_at, overruns, number, into)
+        return [
+            timing(self._runner, overruns - before.overruns, now - ticked_at),
+            mode(snapshot, fallen=snapshot.switch_number == into),
+            self._limits(),
+            *(hardware(report) for report in snapshot.reports),
+            watchdogs(self._loop.hardware.members),
+            *self._details(),
+        ]
+
+    def _limits(self) -> Diagnosis:
+        counts, before = self._loop.limits.counts.copy(), self._limited
+        self._limited = counts
+        return limits(counts, counts - before, self._loop.hardware.joints.names)
+
+    def _details(self) -> list[Diagnosis]:
+        return [
+            diagnosis
+            for member in self._loop.hardware.members
+            if isinstance(member.component, Diagnoses)
+            for diagnosis in _asked(member.component, member.info)
+        ]
 
 
-def limits_status(limits: LimitStage, names: tuple[str, ...]) -> DiagnosticStatus:
-    """How often the limit stage limited which joint; the counts run from the start."""
-    counts = limits.counts.copy()
-    values = {
-        f"{name} {kind.name.lower()}": str(counts[kind, i])
-        for i, name in enumerate(names)
-        for kind in Limited
-        if counts[kind, i]
-    }
-    message = f"{int(counts.sum())} limited commands since the start"
-    return _status("control loop: limits", DiagnosticStatus.OK, message, values)
-
-
-def report_status(report: SafetyReport) -> DiagnosticStatus:
-    """One hardware component's safety report."""
-    values = {"flags": report.flags.name or str(int(report.flags))}
-    return _status(
-        f"hardware: {report.source}",
-        _LEVEL_OF[report.level],
-        report.message or report.level.name,
-        values,
-        report.source,
-    )
-
-
-def diagnostic_array(stamp: Time, statuses: list[DiagnosticStatus]) -> DiagnosticArray:
-    """The array that goes out on /diagnostics."""
-    array = DiagnosticArray(status=statuses)
-    array.header.stamp = stamp
-    return array
+def _asked(component: Diagnoses, info: HardwareInfo) -> Sequence[Diagnosis]:
+    """What a component says. Its mistake must not end the process that it runs in."""
+    try:
+        return component.diagnose()
+    except Exception as error:
+        text = f"diagnose failed: {error!r}"
+        return [Diagnosis(f"bus: {info.name}", DiagnosisLevel.ERROR, text, source=info.name)]

@@ -9,13 +9,14 @@ Duties per tick: `read` and `write` don't block, log or allocate much.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
@@ -135,6 +136,58 @@ class ResetsFaults(Protocol):
 
 
 @runtime_checkable
+class MindsTheLoop(Protocol):
+    """A component that takes it for a failure when the loop stops coming round."""
+
+    def loop_ended(self) -> None:
+        """Told that it is the end, before the first component is deactivated."""
+
+
+@runtime_checkable
+class Diagnoses(Protocol):
+    """A component that can say more about its bus and its joints than its safety report does."""
+
+    def diagnose(self) -> Sequence[Diagnosis]:
+        """How "bus: NAME" and each "joint: NAME" are doing now.
+
+        Called about once a second, by another thread than the loop's, one at a time: it only reads
+        whole values and waits for nobody.
+        """
+
+
+@runtime_checkable
+class HasWatchdog(Protocol):
+    """A component whose actuators may let go by themselves when this computer says nothing."""
+
+    def watchdog_times(self) -> FloatArray:
+        """After how long [s] each joint's own actuator lets go, shape (n,); infinite: never.
+
+        Once active, what the actuators have confirmed. May be called by any thread.
+        """
+
+
+@runtime_checkable
+class SaysHowItEnds(Protocol):
+    """A component that can say what its exit makes sure of."""
+
+    @property
+    def exit_check(self) -> str:
+        """What `on_deactivate` has read back when it raises nothing, in words."""
+
+
+@runtime_checkable
+class CountsOnTheBus(Protocol):
+    """A component that counts what its bus does, for the flight recorder: in every tick."""
+
+    @property
+    def counter_names(self) -> tuple[str, ...]:
+        """What is counted; known once configured, and always the same."""
+
+    def bus_counts(self) -> Sequence[int]:
+        """The counts, in the order of their names. Called in the loop's thread: cheap."""
+
+
+@runtime_checkable
 class ProvidesTime(Protocol):
     """A simulator: its time is the loop's time, `write` advances it by one period."""
 
@@ -145,6 +198,15 @@ class ProvidesTime(Protocol):
     @property
     def real_time_factor(self) -> float:
         """Simulated seconds per second; 0 = as fast as possible."""
+
+
+@runtime_checkable
+class Teleports(Protocol):
+    """A simulator that can put its joints somewhere else at once: no joint has moved then."""
+
+    @property
+    def teleports(self) -> int:
+        """How often it has done so."""
 
 
 def uniform_capabilities(joint_count: int, level: Capability) -> CapabilityArray:

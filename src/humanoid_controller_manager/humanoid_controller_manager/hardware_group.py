@@ -17,7 +17,9 @@ from humanoid_controller_manager.hardware import (
     OwnsIdleTime,
     ProvidesTime,
     ResetsFaults,
+    Teleports,
 )
+from humanoid_controller_manager.hardware_activation import activate_member, deactivate_members
 from humanoid_controller_manager.hardware_member import Fault, Member
 from humanoid_controller_manager.timing import sleep_until
 
@@ -37,6 +39,7 @@ class HardwareGroup:
         self.fault: Fault | None = None  # the latest, also when it is gone again
         self.time_source: ProvidesTime | None = None  # the simulator among them, once configured
         self._confirming: list[Member] = []
+        self._teleporting: list[Teleports] = []
         self._idle_owner: Member | None = None
         self._told = Mode.ZERO_TORQUE, 0  # mode and switch number in force
         # One component that serves all joints in order needs no copies.
@@ -58,6 +61,9 @@ class HardwareGroup:
             member.component.on_configure(member.info)
             self.capabilities[:, member.rows] = member.component.capabilities()
         self._confirming = [m for m in self.members if isinstance(m.component, ConfirmsImpedance)]
+        self._teleporting = [
+            m.component for m in self.members if isinstance(m.component, Teleports)
+        ]
         clocks = [m.component for m in self.members if isinstance(m.component, ProvidesTime)]
         if len(clocks) > 1:
             raise ConfigError("more than one hardware component simulates time")
@@ -85,20 +91,22 @@ class HardwareGroup:
         try:
             for member in self._activation_order():
                 active.append(member)
-                _activate(member)
+                activate_member(member)
                 state.array[:, member.rows] = member.state.array
             unknown = np.asarray(~np.isfinite(state.array).all(axis=0))
             if unknown.any():
                 raise HardwareError(f"no measured state of {self.joints.named(unknown)}")
         except HardwareError as error:
-            for failure in _deactivate(active):
+            for failure in deactivate_members(active):
                 error.add_note(f"joints may still be powered: {failure}")
             raise
         self.reports = tuple(member.report for member in self.members)
 
     def deactivate(self) -> None:
         """Deactivate every component, trying all. Raises ExceptionGroup of what failed."""
-        failures = _deactivate(self._activation_order())
+        for member in self.members:
+            member.loop_ended()
+        failures = deactivate_members(self._activation_order())
         if failures:
             raise ExceptionGroup("joints may still be powered", failures)
 
@@ -109,11 +117,22 @@ class HardwareGroup:
             member.guarded("read", member.state, now, period)
             if "read" not in member.failures:
                 if np.count_nonzero(np.isfinite(measured)) < measured.size:
-                    member.failures["read"] = "no finite state of its joints"
+                    unknown = member.info.joint_set.named(~np.isfinite(measured.sum(axis=0)))
+                    member.failures["read"] = f"no finite state of {unknown}"
                 elif self._direct:
                     state.array[:] = measured
                 else:
                     state.array[:, member.rows] = measured
+
+    def unread(self) -> str:
+        """Which components gave no measurement in this tick, and why; empty if all did."""
+        failed = [m for m in self.members if m.failures and "read" in m.failures]
+        return "; ".join(f"{m.info.name}: {m.failures['read']}" for m in failed) if failed else ""
+
+    @property
+    def teleports(self) -> int:
+        """How often a simulator put joints somewhere else."""
+        return sum(c.teleports for c in self._teleporting) if self._teleporting else 0
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """Hand each component its part of `command`."""
@@ -223,26 +242,3 @@ class HardwareGroup:
                 joints = self.joints.named(row < level)
                 problems.append(f"{interface} {level.name.lower()} not offered by {joints}")
         return "; ".join(problems)
-
-
-def _activate(member: Member) -> None:
-    """Activate one component and take its first report. Raises HardwareError naming it."""
-    try:
-        member.component.on_activate(member.state)
-        member.failures.clear()
-        member.report = member.component.safety()
-    except Exception as error:
-        raise HardwareError(f"{member.info.name}: {error}") from error
-
-
-def _deactivate(members: Sequence[Member]) -> list[HardwareError]:
-    """Deactivate all; what went wrong, naming the components."""
-    failures: list[HardwareError] = []
-    for member in reversed(members):
-        try:
-            member.component.on_deactivate()
-        except Exception as error:
-            failure = HardwareError(f"{member.info.name}: {error}")
-            failure.__cause__ = error
-            failures.append(failure)
-    return failures

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isinf
 from typing import Any
 
 from humanoid_control_common.joints import FloatArray, IndexArray
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareComponent, HardwareInfo
+from humanoid_controller_manager.hardware import (
+    HardwareComponent,
+    HardwareInfo,
+    HasWatchdog,
+    MindsTheLoop,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,18 @@ class Member:
         if self.failures:
             self.failures.pop(method, None)
         return result
+
+    def loop_ended(self) -> None:
+        """Tell the component, if it minds."""
+        if isinstance(self.component, MindsTheLoop):
+            self.guarded("loop_ended")
+
+    def unwatched(self) -> list[str]:
+        """Names of its joints that go on with their last command if this computer fails."""
+        if not isinstance(self.component, HasWatchdog):
+            return []
+        times, joints = self.component.watchdog_times(), self.info.joints
+        return [joint.name for joint, time in zip(joints, times, strict=True) if isinf(time)]
 
     def refresh_report(self) -> bool:
         """Take the component's report, or a FAULT if a call failed. Whether it changed."""

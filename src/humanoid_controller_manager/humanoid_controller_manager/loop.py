@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.active_controller import ActiveController, Tick
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.mailbox import Mailbox
+from humanoid_controller_manager.safety_trip import SafetyTrip
 from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controller_manager.snapshot import Refusal, Snapshot
-
-HEARTBEAT_LIMIT: Final = 0.2  # [s] the ROS side may be silent before the loop goes to DAMPING
+from humanoid_controller_manager.supervision import Supervision
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,8 @@ class ControlLoop:
         self._active = ActiveController(
             hardware, slots, safe_chain=safe_chain, patience=1.0 / update_rate
         )
-        self._monotonic = monotonic
+        self._supervision = Supervision(hardware, limits, monotonic)
+        self._longest_step = 2.0 / update_rate  # [s] a hold-up is not made up for at once
         self._state = JointState(count)
         self._effort_limit = np.full(count, np.inf)  # [Nm], as the hardware gives it
         self._stiffness = np.full(count, np.nan)  # [Nm/rad] that acts whatever is commanded
@@ -81,7 +81,6 @@ class ControlLoop:
         self._requests: Mailbox[SwitchRequest] = Mailbox()
         self._ways_down: Mailbox[SwitchRequest] = Mailbox()
         self._fault_resets: Mailbox[bool] = Mailbox()
-        self._heartbeat: float | None = None
         self._abandoned = False
         self._snapshot: Snapshot | None = None
 
@@ -105,7 +104,11 @@ class ControlLoop:
 
     def heartbeat(self) -> None:
         """The ROS side is alive. Supervised from the first call on."""
-        self._heartbeat = self._monotonic()
+        self._supervision.heartbeat()
+
+    def supervise(self, trip: SafetyTrip) -> None:
+        """Have `trip` judge what is measured. Before `start`; without it everything is believed."""
+        self._supervision.trip = trip
 
     def refusal_of(self, controller: str) -> str:
         """Why `controller` can't be activated on this hardware; empty if it can."""
@@ -152,9 +155,9 @@ class ControlLoop:
         """
         state, command, active = self._state, self._command, self._active
         self.hardware.read(state, now, period)
-        before = active.switch_number, active.phase, self._ticket
+        before = active.switch_number, active.phase, self._ticket, active.fall
         tick = Tick(self._measured, now, period, clock)
-        must_leave = self._stalled() or self._serve_requests(tick)
+        must_leave = self._reason_to_leave(tick)
         if must_leave:
             active.fall_back(must_leave, tick, command)
         else:
@@ -163,7 +166,9 @@ class ControlLoop:
             self.limits.set_effort_limit(self._effort_limit)
         if self.hardware.realized_stiffness(self._stiffness):
             self.limits.set_realized_stiffness(self._stiffness)
-        self.limits.apply(state, command)
+        if before[:2] != (active.switch_number, active.phase):
+            self._supervision.mode_begins()
+        self.limits.apply(state, command, min(period, self._longest_step))
         if self._abandoned:
             return
         self.hardware.write(command, now, period)
@@ -171,7 +176,7 @@ class ControlLoop:
         self._ticks += 1
         self._snapshot = self._take_snapshot(now)
         if self.on_change and (
-            changed or before != (active.switch_number, active.phase, self._ticket)
+            changed or before != (active.switch_number, active.phase, self._ticket, active.fall)
         ):
             self.on_change()
 
@@ -180,11 +185,18 @@ class ControlLoop:
         self._active.leave()
         self.hardware.deactivate()
 
-    def _stalled(self) -> str:
-        if self._heartbeat is None or self._active.mode in SAFE_MODES:
+    def _reason_to_leave(self, tick: Tick) -> str:
+        """Serve requests. Why the controller in charge must be left then; empty if it needn't."""
+        supervision, active = self._supervision, self._active
+        supervision.look(self._state, self._command, tick.period)
+        reason = supervision.stalled(active.mode) or self._serve_requests(tick)
+        if reason:
+            return reason
+        reason = supervision.implausible(active.mode)
+        if reason and active.mode is Mode.DAMPING:
+            active.note_fall(reason)
             return ""
-        silence = self._monotonic() - self._heartbeat
-        return f"ROS side silent for {silence:.2f} s" if silence > HEARTBEAT_LIMIT else ""
+        return reason
 
     def _serve_requests(self, tick: Tick) -> str:
         """Switch if asked to. Why the controller in charge must be left; empty if it needn't."""

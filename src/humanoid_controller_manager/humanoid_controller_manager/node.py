@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import SafetyStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
@@ -19,12 +19,9 @@ from humanoid_control_common.config import Document
 from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.controller_sides import ControllerSides
-from humanoid_controller_manager.diagnostics import (
-    diagnostic_array,
-    limits_status,
-    report_status,
-    timing_status,
-)
+from humanoid_controller_manager.diagnostics import Diagnostician
+from humanoid_controller_manager.diagnostics_message import diagnostic_arrays
+from humanoid_controller_manager.flight_recorder import FlightRecorder, flight_recorder
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_loading import load_hardware
 from humanoid_controller_manager.lifecycle import Lifecycle
@@ -42,6 +39,7 @@ from humanoid_controller_manager.registry import Registry, listeners_of, slots_o
 from humanoid_controller_manager.ros_host import RosHost
 from humanoid_controller_manager.ros_node import configured_node, parameters_of
 from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.safety_trip import SafetyTrip
 from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controller_manager.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.urdf import parse_robot_description
@@ -81,7 +79,11 @@ class ControllerManagerNode:
             update_rate=rate,
             monotonic=time.monotonic,
         )
+        joints, limits = self.robot.joints, self.robot.limits
+        safety_limit = parameters.velocity_safety_limit(joints, limits)
+        self.loop.supervise(SafetyTrip(joints, limits, safety_limit, rate))
         self.runner = LoopRunner(self.loop, rate, self._publish)
+        self.flight: FlightRecorder | None = None  # from the start on, where there is memory
         # As fast as possible for the loop must not mean a flood for everybody else.
         interval = 0.0 if self.runner.paced else 1.0 / rate
         self._hardware_listeners = self._attach_hardware()
@@ -92,9 +94,17 @@ class ControllerManagerNode:
     def start(self) -> None:
         """Bring the hardware up and let the loop run. Raises what ControlLoop.start raises."""
         self._create_publishers()
+        self._diagnostician = Diagnostician(self.loop, self.runner)
         calm_interpreter()
+        rate, urdf = self.robot.update_rate, self.description.urdf
+        self.flight = flight_recorder(self.loop, self.runner, rate, urdf)
         self._outbox.start()
-        self.runner.start(self._initial)
+        try:
+            self.runner.start(self._initial)
+        except Exception:
+            self._end_flight()  # nothing has flown
+            raise
+        self._tell_of_watchdogs()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.node.create_timer(1.0, self._publish_diagnostics, clock=steady)
         self.publish_safety()
@@ -105,6 +115,8 @@ class ControllerManagerNode:
             self.runner.stop()
         finally:
             self._outbox.stop()
+            if self.runner.failure is None:  # else the black box has something to tell
+                self._end_flight()
 
     def stamp(self, snapshot: Snapshot) -> Time:
         """ROS time of a tick: simulated where the hardware provides time, else the system's."""
@@ -115,15 +127,29 @@ class ControllerManagerNode:
         return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
     def publish_safety(self) -> None:
-        """Publish the reports of the hardware components that changed."""
+        """Publish the reports that changed; diagnostics too if something got better or worse."""
         snapshot = self.loop.snapshot
         for report in snapshot.reports:
             if self._published.get(report.source) == report:
                 continue
             self._published[report.source] = report
             self._safety[report.source].publish(self._safety_message(report, snapshot))
+        if self._diagnostician.changed():
+            self._publish_diagnostics()
 
     # Inside.
+
+    def _end_flight(self) -> None:
+        if self.flight is not None:
+            self.flight.end()
+
+    def _tell_of_watchdogs(self) -> None:
+        members = self.loop.hardware.members
+        if names := ", ".join(name for member in members for name in member.unwatched()):
+            self.node.get_logger().warning(
+                f"joints without a watchdog of their own: {names}: if this computer fails, they "
+                "go on with their last set point and gains"
+            )
 
     def _document_of(self, node: Node) -> Document:
         return node_document(node.get_name(), parameters_of(node), self.files)
@@ -165,13 +191,14 @@ class ControllerManagerNode:
         return self.runner.now()
 
     def _publish(self, snapshot: Snapshot) -> None:
+        if self.flight is not None:
+            self.flight.record(snapshot)
         self._outbox.put(snapshot)
 
     def _create_publishers(self) -> None:
         description = self.node.create_publisher(String, "/robot_description", LATCHED)
         description.publish(String(data=self.description.urdf))
         self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self._overruns_reported = 0
         self._published: dict[str, SafetyReport] = {}
         self._safety = {
             info.name: self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
@@ -189,12 +216,6 @@ class ControllerManagerNode:
         return message
 
     def _publish_diagnostics(self) -> None:
-        snapshot = self.loop.snapshot
-        overruns = self.runner.statistics.overruns
-        statuses: list[DiagnosticStatus] = [
-            timing_status(self.runner, overruns - self._overruns_reported),
-            limits_status(self.loop.limits, self.description.joints.names),
-            *(report_status(report) for report in snapshot.reports),
-        ]
-        self._overruns_reported = overruns
-        self._diagnostics.publish(diagnostic_array(self.stamp(snapshot), statuses))
+        diagnoses = self._diagnostician.report()
+        for array in diagnostic_arrays(self.stamp(self.loop.snapshot), diagnoses):
+            self._diagnostics.publish(array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -12,11 +13,13 @@ from pydantic import Field, field_validator
 
 from humanoid_control_common.config import Document, KeyPath, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 
 Parameters = TypeVar("Parameters", bound=StrictModel)
 
 # Parameters that every ROS node has, whoever it is.
 _SECTION = "ros__parameters"
+_PER_JOINT = "velocity_safety_limits"  # a mapping of the manager that is no controller
 _OF_EVERY_NODE = ("use_sim_time", "qos_overrides", "start_type_description_service")
 
 
@@ -41,7 +44,30 @@ class ManagerParameters(StrictModel):
     robot_description: str  # URDF
     initial_controller: str
     safe_controllers: list[str] = Field(min_length=1)
+    # Measured speeds beyond the joint's velocity limit times this factor lead to DAMPING ...
+    velocity_safety_factor: float = Field(default=2.0, gt=1.0, allow_inf_nan=False)
+    # ... or, of single joints, beyond this many rad/s.
+    velocity_safety_limits: dict[str, float] = Field(default_factory=dict)
     controllers: dict[str, ControllerEntry]  # in the order they are brought up
+
+    @field_validator("velocity_safety_limits")
+    @classmethod
+    def _positive(cls, value: dict[str, float]) -> dict[str, float]:
+        for joint, limit in value.items():
+            if not 0.0 < limit < math.inf:
+                raise ValueError(f"{joint} is {limit:g} rad/s, expected a positive number")
+        return value
+
+    def velocity_safety_limit(self, joints: JointSet, limits: JointLimits) -> FloatArray:
+        """Speed [rad/s] of each joint beyond which nothing is asked any more, (n_joints,).
+
+        Raises ConfigError for unknown joints.
+        """
+        safety: FloatArray = limits.velocity * self.velocity_safety_factor
+        safety[joints.indices(self.velocity_safety_limits)] = list(
+            self.velocity_safety_limits.values()
+        )
+        return safety
 
     @field_validator("controllers")
     @classmethod
@@ -125,7 +151,7 @@ def manager_parameters(document: Document) -> ManagerParameters:
     own: dict[str, Any] = {}
     entries: dict[str, Any] = {}
     for key, value in document.content.items():
-        (entries if isinstance(value, Mapping) else own)[key] = value
+        (entries if isinstance(value, Mapping) and key != _PER_JOINT else own)[key] = value
     order = list(document.places)
     names = sorted(
         entries, key=lambda n: order.index((n,)) if (n,) in document.places else len(order)

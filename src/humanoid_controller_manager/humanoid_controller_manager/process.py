@@ -14,10 +14,11 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from humanoid_control_common.errors import ControllerError, RobotError
+from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.authority import LoopAuthority, SwitchAuthority
 from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_controller_manager.ending import Ending, ToldOfTheEnd, end_of
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
@@ -68,18 +69,15 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
         return 1
 
 
-def _stop(manager: ControllerManagerNode) -> bool:
-    """Stop the loop and disable the joints. Whether all of them are without torque."""
-    try:
-        manager.stop()
-    except ControllerError as error:
-        manager.node.get_logger().fatal(str(error))
-        return False
-    except ExceptionGroup as failures:
-        said = "; ".join(str(failure) for failure in failures.exceptions)
-        manager.node.get_logger().fatal(f"{failures.message}: {said}")
-        return False
-    return True
+def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> Ending:
+    """Stop the loop, disable the joints, and tell who wants to know."""
+    ending = end_of(manager)
+    if ending.failure:
+        manager.node.get_logger().fatal(ending.failure)
+    for companion in companions:
+        if isinstance(companion, ToldOfTheEnd):
+            companion.ended(ending)
+    return ending
 
 
 def authority_of(companions: Sequence[object], loop: ControlLoop) -> SwitchAuthority:
@@ -117,9 +115,9 @@ def _spin(
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
             manager.loop.heartbeat()
     finally:
-        stopped = _stop(manager)
+        ending = _stop(manager, companions)
         services.stop()
-    if not stopped:
+    if ending.failure:
         return 1
     if manager.runner.failure is not None:
         logger.fatal(f"the control loop died: {manager.runner.failure!r}")

@@ -43,14 +43,15 @@ class LoopRunner:
         self._source = loop.hardware.time_source
         self.realtime = realtime and self._source is None
         factor = 1.0 if self._source is None else self._source.real_time_factor
-        self._wall_period = 0.0 if factor == 0.0 else 1.0 / (update_rate * factor)
+        # [s] of wall time between two ticks; 0: it does not keep pace with it
+        self.wall_period = 0.0 if factor == 0.0 else 1.0 / (update_rate * factor)
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="control_loop", daemon=True)
 
     @property
     def paced(self) -> bool:
         """Whether the loop keeps pace with wall time."""
-        return self._wall_period > 0.0
+        return self.wall_period > 0.0
 
     def now(self) -> float:
         """The loop's time [s]: simulated where a component provides it, else monotonic."""
@@ -69,7 +70,7 @@ class LoopRunner:
         Raises ExceptionGroup of what could not be deactivated, ControllerError if a tick hangs.
         """
         self._stopping = True
-        self._thread.join(PATIENCE + self._wall_period)
+        self._thread.join(PATIENCE + self.wall_period)
         if self._thread.is_alive():
             controller = self._loop.snapshot.controller
             self._loop.abandon()
@@ -95,7 +96,7 @@ class LoopRunner:
     def _cycle(self) -> None:
         loop, statistics, now = self._loop, self.statistics, self.now
         hardware = loop.hardware
-        pacer = Pacer(self._wall_period, statistics, idle_until=hardware.idle_until)
+        pacer = Pacer(self.wall_period, statistics, idle_until=hardware.idle_until)
         last = now()
         pacer.wait()
         while not self._stopping:

@@ -32,6 +32,7 @@ class TimingStatistics:
 
     def __init__(self) -> None:
         self.overruns = 0
+        self.latest_execution = 0.0  # [s]
         self._ticks = 0
         self._starts = np.zeros(WINDOW)
         self._executions = np.zeros(WINDOW)
@@ -40,7 +41,7 @@ class TimingStatistics:
         """A tick began at `start` and took `execution` [s]."""
         slot = self._ticks % WINDOW
         self._starts[slot] = start
-        self._executions[slot] = execution
+        self._executions[slot] = self.latest_execution = execution
         self._ticks += 1
 
     def summary(self) -> TimingSummary:

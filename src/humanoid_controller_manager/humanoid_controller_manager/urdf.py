@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.joints import JointLimits, JointSet, SoftLimits
 from humanoid_control_common.surface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
 
@@ -109,7 +109,9 @@ def _claimed_joints(
 
 def _limits(elements: list[ElementTree.Element]) -> JointLimits:
     rows = [_limit_row(element) for element in elements]
-    return JointLimits(*(np.array(column) for column in zip(*rows, strict=True)))
+    soft = [_soft_row(element, row) for element, row in zip(elements, rows, strict=True)]
+    lower, upper, velocity, effort = np.array(rows).T.copy()
+    return JointLimits(lower, upper, velocity, effort, SoftLimits(*np.array(soft).T.copy()))
 
 
 def _limit_row(element: ElementTree.Element) -> list[float]:
@@ -128,6 +130,27 @@ def _limit_row(element: ElementTree.Element) -> list[float]:
         raise ConfigError(
             f"joint '{name}': limits lower {lower:g}, upper {upper:g}, velocity {velocity:g}, "
             f"effort {effort:g}; expected lower < upper, velocity > 0, effort > 0"
+        )
+    return row
+
+
+def _soft_row(element: ElementTree.Element, limit: list[float]) -> list[float]:
+    """Lower, upper, k_position and k_velocity of <safety_controller>; without it soft is hard."""
+    name = element.get("name", "")
+    safety = element.find("safety_controller")
+    attributes = {} if safety is None else safety.attrib
+    lower, upper = limit[:2]
+    defaults = {"soft_lower_limit": lower, "soft_upper_limit": upper, "k_position": 0.0}
+    row = [
+        number(attributes.get(key, str(default)), f"joint '{name}': safety_controller {key}")
+        for key, default in (defaults | {"k_velocity": 0.0}).items()
+    ]
+    soft_lower, soft_upper, k_position, k_velocity = row
+    if not lower <= soft_lower < soft_upper <= upper or min(k_position, k_velocity) < 0.0:
+        raise ConfigError(
+            f"joint '{name}': safety_controller from {soft_lower:g} to {soft_upper:g}, "
+            f"k_position {k_position:g}, k_velocity {k_velocity:g}; expected a range within the "
+            f"limits {lower:g} to {upper:g} and no negative gain"
         )
     return row
 
@@ -163,9 +186,7 @@ def _block(
         plugin=plugin,
         parameters=dict(_parameters(block.find("hardware"))),
         joints=infos,
-        limits=JointLimits(
-            limits.lower[rows], limits.upper[rows], limits.velocity[rows], limits.effort[rows]
-        ),
+        limits=limits.of(rows),
         update_rate=update_rate,
         urdf=urdf,
     )

@@ -52,6 +52,7 @@ def test_commands_are_scattered_to_the_components_own_order(prime: Any) -> None:
 
     robot.controllers["torque"].behave = mark
     robot.run("torque")
+    robot.tick(100)  # targets move no faster than the joints may
 
     offsets = np.array([[0.0], [0.01], [0.02], [0.03], [0.04]])
     assert np.allclose(ring.written[-1], _numbers(EROB) + offsets, rtol=0, atol=1e-12)
@@ -324,3 +325,25 @@ def test_deactivation_tries_all_and_names_those_that_failed(
     told = {str(error) for error in caught.value.exceptions}
     assert told == {"first: first stuck", "third: third stuck"}
     assert all(component.calls[-1] == "on_deactivate" for component, _ in parts.values())
+
+
+def test_all_who_mind_the_loop_are_told_of_its_end_before_anybody_is_deactivated(
+    rig: Any, scripted_hardware: Any
+) -> None:
+    bus, ring = scripted_hardware(), scripted_hardware()
+    told: list[str] = []
+    bus.loop_ended = lambda: told.append(ring.calls[-1])
+    robot = rig({"bus": (bus, ("a",)), "ring": (ring, ("b",))}).start()
+    robot.loop.stop()
+    assert len(told) == 1
+    assert told != ["on_deactivate"]
+    assert ring.calls[-1] == "on_deactivate"
+
+
+def test_joints_whose_actuators_never_let_go_by_themselves_are_named(
+    rig: Any, scripted_hardware: Any
+) -> None:
+    bus, simulator = scripted_hardware(), scripted_hardware()
+    bus.watchdog_times = lambda: np.array([0.2, np.inf, np.inf])
+    robot = rig({"bus": (bus, ("a", "b", "c")), "simulator": (simulator, ("d",))})
+    assert [member.unwatched() for member in robot.group.members] == [["b", "c"], []]

@@ -9,6 +9,7 @@ import pytest
 
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.limits import Limited
 from humanoid_controller_manager.snapshot import Phase
 
 HEARTBEAT_LIMIT = 0.2  # [s]
@@ -20,17 +21,18 @@ def test_what_is_reported_is_what_was_written_after_limits(rig: Any) -> None:
     def far(state: Any, command: Any, now: float, period: float) -> None:
         command.position[:] = 5.0
         command.velocity[:] = -50.0
-        command.effort[:] = 30.0
+        command.effort[:] = -30.0
         command.stiffness[:] = 20.0
 
     robot.controllers["torque"].behave = far
     snapshot = robot.run("torque")
 
     assert np.array_equal(snapshot.command.array, robot.arm.written[-1])
-    assert np.all(snapshot.command.position == 1.0)  # 0.5 rad + 10 Nm / 20 Nm/rad
+    assert snapshot.command.position == pytest.approx(0.5 + 3.0 * 0.01, 1e-3)  # rad/s, s
     assert np.all(snapshot.command.velocity == -3.0)
-    assert np.all(snapshot.command.effort == 10.0)
-    assert np.all(robot.limits.counts == 1)
+    assert np.all(snapshot.command.effort == -10.0)
+    assert robot.limits.counts[Limited.POSITION].tolist() == [1, 1, 1]
+    assert robot.limits.counts[Limited.VELOCITY].tolist() == [1, 1, 1]
 
 
 def test_a_later_tick_does_not_change_an_earlier_snapshot(rig: Any) -> None:

@@ -6,11 +6,13 @@ from array import array
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import Field
 
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_controller_manager.parameters import (
     ManagerParameters,
     controller_entry,
@@ -79,6 +81,19 @@ def test_controllers_come_up_in_the_order_of_the_file(tmp_path: Path, prefix: st
     assert list(_manager(tmp_path, text).controllers) == ["zebra", "ape", "mule"]
 
 
+def test_speeds_that_trip_are_a_factor_of_the_limits_or_given_for_single_joints(
+    tmp_path: Path,
+) -> None:
+    joints, ones = JointSet(("a", "b")), np.ones(2)
+    limits = JointLimits(-ones, ones, 4.0 * ones, ones)
+    changes = {"velocity_safety_factor": 1.5, "velocity_safety_limits.b": 5.0}
+    assert _manager(tmp_path).velocity_safety_limit(joints, limits).tolist() == [8.0, 8.0]
+    given = _manager(tmp_path, **changes)
+    assert given.velocity_safety_limit(joints, limits).tolist() == [6.0, 5.0]
+    with pytest.raises(ConfigError, match="unknown joint b"):
+        given.velocity_safety_limit(JointSet(("a", "c")), limits)
+
+
 def test_controllers_of_no_file_come_last(tmp_path: Path) -> None:
     parameters = _manager(tmp_path, **{"aardvark.type": "x/A"})
     assert list(parameters.controllers) == ["zebra", "ape", "mule", "aardvark"]
@@ -102,6 +117,8 @@ def test_a_later_file_adds_to_an_earlier_one(tmp_path: Path) -> None:
         ({"update_rate": 0}, 3, ["'update_rate'", "greater than 0"]),
         ({"safe_controllers": []}, 5, ["'safe_controllers'"]),
         ({"safe_controllers": "zebra"}, 5, ["'safe_controllers'", "list"]),
+        ({"velocity_safety_factor": 1.0}, 2, ["'velocity_safety_factor'", "greater than 1"]),
+        ({"velocity_safety_limits.a": -1.0}, 2, ["a is -1 rad/s, expected a positive number"]),
         ({"zebra.type": 7}, 7, ["zebra.type", "7"]),
         ({"ape.fallback_controllers": "zebra"}, 10, ["ape.fallback_controllers", "list"]),
         ({"mule.speed": 3}, 11, ["unknown key", "mule.speed"]),

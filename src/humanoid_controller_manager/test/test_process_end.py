@@ -8,21 +8,67 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_controller_manager import process
+from humanoid_controller_manager.ending import Ending, end_of
+
+
+def manager_that(stop: Any) -> Any:
+    """A manager of two components, of which one can say what its exit makes sure of."""
+    side = SimpleNamespace(exit_check="gate read back as 0")
+    members = [
+        SimpleNamespace(info=SimpleNamespace(name="Side"), component=side),
+        SimpleNamespace(info=SimpleNamespace(name="CAN"), component=object()),
+    ]
+    return SimpleNamespace(
+        stop=stop, loop=SimpleNamespace(hardware=SimpleNamespace(members=members))
+    )
+
+
+def raising(error: Exception) -> Any:
+    def stop() -> None:
+        raise error
+
+    return stop
+
+
+FAILURES = [HardwareError("Side: elbow may be armed"), HardwareError("CAN: no adapter")]
+BOTH = ExceptionGroup("joints may still be powered", FAILURES)
+
+
+def test_an_end_in_order_says_what_was_made_sure_of() -> None:
+    assert end_of(manager_that(lambda: None)) == Ending(
+        "", ("Side (gate read back as 0)", "CAN (deactivated)")
+    )
 
 
 def test_what_may_still_be_powered_is_said_in_sentences() -> None:
-    said: list[str] = []
-    failures = [HardwareError("Side: elbow may be armed"), HardwareError("CAN: no adapter")]
+    ending = end_of(manager_that(raising(BOTH)))
+    text = "joints may still be powered: Side: elbow may be armed; CAN: no adapter"
+    assert ending == Ending(text, ())
 
-    def stop() -> None:
-        raise ExceptionGroup("joints may still be powered", failures)
 
-    node = SimpleNamespace(get_logger=lambda: SimpleNamespace(fatal=said.append))
-    manager: Any = SimpleNamespace(stop=stop, node=node)
-    assert process._stop(manager) is False
-    assert said == ["joints may still be powered: Side: elbow may be armed; CAN: no adapter"]
+def test_a_component_that_left_in_order_is_named_beside_one_that_did_not() -> None:
+    one = ExceptionGroup("joints may still be powered", FAILURES[1:])
+    assert end_of(manager_that(raising(one))) == Ending(
+        "joints may still be powered: CAN: no adapter", ("Side (gate read back as 0)",)
+    )
+
+
+def test_after_a_loop_that_hangs_nothing_is_called_made_sure_of() -> None:
+    ending = end_of(manager_that(raising(ControllerError("the control loop hangs"))))
+    assert ending == Ending("the control loop hangs", ())
+
+
+def test_failures_are_logged_and_told_to_companions() -> None:
+    logged: list[str] = []
+    told: list[Ending] = []
+    manager = manager_that(raising(BOTH))
+    manager.node = SimpleNamespace(get_logger=lambda: SimpleNamespace(fatal=logged.append))
+    companions: Any = [SimpleNamespace(ended=told.append), SimpleNamespace()]
+    ending = process._stop(manager, companions)
+    assert told == [ending]
+    assert logged == [ending.failure]
 
 
 def test_start_that_fails_half_way_also_tells_its_notes(

@@ -76,6 +76,34 @@ def test_limits_follow_their_joints_into_the_blocks() -> None:
     assert limits.effort.tolist() == [300.0, 100.0]
 
 
+def safety(
+    lower: float = -0.9, upper: float = 1.8, k_position: float = 20.0, k_velocity: float = 5.0
+) -> str:
+    return (
+        f'{LIMIT}<safety_controller soft_lower_limit="{lower}" soft_upper_limit="{upper}" '
+        f'k_position="{k_position}" k_velocity="{k_velocity}"/>'
+    )
+
+
+def test_soft_limits_are_read_and_without_them_the_range_is_the_joints_own() -> None:
+    urdf = robot(joint("a", safety()), joint("b"), block("one", claimed("a"), claimed("b")))
+    limits = parse_robot_description(urdf, 50.0).blocks[0].limits
+    assert limits.target_lower.tolist() == [-0.9, -1.0]
+    assert limits.target_upper.tolist() == [1.8, 2.0]
+    assert limits.soft is not None
+    assert limits.soft.position_gain.tolist() == [20.0, 0.0]
+    assert limits.soft.velocity_gain.tolist() == [5.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "change", [{"lower": -1.1}, {"upper": 2.1}, {"lower": 1.9}, {"k_position": -1.0}], ids=str
+)
+def test_soft_limits_that_make_no_sense_are_told_with_their_joint(change: Any) -> None:
+    said = _error(robot(joint("a", safety(**change)), block("one", claimed("a"))))
+    assert said.startswith("joint 'a': safety_controller from ")
+    assert "expected a range within the limits -1 to 2 and no negative gain" in said
+
+
 def test_a_block_hands_on_its_parameters() -> None:
     urdf = robot(
         ABC,

@@ -22,6 +22,7 @@ class Button(IntEnum):
     L1 = 4
     R1 = 5
     BACK = 6
+    START = 7
 
 
 # In this order: whoever presses everything at once means DAMP.
@@ -33,6 +34,11 @@ CHORDS: Final = (
     (Intent.START_LOCOMOTION, {Button.R1, Button.A}),
     (Intent.START_REMOTE, {Button.R1, Button.B}),
 )
+
+
+def wants_stop(buttons: Sequence[int]) -> bool:
+    """Whether START is held, which stops: also when the gamepad comes, whatever else is held."""
+    return len(buttons) > Button.START and bool(buttons[Button.START])
 
 
 class Gamepad:

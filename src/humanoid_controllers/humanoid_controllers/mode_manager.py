@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from humanoid_control_common.modes import (
     MODE_OF_INTENT,
@@ -18,41 +17,23 @@ from humanoid_control_common.modes import (
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controller_manager.switch_desk import Loop, SwitchDesk
+from humanoid_controllers.emergency_stop import EmergencyStop
 from humanoid_controllers.impedance_watch import ImpedanceWatch
+from humanoid_controllers.loop_watch import LoopWatch
+from humanoid_controllers.statement import Answer, Statement
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What an operator is told."""
-
-    accepted: bool
-    message: str
-    shut_down: bool = False
-    ticket: int = 0  # of the request to the loop, if there is one
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What is in force, as published on /control_mode."""
-
-    mode: Mode
-    controller_name: str
-    status_message: str
-    switch_number: int
-
-
 class ModeManager:
-    """Decides on intents by the rules of `humanoid_control_common.modes` and reacts to safety.
-
-    Called by one thread only.
+    """Decides on intents by the rules of common's `modes`, reacts to safety; used by one thread.
 
     Args:
         controller_of: the controller of a mode, None if there is none now; there always is one
             of DAMPING or ZERO_TORQUE.
         safety: reports of sources outside the loop; those of the hardware come with the snapshots.
         impedance: where an impedance manager sets the gains of drives, what it reports; else None.
+        stop: the operator's stop.
     """
 
     def __init__(
@@ -61,11 +42,15 @@ class ModeManager:
         controller_of: Callable[[Mode], str | None],
         safety: SafetyMonitor,
         impedance: ImpedanceWatch | None = None,
+        stop: EmergencyStop | None = None,
     ) -> None:
         self._loop = loop
         self._controller_of = controller_of
         self._safety = safety
         self._impedance = impedance
+        self._stop = stop or EmergencyStop()
+        self._watch = LoopWatch()
+        self._closed = ""  # why nothing is decided any more; empty while it is
         self._desk = SwitchDesk(loop)
         self._problem = ""  # what safety has against stiff modes, at the latest look
         self._message = ""
@@ -87,6 +72,8 @@ class ModeManager:
         `controller` is to carry it out; None for the one that usually does.
         """
         snapshot = self.observe(now)
+        if self._closed:
+            return self._refuse(f"Rejected {intent.value}: {self._closed}")
         named = controller or self._usual(intent)
         decision = decide(self._situation(snapshot, now, named), intent)
         match decision.verdict:
@@ -99,12 +86,17 @@ class ModeManager:
                 return Answer(True, "shutting down", shut_down=True)
             case Verdict.SWITCH:
                 assert decision.mode is not None
-                return self._switch(intent, decision.mode, snapshot, named)
+                return self._switch(intent, decision.mode, snapshot, now, named)
 
     @property
     def asked_for(self) -> str:
         """The controller a switch is on its way to; empty if none is."""
         return self._desk.asked_for
+
+    @property
+    def fall(self) -> str:
+        """Why requests are refused until `clear_fault`; empty if they aren't."""
+        return self._latched
 
     def refuse_unknown_mode(self, number: int) -> Answer:
         """Answer a request for a mode that does not exist."""
@@ -115,15 +107,27 @@ class ModeManager:
         """Reset drive faults and, if safety is well again, let requests in."""
         snapshot = self.observe(now)
         mode = snapshot.mode
+        if self._closed:
+            return Answer(False, self._closed)
         if mode not in SAFE_MODES:
             return Answer(False, f"requires ZERO_TORQUE or DAMPING (currently {mode.name})")
         self._loop.request_fault_reset()
+        self._stop.release(now)
+        self._problem = self._safety_problem(snapshot, now)
         if self._problem:
             hint = "call again when it is gone; a source that ended counts until a restart"
             return Answer(False, f"reset sent, but {self._problem}; {hint}")
         self._latched = ""
         self._message = ""
         return Answer(True, "faults cleared")
+
+    def close(self, reason: str) -> None:
+        """Refuse everything from now on, for `reason`; only safety goes on, and `go_down`."""
+        self._closed = self._message = reason
+
+    def go_down(self, mode: Mode) -> None:
+        """Have the loop go to a safe `mode`, whatever is in force."""
+        self._desk.go_down(self._controller_of(mode) or self._way_down)
 
     def observe(self, now: float) -> Snapshot:
         """Take notice of the latest tick, which is returned, and of safety at `now` [s].
@@ -154,6 +158,14 @@ class ModeManager:
             self._desk.go_down(self._way_down)
         return snapshot
 
+    def unconfirmed(self, snapshot: Snapshot, now: float) -> str:
+        """Why the impedance in force can't be relied on; empty if it can."""
+        if snapshot.unconfirmed:
+            return f"impedance of {snapshot.mode.name} not confirmed by {snapshot.unconfirmed}"
+        if self._impedance is None:
+            return ""
+        return self._impedance.refusal(snapshot.mode, snapshot.switch_number, now)
+
     # Inside.
 
     @property
@@ -183,28 +195,21 @@ class ModeManager:
         return Situation(
             mode=snapshot.mode,
             standby_finished=progress is not None and progress.finished,
-            safety_problem=self._problem,
+            safety_problem=self._problem or self._stop.refusal(),
             latched_fall=self._latched,
-            unconfirmed_impedance=self._unconfirmed(snapshot, now),
+            unconfirmed_impedance=self.unconfirmed(snapshot, now),
             policy_loaded=named is not None and not self._loop.refusal_of(named),
         )
-
-    def _unconfirmed(self, snapshot: Snapshot, now: float) -> str:
-        """Why the impedance in force can't be relied on; empty if it can."""
-        if snapshot.unconfirmed:
-            return f"impedance of {snapshot.mode.name} not confirmed by {snapshot.unconfirmed}"
-        if self._impedance is None:
-            return ""
-        return self._impedance.refusal(snapshot.mode, snapshot.switch_number, now)
 
     def _safety_problem(self, snapshot: Snapshot, now: float) -> str:
         for report in snapshot.reports:
             self._safety.report(report, now)
-        problem = self._safety.problem(now)
-        if self._impedance is None:
-            return problem
-        silence = self._impedance.problem(snapshot.mode, snapshot.switch_number, now)
-        return "; ".join(filter(None, (problem, silence)))
+        standstill = self._watch.problem(snapshot.tick, now)
+        problems = [standstill, self._stop.problem(now), self._safety.problem(now)]
+        if self._impedance is not None:
+            number = snapshot.switch_number
+            problems.append(self._impedance.problem(snapshot.mode, number, now))
+        return "; ".join(filter(None, problems))
 
     def _passing_fault(self, snapshot: Snapshot) -> str:
         """A hardware fault that came and went since the last look; empty if there is none."""
@@ -215,7 +220,7 @@ class ModeManager:
         return f"{fault.report.source} reported {fault.report.level.name}: {fault.report.message}"
 
     def _switch(
-        self, intent: Intent, mode: Mode, snapshot: Snapshot, controller: str | None
+        self, intent: Intent, mode: Mode, snapshot: Snapshot, now: float, controller: str | None
     ) -> Answer:
         refusal = (
             f"no controller for {mode.name} is loaded"
@@ -227,6 +232,8 @@ class ModeManager:
         self._message = ""
         if mode is Mode.DAMPING:
             self._desk.go_down(controller)
+            if standstill := self._watch.problem(snapshot.tick, now):
+                return self._refuse(f"DAMPING is asked for, but the {standstill}")
         else:
             self._desk.switch(controller, snapshot.switch_number)
         return Answer(True, f"switching to {mode.name}", ticket=self._desk.ticket)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import Joy
@@ -18,12 +18,21 @@ from humanoid_control_common.config import StrictModel
 from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_controller_manager.authority import Asked
+from humanoid_controller_manager.ending import Ending
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import node_document, parse
 from humanoid_controller_manager.ros_node import configured_node, parameters_of
-from humanoid_controllers.gamepad import Gamepad
+from humanoid_controllers import emergency_stop
+from humanoid_controllers.emergency_stop import EmergencyStop
+from humanoid_controllers.flight_notes import FlightNotes
+from humanoid_controllers.gamepad import Gamepad, wants_stop
 from humanoid_controllers.impedance_watch import ImpedanceReport, ImpedanceWatch
-from humanoid_controllers.mode_manager import Answer, ModeManager, Statement
+from humanoid_controllers.loop_watch import LoopWatch
+from humanoid_controllers.mode_manager import ModeManager
+from humanoid_controllers.power_down import PowerDown
+from humanoid_controllers.power_down_service import PowerDownService
+from humanoid_controllers.statement import Answer, Statement
+from humanoid_controllers.stop_topics import StopTopics
 
 STATEMENT_PERIOD: Final = 0.02  # [s]: statements at 50 Hz and on every change
 SERVICES: Final = {
@@ -41,6 +50,10 @@ class ModeManagerParameters(StrictModel):
 
     # Safety sources of other processes that must report at least this often [s].
     safety_deadlines: dict[str, float] = Field(default_factory=dict)
+    # The same [s] for every other source that repeats its report, not only says what changed.
+    default_safety_deadline: PositiveFloat = 2.0
+    # Longest silence [s] of everyone on /emergency_stop/heartbeat without whom the robot must stop.
+    heartbeats: dict[str, PositiveFloat] = Field(default_factory=dict)
     # Topic on which an impedance manager says what gains the drives have; empty: there is none.
     impedance_manager: str = ""
     # Whether a gamepad on /joy may ask for modes.
@@ -59,16 +72,30 @@ class ModeManagerNode:
         self.node = configured_node("mode_manager", services=True)
         document = node_document("mode_manager", parameters_of(self.node), manager.files)
         parameters = parse(ModeManagerParameters, "mode_manager", document)
-        self._monitor = SafetyMonitor(dict(parameters.safety_deadlines))
+        self._monitor = SafetyMonitor(
+            dict(parameters.safety_deadlines), parameters.default_safety_deadline
+        )
         self._impedance = ImpedanceWatch() if parameters.impedance_manager else None
+        stop = EmergencyStop(parameters.heartbeats)
         self._modes = ModeManager(
-            manager.loop, manager.registry.of_mode, self._monitor, self._impedance
+            manager.loop, manager.registry.of_mode, self._monitor, self._impedance, stop
         )
         self._manager = manager
         self._shut_down = shut_down
         self._stated: Statement | None = None
+        self._notes = FlightNotes()
         # Sources of this process come with the snapshots, newer than any topic could tell.
         self._own_sources = {info.name for info in manager.description.blocks}
+        self._own_sources.add(emergency_stop.SOURCE)
+        self._stop = StopTopics(
+            self.node,
+            stop,
+            stamp=lambda: manager.stamp(manager.loop.snapshot),
+            pressed=self.changed,
+            heartbeats=bool(parameters.heartbeats),
+        )
+        self._watch = LoopWatch()
+        self._power_down = PowerDownService(self.node, self._begin_power_down, shut_down)
         self._create_interfaces(parameters.impedance_manager)
         if parameters.gamepad:
             self._gamepad = Gamepad()
@@ -79,6 +106,11 @@ class ModeManagerNode:
         self._modes.observe(self._now())
         if self._modes.statement != self._stated:
             self._state()
+        self._stop.publish()
+
+    def ended(self, ending: Ending) -> None:
+        """See ToldOfTheEnd."""
+        self._power_down.ended(ending)
 
     def ask(self, controller: str, mode: Mode, decided_on: int) -> Asked:
         """See SwitchAuthority: an intent like any other, with the controller named."""
@@ -113,12 +145,26 @@ class ModeManagerNode:
         return time.monotonic()
 
     def _on_timer(self) -> None:
-        self._modes.observe(self._now())
+        now = self._now()
+        snapshot = self._modes.observe(now)
+        if self._watch.problem(snapshot.tick, now) and self._stop.pressed(now):
+            # The loop can't be told: the end of the process disables the joints from outside of it.
+            self._power_down.begin()
+        self._power_down.look(snapshot, now)
         self._state()
+        self._stop.publish()
+
+    def _begin_power_down(self) -> PowerDown:
+        self._modes.close("powering down")
+        joints = self._manager.robot.joints
+        modes = self._modes
+        return PowerDown(joints, modes.go_down, modes.unconfirmed, self._watch, self._now())
 
     def _state(self) -> None:
         statement = self._modes.statement
         self._stated = statement
+        self._notes.recorder = self._manager.flight  # there is none before the loop's start
+        self._notes.stated(statement, self._modes.fall)
         message = ControlMode(
             mode=int(statement.mode),
             controller_name=statement.controller_name,
@@ -138,12 +184,15 @@ class ModeManagerNode:
         self._ask(INTENT_OF_MODE[Mode(message.mode)])
 
     def _on_joy(self, message: Joy) -> None:
+        if wants_stop(message.buttons):
+            self._stop.press("gamepad")
         intent = self._gamepad.pressed(message.buttons)
         if intent is not None:
             self._ask(intent)
 
     def _ask(self, intent: Intent, controller: str | None = None) -> Answer:
         answer = self._modes.handle(intent, self._now(), controller)
+        self._notes.asked(intent.value, answer)
         self.changed()
         if answer.shut_down:
             self._shut_down()
@@ -158,6 +207,7 @@ class ModeManagerNode:
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
         answer = self._modes.clear_fault(self._now())
+        self._notes.asked("clear_fault", answer)
         self.changed()
         return _respond(response, answer)
 
@@ -181,6 +231,7 @@ class ModeManagerNode:
             text = f"unknown safety level {level} ({text})"
             level = SafetyLevel.CRITICAL  # whatever it means, it is not known to be harmless
         report = SafetyReport(message.source, SafetyLevel(level), SafetyFlag(message.flags), text)
+        self._notes.reported(report)
         self._monitor.report(report, self._now())
         self.changed()
 

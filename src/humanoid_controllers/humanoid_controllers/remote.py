@@ -141,8 +141,8 @@ class RemotePolicyController:
             # Beyond the range it would run away, and have to come all the way back.
             np.clip(
                 received.array[0],
-                self._limits.lower,
-                self._limits.upper,
+                self._limits.target_lower,
+                self._limits.target_upper,
                 out=self._target.position,
             )
             self._arrival = received.arrival

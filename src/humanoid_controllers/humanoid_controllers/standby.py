@@ -141,12 +141,13 @@ def _checked_pose(name: str, poses: Mapping[str, Pose], robot: RobotFacts) -> Fl
             f"{len(robot.joints)} joints: {', '.join(robot.joints.names)}"
         )
     limits = robot.limits
-    outside = ~((positions >= limits.lower) & (positions <= limits.upper))
+    lower, upper = limits.target_lower, limits.target_upper
+    outside = ~((positions >= lower) & (positions <= upper))
     if outside.any():
         found = "; ".join(
             f"{joint} {value:g} rad, allowed {low:g} to {high:g}"
             for joint, value, low, high, bad in zip(
-                robot.joints.names, positions, limits.lower, limits.upper, outside, strict=True
+                robot.joints.names, positions, lower, upper, outside, strict=True
             )
             if bad
         )

@@ -22,6 +22,7 @@ from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.slots import ControllerSlot
 from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controllers.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager import ModeManager
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.soft import DampingController, ZeroTorqueController
@@ -95,11 +96,14 @@ class FailingSystem(GenericSystem):
         self.fault: SafetyReport | None = None
         self.fail: set[str] = set()
         self.confirmed = True
+        self.velocity: float | None = None  # [rad/s] shown of every joint, whatever it does
         self.written: list[FloatArray] = []
         self.measured_at_write: list[FloatArray] = []
 
     def read(self, state: JointState, now: float, period: float) -> None:
         super().read(state, now, period)
+        if self.velocity is not None:
+            state.velocity[:] = self.velocity
         if "read" in self.fail:
             raise RuntimeError("read broke")
 
@@ -170,7 +174,11 @@ NAMES = {
 class Robot:
     """Loop, controllers and mode manager, as in the control process, without threads and ROS."""
 
-    def __init__(self, deadlines: dict[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        deadlines: dict[str, float] | None = None,
+        heartbeats: dict[str, float] | None = None,
+    ) -> None:
         self.hardware = FailingSystem()
         info = HardwareInfo(
             name="arm",
@@ -204,7 +212,8 @@ class Robot:
             monotonic=lambda: self.time,
         )
         self.safety = SafetyMonitor(deadlines or {})
-        self.modes = ModeManager(self.loop, NAMES.get, self.safety)
+        self.stop = EmergencyStop(heartbeats)
+        self.modes = ModeManager(self.loop, NAMES.get, self.safety, stop=self.stop)
         self.loop.start("zero_torque_controller", self.time)
 
     @property

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.modes import Intent
-from humanoid_controllers.gamepad import CHORDS, Button, Gamepad
+from humanoid_controllers.gamepad import CHORDS, Button, Gamepad, wants_stop
 
 NONE = [0] * 11
 
@@ -57,6 +57,17 @@ def test_what_is_held_when_the_gamepad_comes_asks_for_nothing() -> None:
 
 def test_damp_wins_over_whatever_else_is_pressed(gamepad: Gamepad) -> None:
     assert gamepad.pressed([1] * 11) is Intent.DAMP
+
+
+@pytest.mark.parametrize("others", [(), (Button.L1, Button.A), tuple(Button)])
+def test_start_stops_whatever_else_is_held(others: tuple[Button, ...]) -> None:
+    assert wants_stop(held(Button.START, *others))
+
+
+def test_no_other_button_stops_and_a_gamepad_without_start_does_not(gamepad: Gamepad) -> None:
+    assert not wants_stop(held(*(set(Button) - {Button.START})))
+    assert not wants_stop([1] * Button.START)
+    assert gamepad.pressed(held(Button.START)) is None
 
 
 @given(st.lists(st.lists(st.integers(0, 1), max_size=12), max_size=20))

@@ -40,11 +40,17 @@ class RobotMachine(RuleBasedStateMachine):
         self.going_down = False
         self.number = 0
 
-    @initialize(silent_limit=st.sampled_from([None, 0.5]))
-    def power_on(self, silent_limit: float | None) -> None:
+    @initialize(
+        silent_limit=st.sampled_from([None, 0.5]), heartbeat=st.sampled_from([None, None, 0.2])
+    )
+    def power_on(self, silent_limit: float | None, heartbeat: float | None) -> None:
         deadlines = {} if silent_limit is None else {"watch": silent_limit}
-        self.robot = self.robot_type(deadlines)
+        self.robot = self.robot_type(deadlines, {} if heartbeat is None else {"desk": heartbeat})
         self.deadline = silent_limit
+        self.heartbeat = heartbeat
+        self.beat_at: float | None = None
+        self.beating = False
+        self.stopped = False  # by the operator, not cleared since
         self.heard = 0.0
         self.robot.observe()
 
@@ -103,6 +109,17 @@ class RobotMachine(RuleBasedStateMachine):
         self.robot.observe()  # as the node does for every report
         self._notice()
 
+    @rule(door=st.sampled_from(["topic", "gamepad"]))
+    def press_stop(self, door: str) -> None:
+        self.robot.stop.press(door)
+        self.stopped = True
+        self.robot.observe()  # as the node does for every stop
+        self._notice()
+
+    @rule(beating=st.booleans())
+    def beat(self, beating: bool) -> None:
+        self.beating = beating
+
     @rule()
     def watch_reports(self) -> None:
         self.robot.safety.report(SafetyReport("watch"), self.robot.time)
@@ -128,6 +145,8 @@ class RobotMachine(RuleBasedStateMachine):
     def clear(self) -> None:
         mode = self.robot.mode
         answer = self.robot.modes.clear_fault(self.robot.time)
+        if mode in SAFE_MODES:
+            self.stopped = self._silent_desk()
         if answer.accepted:
             assert mode in SAFE_MODES
             assert not self._problem()
@@ -140,7 +159,12 @@ class RobotMachine(RuleBasedStateMachine):
     def _tick(self) -> None:
         problem_before = self._problem()
         falls_before = self._falls()
+        if self.beating and self.heartbeat is not None:
+            self.stopped |= self._silent_desk()
+            self.robot.stop.beat("desk", self.robot.time)
+            self.beat_at = self.robot.time
         self.robot.tick()
+        self.stopped |= self._silent_desk()
         hardware = self.robot.hardware
         level = hardware.fault.level if hardware.fault else SafetyLevel.OK
         self.bad["arm"] = bool(hardware.fail) or level >= SafetyLevel.FAULT
@@ -163,7 +187,12 @@ class RobotMachine(RuleBasedStateMachine):
 
     def _problem(self) -> bool:
         silent = self.deadline is not None and self.robot.time - self.heard > self.deadline
-        return silent or any(self.bad.values())
+        return silent or self.stopped or any(self.bad.values())
+
+    def _silent_desk(self) -> bool:
+        if self.heartbeat is None or self.beat_at is None:
+            return False
+        return bool(self.robot.time - self.beat_at > self.heartbeat)
 
     def _check_command(self) -> None:
         written = self.robot.hardware.written[-1]
@@ -191,6 +220,11 @@ class RobotMachine(RuleBasedStateMachine):
             assert running == [snapshot.mode]
         else:
             assert running == []
+
+    @invariant()
+    def no_stiff_mode_begins_before_the_first_beat(self) -> None:
+        if self.heartbeat is not None and self.beat_at is None:
+            assert self.robot.modes.statement.mode in SAFE_MODES
 
     @invariant()
     def a_latched_robot_is_soft_after_the_next_tick(self) -> None:

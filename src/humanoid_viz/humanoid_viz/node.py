@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.modes import Mode
@@ -20,6 +22,7 @@ from humanoid_viz.polled_node import PolledTopic
 from humanoid_viz.qos import LATCHED, LATCHED_PER_SOURCE, STREAM
 from humanoid_viz.state import SafetyReport, StandbyProgress, Statement
 
+STOP_TOPIC = "/emergency_stop"
 CLEAR_FAULT = "/mode_manager/clear_fault"
 CLEAR_FAULT_TIMEOUT = 3.0  # [s]
 
@@ -30,9 +33,10 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
     def __init__(self, board: Board) -> None:
         super().__init__("viewer")
         self._board = board
-        self._wishes: deque[Mode | None] = deque()  # None: clear the fault
+        self._wishes: deque[Callable[[], None]] = deque()
         self._wake = self.create_guard_condition(self._carry_out)
         self._requests = self.create_publisher(ControlMode, "/control_mode", 10)
+        self._stops = self.create_publisher(Bool, STOP_TOPIC, 10)
         self._clear_fault = self.create_client(Trigger, CLEAR_FAULT)
         self._joint_states = PolledTopic(self, JointState, "/prime/joint_states", STREAM)
         self._joint_commands = PolledTopic(self, MITCommand, "/prime/joint_commands", STREAM)
@@ -44,6 +48,12 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         self.create_subscription(
             SafetyStatus, "/safety_status", self._note_safety, LATCHED_PER_SOURCE
         )
+
+    def token_file(self) -> str:
+        """Parameter `token_file`. Raises rclpy's parameter exceptions."""
+        what = "File with the token of the page; empty: a new one at every start, if one is needed."
+        descriptor = ParameterDescriptor(description=what)
+        return str(self.declare_parameter("token_file", "", descriptor).value)
 
     def address(self) -> tuple[str, int]:
         """Parameters `host` and `port`. Raises rclpy's parameter exceptions."""
@@ -90,12 +100,18 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
 
     def request_mode(self, mode: Mode) -> None:
         """Ask the mode manager for `mode`; from any thread."""
-        self._wishes.append(mode)
-        self._wake.trigger()
+        self._wish(partial(self._publish_request, mode))
 
     def clear_fault(self) -> None:
         """Ask the mode manager to clear a fault; from any thread."""
-        self._wishes.append(None)
+        self._wish(self._call_clear_fault)
+
+    def emergency_stop(self) -> None:
+        """Stop; from any thread."""
+        self._wish(self._publish_stop)
+
+    def _wish(self, act: Callable[[], None]) -> None:
+        self._wishes.append(act)
         self._wake.trigger()
 
     def _note_safety(self, status: SafetyStatus) -> None:
@@ -108,11 +124,15 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
 
     def _carry_out(self) -> None:
         while self._wishes:
-            mode = self._wishes.popleft()
-            if mode is None:
-                self._call_clear_fault()
-            else:
-                self._publish_request(mode)
+            self._wishes.popleft()()
+
+    def _publish_stop(self) -> None:
+        self._stops.publish(Bool(data=True))
+        if self._stops.get_subscription_count():
+            self._answer("emergency stop sent")
+        else:
+            text = f"NOT STOPPED: nobody listens on {STOP_TOPIC}: cut the power"
+            self._answer(text, refused=True)
 
     def _publish_request(self, mode: Mode) -> None:
         request = ControlMode(mode=int(mode))

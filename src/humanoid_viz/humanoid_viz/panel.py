@@ -26,6 +26,8 @@ LABELS = {
     Mode.LOCOMOTION: "START LOCOMOTION",
     Mode.REMOTE: "START REMOTE",
 }
+STOP_LABEL = "EMERGENCY STOP"
+STOP_HINT = "DAMPING from any mode, until CLEAR FAULT. In software: it does not cut the power"
 HINTS = {
     Mode.DAMPING: "From any mode. Every joint is braked and soft. Key: Escape",
     Mode.ZERO_TORQUE: "From DAMPING. No torque at all: the arms fall",
@@ -43,6 +45,9 @@ class Operator(Protocol):
 
     def clear_fault(self) -> None:
         """Ask the mode manager to clear a fault."""
+
+    def emergency_stop(self) -> None:
+        """Stop: DAMPING from any mode, until a fault is cleared."""
 
 
 class Panel:
@@ -67,6 +72,9 @@ class Panel:
 
     def _add_buttons(self, gui: viser.GuiApi, operator: Operator) -> dict[Mode, Any]:
         """The buttons; panel.css finds each by the marker before it."""
+        gui.add_html('<span class="hc-before-STOP"></span>')
+        stop = gui.add_button(STOP_LABEL, hint=STOP_HINT, color="red")
+        stop.on_click(_at_once(operator.emergency_stop))
         buttons = {}
         for mode, label in LABELS.items():
             gui.add_html(f'<span class="hc-before-{mode.name}"></span>')
@@ -75,8 +83,8 @@ class Panel:
         gui.add_html('<span class="hc-before-CLEAR_FAULT"></span>')
         clear = gui.add_button("CLEAR FAULT", hint="Resets drive faults", color="gray")
         clear.on_click(_at_once(operator.clear_fault))
-        stop = gui.add_command("DAMPING", description=HINTS[Mode.DAMPING], hotkey="escape")
-        stop.on_trigger(_at_once(partial(operator.request_mode, Mode.DAMPING)))
+        soft = gui.add_command("DAMPING", description=HINTS[Mode.DAMPING], hotkey="escape")
+        soft.on_trigger(_at_once(partial(operator.request_mode, Mode.DAMPING)))
         return buttons
 
     def show(self, snapshot: Snapshot, now: float) -> None:

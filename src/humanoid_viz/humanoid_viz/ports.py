@@ -45,6 +45,6 @@ def _is_free(host: str, port: int) -> bool:
 
 
 def url(host: str, port: int) -> str:
-    """Where a browser on this machine finds the page."""
+    """Where a browser finds the page: on this machine, if `host` is no single address."""
     name = "localhost" if host in LOCAL_NAMES | ANY_ADDRESS else host
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"

@@ -18,6 +18,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware import tune_middleware
 from humanoid_viz.board import Board
 from humanoid_viz.node import RosLog, ViewerNode
+from humanoid_viz.page_token import Token, token_for
 from humanoid_viz.ports import free_port, url
 from humanoid_viz.server import PanelServer
 from humanoid_viz.viewer import Viewer
@@ -53,14 +54,22 @@ def _show(node: ViewerNode, board: Board, waker: Waker) -> None:
     port = free_port(host, wanted)
     if port != wanted:
         node.get_logger().warning(f"port {wanted} is taken, using {port}")
-    with _listening(host, port) as server:
+    token = token_for(host, node.token_file())
+    with _listening(host, port, token) as server:
         server.on_client_connect(lambda _: waker.wake())
         viewer = Viewer(server, board, node)
-        node.get_logger().info(f"viewer: {url(host, server.get_port())}")
+        node.get_logger().info(f"viewer: {_address(url(host, server.get_port()), token)}")
         while not waker.stopping:
             node.poll()
             viewer.update(time.monotonic())
             waker.sleep(viewer.period)
+
+
+def _address(base: str, token: Token | None) -> str:
+    """What an operator opens; a token that has a file of its own stays out of the log."""
+    if token is None:
+        return base
+    return f"{base} with the token of {token.source}" if token.source else token.in_url(base)
 
 
 @contextmanager
@@ -89,8 +98,8 @@ def _spinning(node: ViewerNode, waker: Waker) -> Iterator[None]:
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Iterator[PanelServer]:
-    server = PanelServer(host, port, "Prime")
+def _listening(host: str, port: int, token: Token | None) -> Iterator[PanelServer]:
+    server = PanelServer(host, port, "Prime", token)
     try:
         yield server
     finally:

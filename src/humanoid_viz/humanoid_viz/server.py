@@ -6,6 +6,7 @@ import http
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from viser._messages import RunJavascriptMessage
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
+from humanoid_viz.page_token import Token
 from humanoid_viz.ports import LOCAL_NAMES
 
 Handshake = Callable[[ServerConnection, Request], Response | None]
@@ -36,33 +38,41 @@ def is_foreign(origin: str | None, host_header: str, listening_on: str) -> bool:
     return origin is not None and came_from.netloc != asked.netloc
 
 
-def guarded(handshake: Handshake, listening_on: str) -> Handshake:
-    """`handshake`, after refusing foreign pages."""
+def guarded(handshake: Handshake, listening_on: str, token: Token | None = None) -> Handshake:
+    """`handshake`, after refusing foreign pages and who doesn't know the token, if there is one."""
 
-    def refuse_foreign(connection: ServerConnection, request: Request) -> Response | None:
+    def refuse_strangers(connection: ServerConnection, request: Request) -> Response | None:
         headers = request.headers
         if is_foreign(headers.get("Origin"), headers.get("Host", ""), listening_on):
             return connection.respond(http.HTTPStatus.FORBIDDEN, "refused: foreign origin\n")
-        return handshake(connection, request)
+        refusal = None if token is None else token.answer(connection, request)
+        return refusal or handshake(connection, request)
 
-    return refuse_foreign
+    return refuse_strangers
 
 
 class GuardedServe(websockets.asyncio.server.serve):
-    """Listens for connections as viser asks it to, but refuses foreign pages."""
+    """Listens for connections as viser asks it to, but refuses strangers, see `guarded`."""
 
     def __init__(
-        self, handler: Any, host: str, port: int, *, process_request: Handshake, **options: Any
+        self,
+        handler: Any,
+        host: str,
+        port: int,
+        *,
+        process_request: Handshake,
+        token: Token | None,
+        **options: Any,
     ) -> None:
-        options["process_request"] = guarded(process_request, host)
+        options["process_request"] = guarded(process_request, host, token)
         super().__init__(handler, host, port, **options)
 
 
 @contextmanager
-def _guarded_handshakes() -> Iterator[None]:
+def _guarded_handshakes(token: Token | None) -> Iterator[None]:
     """While viser starts its server: none of its options reaches the handshake."""
     serve = websockets.asyncio.server.serve
-    websockets.asyncio.server.serve = GuardedServe  # type: ignore[misc, assignment]
+    websockets.asyncio.server.serve = partial(GuardedServe, token=token)  # type: ignore[misc, assignment]
     try:
         yield
     finally:
@@ -72,9 +82,9 @@ def _guarded_handshakes() -> Iterator[None]:
 class PanelServer(viser.ViserServer):  # type: ignore[misc]  # viser counts as untyped
     """Serves the page on `host` and `port`, which must be free; `title` is the page's."""
 
-    def __init__(self, host: str, port: int, title: str) -> None:
+    def __init__(self, host: str, port: int, title: str, token: Token | None = None) -> None:
         rich.reconfigure(quiet=True)  # viser prints tables; the log says what matters
-        with _guarded_handshakes():
+        with _guarded_handshakes(token):
             super().__init__(host=host, port=port, label=title, verbose=False)
         # viser has no option for the title of the browser's tab.
         name_tab = RunJavascriptMessage(f"document.title = {json.dumps(title)}")

@@ -22,7 +22,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from humanoid_viz.model import RobotModel
@@ -161,6 +161,7 @@ class FakeRobot:
         self.refusal = ""
         self.requests: list[int] = []
         self.cleared = 0
+        self.stops: list[bool] = []
         self.context = Context()
         rclpy.init(context=self.context)
         self.node = Node("fake_robot", context=self.context)
@@ -174,6 +175,9 @@ class FakeRobot:
         self._safety: dict[str, Publisher] = {}
         self.node.create_subscription(ControlMode, "/control_mode", self._on_mode, 10)
         self.node.create_service(Trigger, "/mode_manager/clear_fault", self._on_clear)
+        self.node.create_subscription(
+            Bool, "/emergency_stop", lambda message: self.stops.append(message.data), 10
+        )
         self.node.create_timer(0.02, self._publish)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)

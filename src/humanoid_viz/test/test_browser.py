@@ -14,11 +14,11 @@ from humanoid_viz.browser_testing import (
     chromium,
     colourfulness,
 )
-from humanoid_viz.panel import LABELS
+from humanoid_viz.panel import LABELS, STOP_LABEL
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
-BUTTONS = (*LABELS.values(), "CLEAR FAULT")
+BUTTONS = (STOP_LABEL, *LABELS.values(), "CLEAR FAULT")
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +106,26 @@ def test_clicks_become_requests_and_refusals_are_shown(open_tab, robot, wait_unt
     assert robot.cleared == 1
 
 
+def test_one_click_stops_also_when_the_connection_to_the_joints_is_lost(
+    open_tab, robot, wait_until
+):
+    tab = open_tab()
+    tab.shows_mode(Mode.DAMPING)
+    robot.flowing = False
+    tab.shows("connection lost", ".hc-connection")
+    tab.button(STOP_LABEL).click()
+    wait_until(lambda: robot.stops == [True], "a stop")
+    tab.shows("emergency stop sent", ".hc-answer")
+
+
 def test_clicks_that_nobody_answers_are_told_so(open_tab, add_silent_mode_manager, wait_until):
     tab = open_tab()
     tab.click_mode(Mode.DAMPING)
     tab.shows("asked for DAMPING, but nobody listens on /control_mode", ".hc-answer.hc-refused")
     tab.button("CLEAR FAULT").click()
     tab.shows("there is no /mode_manager/clear_fault", ".hc-answer.hc-refused")
+    tab.button(STOP_LABEL).click()
+    tab.shows("NOT STOPPED: nobody listens on /emergency_stop", ".hc-answer.hc-refused")
     add_silent_mode_manager()
 
     def asked() -> bool:
@@ -150,6 +164,7 @@ def test_progress_and_safety_are_shown_and_damping_never_scrolls_away(open_tab, 
                 .forEach(area => { area.scrollTop = area.scrollHeight; })"""
         )
     assert tab.in_view(LABELS[Mode.DAMPING])
+    assert tab.in_view(STOP_LABEL)
 
 
 def test_a_malformed_description_is_shown_and_a_good_one_after_it_drawn(open_tab, robot, viewer):

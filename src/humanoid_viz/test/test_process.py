@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import socket
+import urllib.error
 import urllib.request
 
 import pytest
@@ -21,6 +22,18 @@ def test_it_serves_the_page_without_a_robot_and_says_where_in_one_line(start_vie
     viewer.end()
     assert len(viewer.text().splitlines()) == 1
     assert re.search(r"viewer: http://localhost:\d+$", viewer.text())
+
+
+def test_a_page_for_other_machines_is_printed_with_its_token(start_viewer):
+    viewer = start_viewer("port:=0", "host:=0.0.0.0")
+    assert re.fullmatch(r"http://localhost:\d+/\?token=[\w-]{32,}", viewer.url)
+    bare = viewer.url.split("?")[0]
+    with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+        urllib.request.urlopen(bare, timeout=30)
+    refused.value.close()
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with opener.open(viewer.url, timeout=30) as page:
+        assert (page.url, b"<html" in page.read()) == (bare, True)
 
 
 def test_a_taken_port_is_said_and_the_next_free_one_used(start_viewer):

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import http.client
 import socket
 import urllib.error
 import urllib.request
+from contextlib import closing
+from email.message import Message
 
 import pytest
 from viser import __version__ as viser_version
@@ -10,7 +13,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_viz.ports import LAST_PORT, free_port, url
+from humanoid_viz.page_token import REFUSAL, Token, token_for
+from humanoid_viz.ports import LAST_PORT, LOCAL_NAMES, free_port, url
 from humanoid_viz.server import PanelServer, is_foreign
 
 
@@ -111,6 +115,109 @@ def test_the_page_is_served_and_foreign_names_for_it_refused(server):
         urllib.request.urlopen(request, timeout=30)
     with refused.value as answer:
         assert answer.code == 403
+
+
+SECRET = "a_secret_of_at_least_16_characters"
+
+
+@pytest.fixture
+def token_server():
+    server = PanelServer("0.0.0.0", 0, "Prime", Token(SECRET))
+    yield f"127.0.0.1:{server.get_port()}"
+    server.stop()
+
+
+def answer_of(address: str, path: str = "/", cookie: str = "") -> tuple[int, bytes, Message]:
+    """Status, body and headers."""
+    with closing(http.client.HTTPConnection(address, timeout=30)) as connection:
+        connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+        with connection.getresponse() as answer:
+            return answer.status, answer.read(), answer.headers
+
+
+def test_the_token_brought_once_becomes_a_cookie_that_opens_page_and_socket(token_server):
+    status, _, headers = answer_of(token_server, f"/?fixedDpr=1&token={SECRET}")
+    assert (status, headers["Location"]) == (303, "/?fixedDpr=1")
+    given = headers["Set-Cookie"]
+    for attribute in ("HttpOnly", "SameSite=Lax", "Path=/"):
+        assert attribute in given
+    cookie = given.split(";")[0]
+    status, page, _ = answer_of(token_server, "/?fixedDpr=1", f"other=1; {cookie}")
+    assert (status, b"<html" in page) == (200, True)
+    protocol, own = f"viser-v{viser_version}", f"http://{token_server}"
+    with connect(
+        f"ws://{token_server}",
+        origin=own,
+        subprotocols=[protocol],
+        additional_headers={"Cookie": cookie},
+        max_size=None,
+    ) as socket:
+        assert socket.recv(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("path", "cookie"),
+    [
+        ("/", ""),
+        ("/?token=", ""),
+        (f"/?token={SECRET[:-1]}", ""),
+        (f"/?Token={SECRET}", ""),
+        ("/?token=%C3%A9", ""),
+        (f"/{SECRET}", ""),
+        ("/", f"{Token(SECRET).cookie}=wrong"),
+        ("/", f"token={SECRET}"),
+        ("/", f"{Token('another').cookie}={SECRET}"),
+        ("/", '"]=;;,'),
+    ],
+)
+def test_who_does_not_know_the_token_gets_neither_page_nor_socket(token_server, path, cookie):
+    assert answer_of(token_server, path, cookie)[:2] == (401, REFUSAL.encode())
+    with pytest.raises(InvalidStatus) as socket:
+        connect(
+            f"ws://{token_server}{path}",
+            subprotocols=[f"viser-v{viser_version}"],
+            additional_headers={"Cookie": cookie} if cookie else {},
+        )
+    assert socket.value.response.status_code == 401
+
+
+def test_a_foreign_page_is_refused_even_with_the_cookie(token_server):
+    with pytest.raises(InvalidStatus) as refused:
+        connect(
+            f"ws://{token_server}",
+            origin="https://evil.example",
+            subprotocols=[f"viser-v{viser_version}"],
+            additional_headers={"Cookie": f"{Token(SECRET).cookie}={SECRET}"},
+        )
+    assert refused.value.response.status_code == 403
+
+
+@pytest.mark.parametrize("host", sorted(LOCAL_NAMES))
+def test_on_this_machine_alone_no_token_is_needed(host):
+    assert token_for(host, "") is None
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "", "::", "10.0.0.7", "robot.lab"])
+def test_whoever_listens_for_others_has_a_token_that_nobody_had_before(host):
+    made = [token_for(host, "") for _ in range(2)]
+    assert made[0].secret != made[1].secret
+    assert len(made[0].secret) >= 32
+    assert made[0].secret not in repr(made[0])
+
+
+def test_a_token_may_come_from_a_file(tmp_path):
+    file = tmp_path / "token"
+    file.write_text(f"{SECRET}\n")
+    assert token_for("127.0.0.1", str(file)) == Token(SECRET, str(file))
+
+
+@pytest.mark.parametrize("content", ["", "short\n", "sixteen characters;x", None])
+def test_a_file_without_a_token_is_refused(tmp_path, content):
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(ConfigError, match=f"token_file: {file}"):
+        token_for("0.0.0.0", str(file))
 
 
 def test_the_panel_is_never_published_on_the_internet(server):

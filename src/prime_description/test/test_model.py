@@ -79,6 +79,17 @@ def test_limits_are_plausible_and_leave_room_around_zero(urdf: Urdf, name: str) 
         assert found["velocity"] <= 3.1  # the Sito wire ends at 32767 counts/s = 3.14 rad/s
 
 
+@pytest.mark.parametrize("name", JOINTS)
+def test_targets_end_a_margin_before_the_limits(urdf: Urdf, name: str) -> None:
+    hard, element = limit(urdf("real"), name), joint(urdf("real"), name).find("safety_controller")
+    assert element is not None
+    soft = {key: float(value) for key, value in element.attrib.items()}
+    assert soft["soft_lower_limit"] == pytest.approx(hard["lower"] + 0.05)
+    assert soft["soft_upper_limit"] == pytest.approx(hard["upper"] - 0.05)
+    # Half the effort is left 0.15 rad before the end, for a joint at rest.
+    assert soft["k_velocity"] * soft["k_position"] * 0.15 == pytest.approx(hard["effort"] / 2)
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_limits_of_the_right_arm_mirror_those_of_the_left(urdf: Urdf, part: str) -> None:
     left, right = (limit(urdf("real"), f"{side}_{part}") for side in SIDES)

@@ -12,6 +12,7 @@ class Level(Enum):
     OK = "ok"
     WARNING = "warning"  # works, but not well, or not for the real robot
     MISSING = "missing"  # does not work
+    BROKEN = "broken"  # it is there, and at fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ def ok(subject: str, found: str) -> Finding:
 def warning(subject: str, found: str, remedy: str) -> Finding:
     """Not as it should be, but it works."""
     return Finding(subject, Level.WARNING, found, remedy)
+
+
+def broken(subject: str, found: str, remedy: str) -> Finding:
+    """It is at fault."""
+    return Finding(subject, Level.BROKEN, found, remedy)
 
 
 def missing(subject: str, found: str, remedy: str) -> Finding:

@@ -124,7 +124,8 @@ def test_a_bring_up_for_calibration_is_the_real_one_without_the_impedance_manage
     found = plan(Options(calibrate=True, **options), tmp_path)
     assert found == [process for process in usual if process.label != "impedance"]
     assert len(found) == len(usual) - 1
-    modes = yaml.safe_load(found[0].parameter_files[1].read_text())["mode_manager"]
+    (control,) = (process for process in found if process.label == "control")
+    modes = yaml.safe_load(control.parameter_files[1].read_text())["mode_manager"]
     # The mode manager waits for one that never speaks: no stiff mode.
     assert modes["ros__parameters"]["impedance_manager"] == "/erob_impedance_manager/state"
     assert any("`hc calibrate`" in note for note in notes(Options(calibrate=True, **options)))

@@ -1,1 +1,1 @@
-"""Recording what a robot says, and saying it again."""
+"""The commands that record what a robot says, and say it again."""

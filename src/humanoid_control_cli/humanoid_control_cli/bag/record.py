@@ -8,13 +8,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_cli.bag.node_recorder import NodeRecorder
-from humanoid_control_cli.bag.recording import Recording
-from humanoid_control_cli.bag.whole_writes import BagError
-from humanoid_control_cli.bag.writer import BagWriter
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.signals import StopSignals
+from humanoid_recording.node_recorder import NodeRecorder
+from humanoid_recording.recording import Recording
+from humanoid_recording.whole_writes import BagError
+from humanoid_recording.writer import BagWriter
 
 LOOK_PERIOD: Final = 0.2  # [s] between two looks for topics that have come
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_cli.bag.node_player import NodePlayer
-from humanoid_control_cli.bag.reader import BagReader
 from humanoid_control_cli.bag.robot_near import refuse_beside, sign_of_robot
-from humanoid_control_cli.bag.whole_writes import BagError
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.signals import StopSignals
 from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_recording.node_player import NodePlayer
+from humanoid_recording.reader import BagReader
+from humanoid_recording.whole_writes import BagError
 
 DISCOVERY: Final = 2.0  # [s] after which a robot that is up has been noticed
 WATCH_PERIOD: Final = 0.25  # [s] between two looks for a robot that comes up

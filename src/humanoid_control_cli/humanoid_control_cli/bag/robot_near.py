@@ -6,9 +6,9 @@ from typing import Final
 
 from rclpy.node import Node
 
-from humanoid_control_cli.bag.topics import JOINT_STATES
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.errors import RefusedError
+from humanoid_recording.topics import JOINT_STATES
 
 # The nodes of a robot that act on topics; a replay must not be what they hear.
 _NODES: Final = frozenset({"controller_manager", "mode_manager", "erob_impedance_manager"})

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from humanoid_control_cli.bag.topics import OBSERVATIONS
-from humanoid_control_cli.commands.viewer_address import Host, Port
+from humanoid_control_cli.commands.viewer_address import Host, Port, TokenFile
+from humanoid_recording.topics import OBSERVATIONS
 
 
 def record(
@@ -61,27 +61,30 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument for each option
     viewer: Annotated[bool, typer.Option("--viewer", help="Show it in the browser.")] = False,
     host: Host = "127.0.0.1",
     port: Port = 8080,
+    token_file: TokenFile = None,
 ) -> None:
     """Publish what a robot said again: states, modes, diagnostics; never what a robot obeys.
 
     Refused where a robot is up; ends when one comes up.
     """
     if viewer:
+        from humanoid_bringup_prime.desktop import ViewerAddress
         from humanoid_control_cli.processes import Command
         from humanoid_control_cli.view import show
 
         options = ["--rate", str(rate), "--stay", *(["--loop"] if loop else [])]
         module = ("-m", "humanoid_control_cli.main", "replay")
         words = (sys.executable, *module, str(bag), *options)
-        raise typer.Exit(show(host, port, Command("replay", words)))
+        raise typer.Exit(show(ViewerAddress(host, port, token_file), Command("replay", words)))
     from humanoid_control_cli.bag.replay import Wishes
     from humanoid_control_cli.bag.replay import replay as run
 
     run(Wishes(bag, rate, loop, stay), typer.echo)
 
 
-def view(host: Host = "127.0.0.1", port: Port = 8080) -> None:
+def view(host: Host = "127.0.0.1", port: Port = 8080, token_file: TokenFile = None) -> None:
     """Show a robot that is up, on this machine or another one, in the browser."""
+    from humanoid_bringup_prime.desktop import ViewerAddress
     from humanoid_control_cli.view import show
 
-    raise typer.Exit(show(host, port))
+    raise typer.Exit(show(ViewerAddress(host, port, token_file)))

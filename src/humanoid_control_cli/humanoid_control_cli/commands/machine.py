@@ -12,13 +12,20 @@ from humanoid_control_cli.decode import decode as readings_of
 
 def decode(
     word: Annotated[
-        str, typer.Argument(metavar="WORD", help="Number, decimal or with 0x: 4616, 0xA000.")
+        str,
+        typer.Argument(
+            metavar="WORD",
+            help="Number, decimal or with 0x (4616, 0xA000), or a word of a message (RX_TIMEOUT).",
+        ),
     ],
     kind: Annotated[
         Kind | None, typer.Option("--as", help="What it is; usually the number tells.")
     ] = None,
 ) -> None:
-    """Explain a statusword (0x6041), an error code (0x603F) or an entry of the history (0x1003)."""
+    """Explain a statusword (0x6041), an error code (0x603F), an entry of the history (0x1003).
+
+    Or an SDO abort code, an AL status code, or a word that the robot has said.
+    """
     for i, reading in enumerate(readings_of(word, kind)):
         if i:
             typer.echo()
@@ -38,16 +45,20 @@ def doctor(
         ),
     ] = None,
 ) -> None:
-    """Check this machine and say how to mend it. Exit code 1: something needed is missing."""
+    """Check this machine, and the robot if one is up, and say how to mend what isn't well.
+
+    Exit code 1: something needed is missing or broken.
+    """
     from rich.console import Console
 
     from humanoid_bringup_prime.machine.findings import Level
     from humanoid_control_cli.doctor.checks import check
+    from humanoid_control_cli.doctor.robot import robot
     from humanoid_control_cli.doctor.view import show
 
-    findings = check(interface, _adapter(can) if can else None)
+    findings = [*check(interface, _adapter(can) if can else None), *robot()]
     show(findings, Console(markup=False, highlight=False))
-    if any(finding.level is Level.MISSING for finding in findings):
+    if any(finding.level in {Level.MISSING, Level.BROKEN} for finding in findings):
         raise typer.Exit(1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -69,6 +70,42 @@ def mode(
                 typer.echo("STANDBY is finished")
 
 
+def stop(timeout: Timeout = 5.0) -> None:
+    """Stop: DAMPING from any mode, until `hc clear-fault`. Exit code 1: not confirmed.
+
+    A stop in software; it is no substitute for one that cuts the power.
+    """
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.stop import press
+
+    with Client(timeout) as client:
+        typer.echo(f"stopped: {press(client)}")
+
+
+def down(timeout: Timeout = 5.0) -> None:
+    """Power down in order: DAMPING until the joints are slow, ZERO_TORQUE, drives disabled.
+
+    Ends the control process. Exit code 1: joints may still be powered, or nobody answers.
+    """
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.power_down import power_down
+
+    with Client(timeout) as client:
+        typer.echo(power_down(client))
+
+
+def heartbeat(
+    name: Annotated[str, typer.Argument(help="Whose heartbeat: NAME of `hc up --heartbeat`.")],
+) -> None:
+    """Send a heartbeat until Ctrl-C. When it ends, a robot that waits for it stops."""
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.stop import BEAT_PERIOD, keep_beating
+
+    with Client(timeout=5.0) as client, suppress(KeyboardInterrupt):
+        typer.echo(f"heartbeat of {name}, every {BEAT_PERIOD:g} s: when it ends the robot stops")
+        keep_beating(client, name)
+
+
 def clear_fault(timeout: Timeout = 5.0) -> None:
     """Reset drive faults and let requests in again after a fall to DAMPING.
 
@@ -81,8 +118,16 @@ def clear_fault(timeout: Timeout = 5.0) -> None:
         typer.echo(clear_faults(client))
 
 
-def status(timeout: Timeout = 5.0) -> None:
-    """Show mode, safety, timing and joints. Exit code 1: something of it is missing."""
+def status(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also all values of all diagnoses.")
+    ] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Show mode, safety, timing and joints; what isn't well, and what to do about it.
+
+    Exit code 1: something of it is missing.
+    """
     from rich.console import Console
 
     from humanoid_control_cli.client import Client
@@ -91,6 +136,6 @@ def status(timeout: Timeout = 5.0) -> None:
 
     with Client(timeout) as client:
         found = collect(client)
-    Console(markup=False, highlight=False).print(render(found))
+    Console(markup=False, highlight=False).print(render(found, everything=everything))
     if not found.complete:
         raise typer.Exit(1)

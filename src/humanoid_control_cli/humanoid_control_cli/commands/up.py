@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from humanoid_control_cli.commands.viewer_address import Host, Port
+from humanoid_control_cli.commands.viewer_address import Host, Port, TokenFile
 from humanoid_control_common.modes import Mode
 
 
@@ -87,7 +87,17 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     initial_mode: Annotated[
         InitialMode, typer.Option(help="The mode to start in.")
     ] = InitialMode.ZERO_TORQUE,
+    black_box: Annotated[
+        bool, typer.Option(help="Write a file of what led to a fault (`hc blackbox`).")
+    ] = True,
     gamepad: Annotated[bool, typer.Option(help="Take modes from a gamepad, too.")] = False,
+    heartbeat: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME:SECONDS",
+            help="Stop when `hc heartbeat NAME` is silent for so long. Can be repeated.",
+        ),
+    ] = None,
     calibrate: Annotated[
         bool,
         typer.Option("--calibrate", help="real, twin: for `hc calibrate`, without stiff modes."),
@@ -102,6 +112,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8080,
+    token_file: TokenFile = None,
 ) -> None:
     """Bring Prime up and keep it running until Ctrl-C."""
     _check_for(Backend.MUJOCO, backend, "'--rtf'", rtf)
@@ -113,6 +124,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
     _check_for(Backend.REAL, backend, "'--can-channel'", can_channel)
     from humanoid_bringup_prime import options as bringup
+    from humanoid_bringup_prime.heartbeats import read_heartbeats
     from humanoid_control_cli.bring_up import bring_up
 
     options = bringup.Options(
@@ -121,13 +133,16 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         ethercat_interface=interface or "",
         can_interface=can_interface or "",
         can_channel=can_channel or "",
+        black_box=black_box,
         enable_gamepad=gamepad,
+        heartbeats=read_heartbeats(heartbeat or ()),
         calibrate=calibrate,
         real_time_factor=1.0 if rtf is None else rtf,
         initial_mode=Mode[initial_mode.name],
         viewer=viewer,
         viewer_host=host,
         viewer_port=port,
+        viewer_token_file=token_file,
         controllers_file=controllers,
         hardware_config=hardware,
         calibration_file=calibration,

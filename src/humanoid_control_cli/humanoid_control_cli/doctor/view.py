@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rich import box
@@ -12,18 +13,22 @@ from rich.text import Text
 
 from humanoid_bringup_prime.machine.findings import Finding, Level
 
-STYLE_OF: Final = {Level.OK: "green", Level.WARNING: "yellow", Level.MISSING: "bold red"}
+STYLE_OF: Final = {
+    Level.OK: "green",
+    Level.WARNING: "yellow",
+    Level.MISSING: "bold red",
+    Level.BROKEN: "bold red",
+}
 
 
 def show(findings: Sequence[Finding], console: Console) -> None:
     """A table of what was found, and below it what to do: whole lines, to be copied."""
     console.print(_table(findings))
-    remedies = [finding for finding in findings if finding.remedy]
-    for finding in remedies:
+    for finding in filter(lambda finding: finding.remedy, findings):
         console.print(Text(f"{finding.subject}:", style=STYLE_OF[finding.level]))
         console.print(Text(f"  {finding.remedy}"), soft_wrap=True)
-    missing = sum(finding.level is Level.MISSING for finding in findings)
-    console.print(_verdict(missing, len(remedies) - missing))
+    counts = Counter(finding.level for finding in findings if finding.remedy)
+    console.print(_verdict(counts))
 
 
 def _table(findings: Sequence[Finding]) -> Table:
@@ -37,9 +42,11 @@ def _table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _verdict(missing: int, warnings: int) -> Text:
-    if missing:
-        return Text(f"{missing} missing, {warnings} to improve", style=STYLE_OF[Level.MISSING])
+def _verdict(counts: Mapping[Level, int]) -> Text:
+    bad = [f"{counts[it]} {it.value}" for it in (Level.MISSING, Level.BROKEN) if counts[it]]
+    warnings = counts[Level.WARNING]
+    if bad:
+        return Text(f"{', '.join(bad)}, {warnings} to improve", style=STYLE_OF[Level.MISSING])
     if warnings:
         return Text(f"it works, {warnings} to improve", style=STYLE_OF[Level.WARNING])
     return Text("all is well", style=STYLE_OF[Level.OK])

@@ -39,12 +39,14 @@ class Activation:
         # Whatever was refused meanwhile was said again, and obeyed.
         self._session.health.refused_at = -math.inf
 
-    def take_down(self, motors: Sequence[int]) -> None:
+    def take_down(self, motors: Sequence[int], *, disabled: bool) -> None:
         """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.
 
-        A motor that was silent before can't be told from one that obeys by falling silent.
+        A motor that was silent before can't be told from one that obeys by falling silent, unless
+        they are said to have been `disabled` before.
         """
-        failures = {m: "was silent before" for m in motors if self._is_lost(m)}
+        lost = [] if disabled else [m for m in motors if self._is_lost(m)]
+        failures = dict.fromkeys(lost, "was silent before")
         failures |= self._disable(motors, clear_faults=False)
         if self._session.outbox.orders_waiting():
             failures |= dict.fromkeys(motors, "the order could not be sent")

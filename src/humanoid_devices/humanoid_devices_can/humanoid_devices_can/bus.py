@@ -153,7 +153,7 @@ def _open(settings: BusSettings) -> Any:
 def _received(message: Any) -> Received:
     identifier, payload = int(message.arbitration_id), bytes(message.data)
     if message.is_error_frame:
-        return ErrorFrame(BusEvent(identifier & 0x1FF), payload)
+        return ErrorFrame(BusEvent(identifier & 0x3FF), payload)
     if not message.is_extended_id or message.is_remote_frame or message.is_fd:
         return InvalidFrame(
             f"identifier 0x{identifier:03X} is "

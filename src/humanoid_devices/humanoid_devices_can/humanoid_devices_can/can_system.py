@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 import numpy as np
 
+from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.safety import SafetyReport
@@ -16,10 +16,11 @@ from humanoid_controller_manager.hardware import (
     HardwareInfo,
     uniform_capabilities,
 )
-from humanoid_devices_can.activation import Activation
 from humanoid_devices_can.bus import OpenBus, PythonCanBus
-from humanoid_devices_can.errors import CanBusError, MotorError
+from humanoid_devices_can.counting import COUNTED, counts
+from humanoid_devices_can.diagnosing import CanDiagnostics, Known
 from humanoid_devices_can.family import FamilyKind
+from humanoid_devices_can.keeper import Keeper
 from humanoid_devices_can.motor_frame import MotorFrame
 from humanoid_devices_can.outbox import Item, Kind
 from humanoid_devices_can.session import Session
@@ -43,8 +44,6 @@ class CanSystem:
     ) -> None:
         self._kind, self._open_bus = kind, open_bus
         self._timing = timing or Timing()
-        self._session: Session | None = None
-        self._recovery: threading.Thread | None = None
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError."""
@@ -58,8 +57,9 @@ class CanSystem:
         self._effort_limit = np.minimum(settings.limits.effort, self._family.effort_limit)
         self._frame = MotorFrame(settings.calibration)
         self._supervisor = Supervisor(settings, self._timing)
+        self._keeper = Keeper(settings, self._family, self._timing, self._open_bus, self._enabled)
+        self._diagnostics = CanDiagnostics(settings, self._timing)
         self._stiffness = np.zeros(len(self._all))  # in force, as far as it can be known
-        self._paused: frozenset[int] = frozenset()  # motors that are being enabled
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
         self._saturated_at = np.full(len(self._all), -np.inf)
 
@@ -85,24 +85,15 @@ class CanSystem:
         Raises InterfaceError, AdapterLostError or MotorError; no motor is left enabled then.
         """
         self._supervisor = Supervisor(self._settings, self._timing)
-        self._session = self._open()
-        try:
-            self._enable(self._session, self._all)
-            # Those that answer commands only must not fall silent before the loop begins.
-            self._session.idle = True
-        except MotorError:
-            self._close()
-            raise
-        except BaseException:
-            self._activation(self._session).let_go_unheard()
-            self._close()
-            raise
-        self._frame.measure(self._session.states, state)
+        session = self._keeper.start()
+        self._frame.measure(session.states, state)
 
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent. A motor that is silent keeps its last state."""
-        session = self._active()
+        session, keeper = self._active(), self._keeper
+        keeper.mind_the_guard(session)
         self._frame.measure(session.states, state)
+        self._supervisor.unguarded = keeper.guard.problem()
         time = self._timing.clock()
         recent = np.flatnonzero(self._saturated_at > time - self._timing.recent)
         self._supervisor.look(session, time, recent.tolist())
@@ -125,25 +116,18 @@ class CanSystem:
                 *(Item(Kind.COMMAND, i, frame, time) for i, frame in enumerate(commands)),
                 *(item for item in due if not softer[item.motor]),
             )
-            if item.motor not in self._paused
+            if item.motor not in self._keeper.paused
         )
+        self._keeper.guard.feed()
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError naming what may still be enabled."""
-        self._end_recovery()
-        session = self._session
-        if session is None:
-            return
-        try:
-            session.idle = False
-            session.outbox.clear()
-            self._activation(session).take_down(self._all)
-        except CanBusError as error:
-            self._activation(session).let_go_unheard()
-            names = ", ".join(str(motor) for motor in self._settings.motors)
-            raise HardwareError(f"not disabled: {names}: {error}") from error
-        finally:
-            self._close()
+        self._keeper.stop()
+
+    @property
+    def exit_check(self) -> str:
+        """See SaysHowItEnds."""
+        return "every motor confirmed that it is disabled"
 
     def capabilities(self) -> CapabilityArray:
         """See HardwareComponent: all five interfaces act per tick."""
@@ -157,64 +141,38 @@ class CanSystem:
         """See HardwareComponent."""
         return self._supervisor.report
 
+    def diagnose(self) -> Sequence[Diagnosis]:
+        """See Diagnoses."""
+        known = Known(self._supervisor, self._stiffness, self.saturations)
+        return self._diagnostics.take(self._keeper.session, known)
+
+    counter_names = COUNTED  # see CountsOnTheBus
+
+    def bus_counts(self) -> Sequence[int]:
+        """See CountsOnTheBus."""
+        return counts(self._keeper.session)
+
     def reset_faults(self) -> None:
         """See ResetsFaults: enables anew, in a thread, what is faulty; after a loss the bus too."""
-        session = self._session
-        if session is None or (self._recovery is not None and self._recovery.is_alive()):
-            return
-        # An adapter that no motor can be heard through is opened anew: not all tell of bus-off.
-        dead = self._supervisor.unreachable(session)
-        motors = list(self._all) if dead else self._supervisor.faulty(session)
-        self._supervisor.remark = ""
-        if motors:
-            self._supervisor.remark = "motors are being enabled anew"
-            self._paused = frozenset(motors)
-            self._recovery = threading.Thread(
-                target=self._recover, args=(session, motors, dead), name="can reset", daemon=True
-            )
-            self._recovery.start()
+        self._keeper.reset_faults(self._supervisor)
 
-    def _recover(self, session: Session, motors: Sequence[int], dead: bool) -> None:
-        try:
-            if dead:
-                session.close()
-                session = self._session = self._open()
-            session.outbox.clear(motors)
-            self._enable(session, motors)
-            self._supervisor.remark = ""
-        except (CanBusError, MotorError) as error:
-            self._supervisor.remark = f"not enabled again: {error}"
-        finally:
-            self._paused = frozenset()
+    def watchdog_times(self) -> FloatArray:
+        """See HasWatchdog: of the motors' own; the guard doesn't count, it is on this computer."""
+        return self._family.watchdog
 
-    def _end_recovery(self) -> None:
-        recovery, session = self._recovery, self._session
-        if recovery is None or session is None:
-            return
-        session.cancelled.set()
-        recovery.join()
-        session.cancelled.clear()
+    def loop_ended(self) -> None:
+        """See MindsTheLoop: motors are told to be limp until they are disabled."""
+        self._keeper.guard.stop_feeding()
+        if self._keeper.session is not None:
+            self._keeper.session.idle = True
 
-    def _open(self) -> Session:
-        bus = self._open_bus(self._settings.bus)
-        return Session(bus, self._family, self._settings, self._timing)
-
-    def _enable(self, session: Session, motors: Sequence[int]) -> None:
-        self._activation(session).bring_up(motors)
+    def _enabled(self, motors: Sequence[int]) -> None:
         self._stiffness[list(motors)] = 0.0  # without gains
 
-    def _activation(self, session: Session) -> Activation:
-        return Activation(self._settings, self._family, session, self._timing)
-
     def _active(self) -> Session:
-        if self._session is None:
+        if self._keeper.session is None:
             raise HardwareError(f"{self._settings.name} is not active")
-        return self._session
-
-    def _close(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        return self._keeper.session
 
     def _due_gains(self, session: Session, raw: JointCommand, time: float) -> list[Item]:
         """The gains to be sent; the stiffness of the other motors is known to be in force."""

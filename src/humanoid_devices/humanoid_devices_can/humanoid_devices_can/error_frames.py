@@ -18,6 +18,7 @@ class BusEvent(IntFlag):
     BUS_OFF = 0x40
     BUS_ERROR = 0x80
     RESTARTED = 0x100
+    COUNTERS = 0x200  # bytes 6 and 7 are the controller's error counters, transmit and receive
 
 
 class ControllerState(Enum):

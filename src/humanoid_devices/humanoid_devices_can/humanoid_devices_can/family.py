@@ -60,6 +60,7 @@ class Family(Protocol):
     effort_limit: FloatArray  # [Nm], of model and firmware
     stiffness_limit: FloatArray  # [Nm/rad], the largest the wire carries
     damping_limit: FloatArray  # [Nm s/rad]
+    watchdog: FloatArray  # [s] without a command, after which a motor lets go; infinite: never
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """The frames that carry `command`, one per motor. What doesn't fit is saturated."""

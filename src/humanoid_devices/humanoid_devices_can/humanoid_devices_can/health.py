@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_devices_can.bus import BusSettings, ErrorFrame
+from humanoid_devices_can.bus import LONGEST_PAYLOAD, BusSettings, ErrorFrame
 from humanoid_devices_can.error_frames import BusEvent, ControllerState, controller_state
 
 INVALID_HOLD: Final = 1.0  # [s] one frame stands for all that come after it
@@ -19,6 +19,7 @@ class Health:
     """Times [s] of the latest events. Written by the threads of a session, read by any."""
 
     lost: str = ""  # why the adapter can't be used any more
+    abandoned: bool = False  # nothing may be said any more, though the adapter is there
     was_off: bool = False  # the controller was bus-off since the session began
     drained: float = -math.inf  # the receiving thread was up to date
     data_at: float = -math.inf  # of frames from motors
@@ -29,9 +30,27 @@ class Health:
     refusing_since: float = -math.inf
     invalid_at: float = -math.inf
     invalid: str = ""  # the latest frame that was none of a motor's
+    sent: int = 0  # frames handed over to the adapter
+    received: int = 0  # frames from motors
+    error_frames: int = 0
+    invalid_frames: int = 0
+    refusals: int = 0  # of frames that the adapter had taken
+    error_counters: tuple[int, int] | None = None  # transmit, receive; None: never told
+
+    def abandon(self, reason: str) -> None:
+        """Somebody else has used the bus, and said why."""
+        self.lost, self.abandoned = reason, True
+
+    def take_data(self, now: float) -> None:
+        """A frame of a motor came at `now`."""
+        self.received += 1
+        self.data_at = now
 
     def take_error(self, frame: ErrorFrame, now: float) -> None:
         """An error frame came at `now`."""
+        self.error_frames += 1
+        if frame.event & BusEvent.COUNTERS and len(frame.data) >= LONGEST_PAYLOAD:
+            self.error_counters = frame.data[6], frame.data[7]
         if frame.event & BusEvent.NO_ACKNOWLEDGE:
             self.unacknowledged_at = now
         elif frame.event & _WRONG_BITS:
@@ -49,12 +68,14 @@ class Health:
         """A frame came that no motor of the block should have sent."""
         if now - self.invalid_at > INVALID_HOLD:
             self.invalid = reason
+        self.invalid_frames += 1
         self.invalid_at = now
 
     def take_refusal(self, now: float) -> None:
         """The adapter lost a frame at `now`, or shortly before."""
         if now - self.refused_at > REFUSAL_GAP:
             self.refusing_since = now
+        self.refusals += 1
         self.refused_at = now
 
     def refuses(self, since: float) -> bool:

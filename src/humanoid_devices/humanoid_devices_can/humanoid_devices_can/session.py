@@ -139,7 +139,7 @@ class Session:
         # Else another process could keep a motor from its command while the loop is on time.
         make_thread_realtime(COMPANION_PRIORITY)
         try:
-            while not self._stop.is_set():
+            while not (self._stop.is_set() or self.health.abandoned):
                 step()
         except AdapterLostError as error:
             self._lose(str(error))
@@ -190,7 +190,7 @@ class Session:
         except WireError as error:
             self.health.take_invalid(str(error), now)
             return
-        self.health.data_at = now
+        self.health.take_data(now)
         motor = feedback.motor
         if now - self.states[motor].stamp > self._timing.silence:
             self.gains.forget(motor)
@@ -222,6 +222,7 @@ class Session:
 
     def _sent(self, item: Item, now: float) -> None:
         self._pace.sent(now)
+        self.health.sent += 1
         if item.kind is Kind.GAINS:
             self.gains.sent(item.motor, item.frame, now)
             return

@@ -11,16 +11,26 @@ from can.util import cast_from_string
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits
-from humanoid_controller_manager.block_parameters import calibration, complete, integer, one_of
+from humanoid_controller_manager.block_parameters import (
+    calibration,
+    complete,
+    integer,
+    not_negative,
+    one_of,
+)
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
 from humanoid_devices_can.bus import BusSettings
 
 REQUIRED: Final = ("interface", "channel", "calibration_file")
-OPTIONAL: Final = {"bitrate": "1000000"}  # [bit/s]: both families' only documented rate
+# Bitrate [bit/s]: both families' only documented one. `_guard_timeout` has its default.
+OPTIONAL: Final = {"bitrate": "1000000", "guard_timeout": ""}
 JOINT_REQUIRED: Final = ("can_id", "model")
 OPTION_PREFIX: Final = "can_option."  # what follows is an argument of python-can's interface
 HIGHEST_ID: Final = 0xFF
 HIGHEST_BITRATE: Final = 1_000_000  # CAN 2.0
+USUAL_TIMEOUT: Final = 0.2  # [s] the loop may stand still; as a motor may be silent (RX_TIMEOUT)
+LONGEST_TIMEOUT: Final = 1.0  # [s] a robot may go on with nobody in charge
+SHORTEST_TIMEOUT: Final = 2.5  # periods of the loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,7 @@ class CanSettings:
     bus: BusSettings
     parameters: Mapping[str, str]  # of the family; an empty one was not given
     motors: tuple[Motor, ...]
+    guard_timeout: float  # [s] the loop may stand still before motors are disabled; 0: for ever
     limits: JointLimits
     update_rate: float  # [Hz] of the control loop
     calibration: Calibration
@@ -79,10 +90,30 @@ def parse_settings(
         bus=_bus(block, options, where),
         parameters={name: block[name] for name in block_optional},
         motors=motors,
+        guard_timeout=silence_allowed(block, "guard_timeout", info.update_rate, where),
         limits=info.limits,
         update_rate=info.update_rate,
         calibration=calibration(block["calibration_file"], info.joint_set.names, ids, where),
     )
+
+
+def silence_allowed(
+    parameters: Mapping[str, str], name: str, update_rate: float, where: str
+) -> float:
+    """How long [s] nothing may be said before somebody lets go, 0: for ever. Raises ConfigError.
+
+    An empty parameter gives what is usual, or what the loop's rate [Hz] needs.
+    """
+    shortest = SHORTEST_TIMEOUT / update_rate
+    if not parameters[name]:
+        return max(USUAL_TIMEOUT, shortest)
+    found = not_negative(parameters, name, where)
+    if found and not shortest <= found <= LONGEST_TIMEOUT:
+        raise ConfigError(
+            f"{where}: {name} is {found:g} s, expected {shortest:g} s ({SHORTEST_TIMEOUT:g} "
+            f"periods at {update_rate:g} Hz) to {LONGEST_TIMEOUT:g} s, or 0 for never"
+        )
+    return found
 
 
 def _bus(block: Mapping[str, str], options: Mapping[str, str], where: str) -> BusSettings:

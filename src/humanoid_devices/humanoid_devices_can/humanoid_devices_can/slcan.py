@@ -41,7 +41,9 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._sent_at = -math.inf  # [s]
         self.flags = 0  # as the adapter gave them last
         self._asked = -math.inf
-        self._unsent = bytearray()  # the end of what the port took half
+        # What the port didn't take. First, empty lines end what a process that died has left half
+        # written, so that it spoils no command of ours (LAWICEL manual: two or three of them).
+        self._unsent = bytearray(2 * self.LINE_TERMINATOR)
         self._answered = self._off = False
         self._refused_before = 0  # the last answer
         super().__init__(channel, sleep_after_open=sleep_after_open, **options)

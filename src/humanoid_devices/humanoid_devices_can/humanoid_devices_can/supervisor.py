@@ -26,6 +26,7 @@ class Supervisor:
     def __init__(self, settings: CanSettings, timing: Timing) -> None:
         self.report = SafetyReport(settings.name)
         self.remark = ""  # what a user must know until it is taken back; a FAULT
+        self.unguarded = ""  # the same, as a WARNING
         self._settings, self._timing = settings, timing
         self._overrun = max(timing.overrun_periods / settings.update_rate, timing.shortest_overrun)
         self._seen: tuple[Problem, ...] = ()
@@ -49,12 +50,10 @@ class Supervisor:
 
     def look(self, session: Session, now: float, saturated: Iterable[int]) -> None:
         """Judge `session` at `now` [s]; `saturated`: motors whose command did not fit the wire."""
-        problems = (*self._remarks(), *self._of_the_bus(session, now))
+        problems = (*self.of_the_bus(session, now),)
         if not session.health.lost:
-            for i, motor in enumerate(self._settings.motors):
-                problems += (*_of_motor(motor, session.states[i]),)
-                if session.crowding.crowded(i, now):
-                    problems += (_crowd(motor),)
+            for i in range(len(self._settings.motors)):
+                problems += (*self.of_motor(session, i, now),)
         problems += (*_of_commands([self._settings.motors[i] for i in saturated]),)
         if problems != self._seen:
             self._seen = problems
@@ -63,15 +62,27 @@ class Supervisor:
     def _remarks(self) -> Iterable[Problem]:
         if self.remark:
             yield Problem(SafetyLevel.FAULT, SafetyFlag.NONE, self.remark)
+        if self.unguarded:
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, self.unguarded)
 
-    def _of_the_bus(self, session: Session, now: float) -> Iterable[Problem]:
+    def of_motor(self, session: Session, i: int, now: float) -> Iterable[Problem]:
+        """What is wrong at `now` [s] with the motor `i` as far as it is heard."""
+        motor = self._settings.motors[i]
+        yield from _of_motor(motor, session.states[i])
+        if session.crowding.crowded(i, now):
+            yield _crowd(motor)
+
+    def of_the_bus(self, session: Session, now: float) -> Iterable[Problem]:
+        """What is wrong at `now` [s] with the bus, silent motors included."""
         health, bus = session.health, self._settings.bus
+        yield from self._remarks()
         recently = now - self._timing.recent
         since = session.outbox.waiting_since()
         overrun = since is not None and now - since > self._overrun
         symptom = health.symptom(bus, recently, stuck=overrun)
         if health.lost:
-            flags = SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
+            gone = SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
+            flags = SafetyFlag.MOTOR_FAULT if health.abandoned else gone
             yield Problem(SafetyLevel.FAULT, flags, f"{health.lost}; then clear the fault")
             return
         if health.was_off:

@@ -31,6 +31,7 @@ class PlainFamily:
         self.effort_limit = np.full(count, 5.0)
         self.stiffness_limit = np.full(count, 100.0)
         self.damping_limit = np.full(count, 10.0)
+        self.watchdog = np.full(count, np.inf)
 
     def commands(self, command: JointCommand) -> list[CanFrame]:
         return [

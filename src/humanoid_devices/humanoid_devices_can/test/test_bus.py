@@ -138,7 +138,7 @@ def test_frame_that_no_motor_sends_is_told(pair, message, said) -> None:
 def test_error_frames_are_told_apart(pair) -> None:
     ours, theirs = pair
     theirs.send(can.Message(arbitration_id=0x240, is_error_frame=True, data=bytes(8)))
-    assert ours.receive(1.0) == ErrorFrame(BusEvent.BUS_OFF, bytes(8))
+    assert ours.receive(1.0) == ErrorFrame(BusEvent.BUS_OFF | BusEvent.COUNTERS, bytes(8))
 
 
 def test_closed_bus_is_a_lost_adapter(pair) -> None:

@@ -35,7 +35,7 @@ def test_interface_that_can_not_be_opened_is_told(rig) -> None:
     def refuse(_):
         raise InterfaceError("can2: down")
 
-    rig.system._open_bus = refuse
+    rig.system._keeper._open_bus = refuse
     with pytest.raises(HardwareError, match="can2: down"):
         rig.activate()
     with pytest.raises(HardwareError, match="Wrists is not active"):

@@ -28,6 +28,18 @@ def test_complete_block_is_understood(can_info) -> None:
     assert [str(motor) for motor in settings.motors] == ["j0 (id 22)", "j1 (id 38)"]
     assert settings.motor_at() == {22: 0, 38: 1}
     assert settings.motors[0].parameters == {"torque_limit": ""}
+    assert settings.guard_timeout == 0.2
+
+
+@pytest.mark.parametrize(
+    ("given", "rate", "timeout"), [("0", 50.0, 0.0), ("0.05", 50.0, 0.05), (None, 10.0, 0.25)]
+)
+def test_guard_waits_as_long_as_it_is_told_or_the_loop_needs(
+    can_info, given, rate, timeout
+) -> None:
+    block = {} if given is None else {"guard_timeout": given}
+    settings = parsed(can_info([22], "m", block=block, update_rate=rate))
+    assert settings.guard_timeout == timeout
 
 
 @pytest.mark.parametrize("name", ["interface", "channel", "calibration_file"])
@@ -49,6 +61,9 @@ def test_missing_joint_parameter_is_named_with_its_joint(can_info, name) -> None
     [
         ({"speed": "1"}, {}, "unknown parameter speed; known: interface, channel"),
         ({"bitrate": "0"}, {}, "bitrate is 0, expected the motors' rate"),
+        ({"guard_timeout": "0.04"}, {}, "guard_timeout is 0.04 s, expected 0.05 s (2.5 periods"),
+        ({"guard_timeout": "1.1"}, {}, "guard_timeout is 1.1 s, expected 0.05 s"),
+        ({"guard_timeout": "-1"}, {}, "guard_timeout is -1, expected 0 or more"),
         ({"bitrate": "2000000"}, {}, "bitrate is '2000000', expected a whole number from 0"),
         ({}, {"can_id": "256"}, "joint 'j0': can_id is '256', expected a whole number from 0"),
         ({}, {"can_id": "left"}, "joint 'j0': can_id is 'left'"),

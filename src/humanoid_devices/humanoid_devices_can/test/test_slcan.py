@@ -68,6 +68,17 @@ def test_adapter_is_set_to_the_bitrate_and_opened(adapter, bus) -> None:
     assert lines.index(b"S8") < lines.index(b"O")
 
 
+def test_line_that_a_killed_host_has_left_half_written_is_ended_first(adapter) -> None:
+    line = os.open(adapter.path, os.O_WRONLY | os.O_NOCTTY)
+    os.write(line, b"T0506161680000")
+    bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
+    heard = adapter.heard_until(b"O\r").split(b"\r")
+    assert heard[0] == b"T0506161680000"
+    assert b"C" in heard
+    bus.close()
+    os.close(line)
+
+
 def test_frame_is_received_whole_however_it_is_cut(adapter, bus) -> None:
     adapter.say(FRAME[:9])
     assert bus.receive(0.0) is None

@@ -1,7 +1,7 @@
 """From a closed master to drives in operation: all slaves together, the whole again if it fails.
 
-    find, compare -> PREOP: set up by mailbox, map -> exchange at the bring-up rate from here on:
-    clocks converge -> SYNC0 -> SAFEOP -> OP -> operation enabled
+    find, compare -> PREOP: set up by mailbox, watchdogs, map -> exchange at the bring-up rate
+    from here on: clocks converge -> SYNC0 -> SAFEOP -> OP -> operation enabled
 
 No mail is sent from the activation of SYNC0 on: it would fault the drives (0xA000).
 """
@@ -28,6 +28,7 @@ from humanoid_devices_erob.ring import ProcessDataMaster, Ring
 from humanoid_devices_erob.ring_errors import BringUpError, IdentityError
 from humanoid_devices_erob.settings import Identity, Settings
 from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.watchdog import set_watchdogs, watched
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +119,9 @@ class BringUp:
         wait_for_preop(master, self._timebase, self._joint_at)
         ring = Ring(master, master.mailbox_layouts(), self._timebase)
         set_up_drives(ring, self._joint_at, settings.serial_numbers)
+        set_watchdogs(master, settings.watchdog_time, self._joint_at)
         master.map_process_data()
+        ring.watched = watched(master, self._joint_at)
         for slave in range(len(self._joint_at)):
             ring.engine.reset(slave)  # the master has used the mailboxes itself meanwhile
         master.measure_delays()

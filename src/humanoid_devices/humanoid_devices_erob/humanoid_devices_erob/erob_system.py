@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Final
 
 import numpy as np
 
+from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import Mode
@@ -22,6 +24,7 @@ from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo
 from humanoid_devices_erob.admission import not_admitted
 from humanoid_devices_erob.bring_up import BringUp
 from humanoid_devices_erob.cycle import Cycle
+from humanoid_devices_erob.diagnosing import RingDiagnostics
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
 from humanoid_devices_erob.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.joint_frame import JointFrame
@@ -63,6 +66,7 @@ class ErobSystem:
         self._master = EthercatMaster(patience)
         self._watch = ImpedanceWatch(settings, self.clock)
         self._report = SafetyReport(settings.name)
+        self._diagnostics = RingDiagnostics(settings, self._watch)
         self._capabilities = np.full(
             (len(COMMAND_INTERFACES), len(settings.joints)), Capability.NEVER, dtype=np.int8
         )
@@ -112,6 +116,11 @@ class ErobSystem:
         if leaving.failures:
             raise HardwareError("; ".join(leaving.failures))
 
+    @property
+    def exit_check(self) -> str:
+        """See SaysHowItEnds."""
+        return "operation disabled, 0x2383 read back as 0"
+
     def capabilities(self) -> CapabilityArray:
         """See HardwareComponent: position per tick, stiffness and damping per mode."""
         return self._capabilities
@@ -124,6 +133,25 @@ class ErobSystem:
         """See HardwareComponent."""
         operation = self._operation
         return self._report if operation is None else operation.supervisor.report
+
+    def diagnose(self) -> list[Diagnosis]:
+        """See Diagnoses."""
+        return self._diagnostics.take(self._ring, self._operation)
+
+    # CountsOnTheBus.
+
+    @property
+    def counter_names(self) -> tuple[str, ...]:
+        """See CountsOnTheBus: what was lost, and what each drive says, in ring order."""
+        words = (f"statusword of {name}" for name in self._settings.joint_at)
+        return ("lost exchanges", "working counter", *words)
+
+    def bus_counts(self) -> Sequence[int]:
+        """See CountsOnTheBus."""
+        ring = self._ring
+        if ring is None:
+            return (0,) * len(self.counter_names)
+        return (ring.lost_in_all, ring.working_counter, *ring.image.statusword.tolist())
 
     # ConfirmsImpedance and ResetsFaults.
 
@@ -159,6 +187,13 @@ class ErobSystem:
         if self._operation is None or self._ring is None:
             return 0.0
         return self._ring.lock.take()
+
+    def watchdog_times(self) -> FloatArray:
+        """See HasWatchdog: without process data a drive leaves operation."""
+        times = np.full(len(self._settings.joints), self._settings.watchdog_time)
+        if self._ring is not None:
+            times[~self._ring.watched[self._settings.ring_position]] = np.inf
+        return times
 
     @property
     def lost_exchanges(self) -> int:

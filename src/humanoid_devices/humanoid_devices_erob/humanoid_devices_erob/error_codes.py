@@ -93,14 +93,15 @@ def describe_history(entry: int) -> str:
 
 def describe_statusword(word: int) -> str:
     """The state a statusword (16 bits) tells, and what else it says that isn't well."""
+    state = f"statusword {word} (0x{word:04X}): {decode_state(word).value}"
+    return "; ".join([state, *statusword_remarks(word)])
+
+
+def statusword_remarks(word: int) -> list[str]:
+    """What isn't well with a drive, in whatever state; none if all is."""
     state = decode_state(word)
-    remarks = [text for wrong, text in _remarks(word, state) if wrong]
-    return "; ".join([f"statusword {word} (0x{word:04X}): {state.value}", *remarks])
-
-
-def _remarks(word: int, state: DriveState) -> list[tuple[bool, str]]:
     failed = state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE)
-    return [
+    remarks = [
         (failed, "on Prime nearly always clocks or communication: 0x603F says which error"),
         (bool(word & StatusBit.WARNING), "the drive warns"),
         (bool(word & StatusBit.INTERNAL_LIMIT), "an internal limit is active"),
@@ -110,3 +111,4 @@ def _remarks(word: int, state: DriveState) -> list[tuple[bool, str]]:
             "the target position is ignored",
         ),
     ]
+    return [text for wrong, text in remarks if wrong]

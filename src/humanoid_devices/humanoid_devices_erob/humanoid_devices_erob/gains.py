@@ -51,6 +51,11 @@ class JointRegisters:
     velocity_gain: int
     velocity_integral: int = 0
 
+    def as_arrays(self) -> Registers:
+        """The same, shape ()."""
+        values = self.position_gain, self.velocity_gain, self.velocity_integral
+        return Registers(*(np.asarray(value, np.int64) for value in values))
+
 
 @dataclass(frozen=True, slots=True)
 class RegisterWrite:

@@ -110,6 +110,21 @@ class ImpedanceWatch:
         """[Nm/rad] (n,) that the registers give, nominal: the most that can act; NaN if unknown."""
         return self._stiffness
 
+    @property
+    def statement(self) -> ImpedanceStatement | None:
+        """The impedance manager's latest word."""
+        return self._statement
+
+    def gate_open(self, joint: int) -> bool | None:
+        """Whether the drive uses bus-written gains; None if that isn't known."""
+        gate = int(self._gate[joint])
+        return None if gate == UNKNOWN else gate == 1
+
+    def registers_of(self, joint: int) -> JointRegisters | None:
+        """Its gains as read back last; None until all have been."""
+        registers = [int(value) for value in self._registers[1:, joint]]
+        return None if UNKNOWN in registers else JointRegisters(*registers)
+
     def softening(self) -> SdoBatch | None:
         """What makes stiff drives soft in a soft mode, if the impedance manager doesn't."""
         statement = self._statement

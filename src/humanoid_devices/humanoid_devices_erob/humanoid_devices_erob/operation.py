@@ -57,7 +57,9 @@ class Operation:
         self._targets = TargetRule(self.frame.velocity_limit)
         self._recovery = Recovery(master, ring, joint_at)
         self._all_in_op: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
-        self._states: Sequence[AlStatus] = self._all_in_op
+        self.states: Sequence[AlStatus] = self._all_in_op  # of all slaves, as they said last
+        self.mailed = np.zeros(len(SdoStatus), dtype=np.int64)  # objects by what became of them
+        self.emergencies = 0
         self._asked_errors: set[int] = set()  # slaves whose error has been asked for
         self._answers: deque[tuple[SdoResult, ...]] = deque()  # to batches, from any thread
         ring.refusal = self._refusal
@@ -114,7 +116,10 @@ class Operation:
 
     def _note_answers(self) -> None:
         while self._answers:
-            self._watch.read(self._answers.popleft())
+            results = self._answers.popleft()
+            for result in results:
+                self.mailed[result.status] += 1
+            self._watch.read(results)
 
     def _look_at_states(self) -> None:
         """A full working counter doesn't prove OP, nor does a statusword that is old.
@@ -126,13 +131,13 @@ class Operation:
         states = self._all_in_op if self._master.all_in_op else self._master.states()
         if all(status.state is AlState.NONE for status in states):
             return
-        self._states = states
-        self.supervisor.take_states(self._states)
-        for slave, status in enumerate(self._states):
+        self.states = states
+        self.supervisor.take_states(self.states)
+        for slave, status in enumerate(self.states):
             if status.state not in (AlState.SAFEOP, AlState.OP):
                 self._watch.slave_lost(slave)
         if self._recovery.active:
-            self._recovery.step(self._states)
+            self._recovery.step(self.states)
             if not self._recovery.active:
                 self._recovered()
 
@@ -166,12 +171,13 @@ class Operation:
             self.supervisor.take_errors(slave, codes)
 
     def _emergency(self, slave: int, emergency: Emergency) -> None:
+        self.emergencies += 1
         if emergency.code:
             self.supervisor.take_errors(slave, (emergency.code,))
 
     def _refusal(self, slave: int, batch: SdoBatch) -> str:
         """Why the slave may not be sent an object of the batch now; empty if it may."""
-        status = self._states[slave]
+        status = self.states[slave]
         if status.state is not AlState.OP or status.error:
             return f"slave {slave} is not in OP: {status}"
         silence = self._clock() - self._ring.last_answer

@@ -54,9 +54,11 @@ class Ring:
         self.timebase = timebase
         self.wake = threading.Event()  # there is new mailbox work
         self.enabled: Mask = np.zeros(count, dtype=bool)  # in operation; a new array each time
+        self.watched: Mask = np.ones(count, dtype=bool)  # whose watchdog looks at the outputs
         self.lost = 0  # exchanges since the last that reached every slave
         self.lost_in_all = 0  # exchanges that didn't reach every slave, at the present pace
         self.answered = False  # whether the latest exchange came back at all
+        self.working_counter = -1  # of the latest exchange; -1: nothing came back
         self.last_answer = timebase.clock()  # [s]
         self.last_complete = timebase.clock()  # [s] that every slave took part
         self.refusal: Callable[[int, SdoBatch], str] = _refuse_nothing
@@ -65,6 +67,11 @@ class Ring:
         self.engine = MailboxEngine(master, timebase.clock, layouts, self._emergency)
         self._batches = SdoBatches(self.engine, timebase.clock, self._refusal, self.wake.set)
         self._expected = -1
+
+    @property
+    def expected_working_counter(self) -> int:
+        """Of an exchange that reached every slave."""
+        return self._expected
 
     def mapped(self) -> None:
         """Process data is configured in the master."""
@@ -87,7 +94,7 @@ class Ring:
         if target is not None:
             np.copyto(image.target, target, where=enabled)
         counter, inputs = self._master.exchange(image.pack())
-        self.answered = counter >= 0
+        self.working_counter, self.answered = counter, counter >= 0
         if self.answered:
             self.last_answer = self.timebase.clock()
             image.unpack(inputs)

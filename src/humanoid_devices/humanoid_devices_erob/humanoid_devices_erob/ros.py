@@ -13,8 +13,8 @@ from humanoid_control_msgs.msg import SdoResult as SdoResultMessage
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
+from humanoid_controller_manager.deferred_service import DeferredService
 from humanoid_controller_manager.ros_host import RosHost
-from humanoid_devices_erob.deferred_service import DeferredService
 from humanoid_devices_erob.gains import Registers
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus

@@ -17,13 +17,22 @@ from humanoid_controller_manager.urdf import number
 
 REQUIRED: Final = ("master_id", "interface", "vendor_id", "product_code", "calibration_file")
 # Bring-up rate: the documents' 1 kHz. Fallback damping: DAMPING's 6 Nm s/rad (actuator documents).
-OPTIONAL: Final = {"control_frequency": "", "bringup_frequency": "1000", "fallback_damping": "6.0"}
+# Watchdog: `_watchdog_time` has its default, which depends on the update rate.
+OPTIONAL: Final = {
+    "control_frequency": "",
+    "bringup_frequency": "1000",
+    "fallback_damping": "6.0",
+    "watchdog_time": "",
+}
 JOINT_REQUIRED: Final = ("ring_position", "model", "kt", "gear")
 # rated_torque [Nm]: unit of 0x6077. serial_number: tells apart drives that are otherwise equal.
 JOINT_OPTIONAL: Final = {"rated_torque": "", "serial_number": ""}
 LONGEST_INTERFACE_NAME: Final = 15  # characters, IFNAMSIZ of Linux less its terminator
-# Of the loop [Hz]. Slower, and the drives' process data watchdog (100 ms, the reset value of the
-# EtherCAT slave controller) sees no frame as soon as one is lost; SYNC0 is documented up to 1 kHz.
+USUAL_WATCHDOG: Final = 0.1  # [s], the reset value of the EtherCAT slave controller
+LONGEST_WATCHDOG: Final = 1.0  # [s] a robot may go on with nobody in charge
+SHORTEST_WATCHDOG: Final = 2.5  # periods of the loop: one frame may be lost, another be late
+# Of the loop [Hz]. Slower, and a drive would go on for long with nobody in charge; SYNC0 is
+# documented up to 1 kHz.
 SLOWEST: Final = 20.0
 FASTEST: Final = 1000.0
 ROUNDING: Final = 1e-9  # relative; frequencies are decimal numbers in binary, nothing else
@@ -50,6 +59,7 @@ class Settings:
     control_frequency: float  # [Hz] of SYNC0, the same as the loop's update rate
     bringup_frequency: float  # [Hz] of the exchange until the loop takes over
     fallback_damping: float  # [Nm s/rad]
+    watchdog_time: float  # [s] without process data, after which a drive ends operation
     joints: tuple[str, ...]
     ring_position: IndexArray  # a permutation of 0 .. n-1
     torque_constant: FloatArray  # [Nm/mA] at the motor
@@ -100,6 +110,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
         control_frequency=_control_frequency(block["control_frequency"], info.update_rate, where),
         bringup_frequency=_bringup_frequency(block, info.update_rate, where),
         fallback_damping=positive(block, "fallback_damping", where),
+        watchdog_time=_watchdog_time(block, info.update_rate, where),
         joints=names,
         ring_position=positions,
         torque_constant=np.array([positive(joint, "kt", place) for place, joint in joints]),
@@ -147,7 +158,7 @@ def _control_frequency(text: str, update_rate: float, where: str) -> float:
     if not SLOWEST <= update_rate <= FASTEST:
         raise ConfigError(
             f"{where}: update_rate is {update_rate:g} Hz, expected {SLOWEST:g} to {FASTEST:g}: the "
-            "drives' watchdog ends operation after 100 ms without a frame, and their SYNC0 is "
+            "drives' watchdog must soon end operation without frames, and their SYNC0 is "
             "documented up to 1 kHz"
         )
     found = number(text, f"{where}: control_frequency") if text else update_rate
@@ -166,6 +177,21 @@ def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str)
     if found > FASTEST:
         raise ConfigError(f"{where}: bringup_frequency is {found:g}, expected at most {FASTEST:g}")
     return max(found, update_rate)
+
+
+def _watchdog_time(block: Mapping[str, str], update_rate: float, where: str) -> float:
+    shortest = SHORTEST_WATCHDOG / update_rate
+    if not block["watchdog_time"]:
+        return max(USUAL_WATCHDOG, shortest)
+    found = positive(block, "watchdog_time", where)
+    if not shortest * (1.0 - ROUNDING) <= found <= LONGEST_WATCHDOG:
+        raise ConfigError(
+            f"{where}: watchdog_time is {found:g} s, expected {shortest:g} s "
+            f"({SHORTEST_WATCHDOG:g} periods at {update_rate:g} Hz) to {LONGEST_WATCHDOG:g} s: "
+            "with less, a late frame ends operation; with more, a drive goes on for long with "
+            "nobody in charge"
+        )
+    return found
 
 
 def _ring_positions(joints: Iterable[tuple[str, Mapping[str, str]]], where: str) -> IndexArray:

@@ -43,6 +43,15 @@ class Supervisor:
         """What a user must do, until the drives are well."""
         self._remark = text
 
+    def errors_of(self, slave: int) -> tuple[int, ...]:
+        """A faulty drive's error code and history, as far as they have been read."""
+        return self._errors.get(slave, ())
+
+    def ring_problems(self, ring: Ring) -> list[str]:
+        """What is wrong with the ring, apart from what its drives say."""
+        silence = [_silence(ring.answered)] if ring.lost >= LOST_EXCHANGES else []
+        return [*silence, *filter(None, (self._states, self._remark))]
+
     def look(self, ring: Ring) -> None:
         """Judge the latest exchange."""
         enabled = ring.enabled
@@ -73,24 +82,20 @@ class Supervisor:
 
     def _make(self, ring: Ring, silent: bool) -> None:
         faulty = np.flatnonzero(self.faulty).tolist()
-        words = said_together((self._joint_at[i], self._describe(i, ring)) for i in faulty)
+        words = said_together((self._joint_at[i], self.describe(i, ring)) for i in faulty)
         problems = [words] if words else []
         flags = SafetyFlag.MOTOR_FAULT if problems else SafetyFlag.NONE
-        if ring.lost >= LOST_EXCHANGES:
-            problems.append(_silence(ring.answered))
         if silent:
             flags |= SafetyFlag.RX_TIMEOUT
-        if self._states:
-            problems.append(self._states)
-        if self._remark:
-            problems.append(self._remark)
+        problems += self.ring_problems(ring)
         self.report = SafetyReport(
             self._name, SafetyLevel.FAULT, flags, message="; ".join(problems)
         )
 
-    def _describe(self, slave: int, ring: Ring) -> str:
+    def describe(self, slave: int, ring: Ring) -> str:
+        """What a drive says: statusword, error and history."""
         text = describe_statusword(int(ring.image.statusword[slave]))
-        codes = self._errors.get(slave, ())
+        codes = self.errors_of(slave)
         if not codes:
             return text
         named = ERROR_CODES.get(codes[0])

@@ -43,6 +43,7 @@ class MujocoSystem:
 
     model: mujoco.MjModel
     data: mujoco.MjData
+    teleports: int  # see Teleports: how often the joints were placed anew
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError before anything is simulated."""
@@ -53,6 +54,7 @@ class MujocoSystem:
         self._timestep = settings.timestep
         self._steps_per_period = settings.steps_per_period
         self._steps = 0
+        self.teleports = 0
         self._name = info.name
         self._effort_limit = info.limits.effort
         self._capabilities = uniform_capabilities(len(info.joints), Capability.PER_TICK)
@@ -196,6 +198,7 @@ class MujocoSystem:
     def _place(self, qpos: FloatArray) -> None:
         """All joints at `qpos`, at rest, limp and without wrenches; MuJoCo's warnings cleared."""
         mujoco.mj_resetData(self.model, self.data)
+        self.teleports += 1
         self._limp()
         self._qpos[:] = qpos
         self.data.time = self.time

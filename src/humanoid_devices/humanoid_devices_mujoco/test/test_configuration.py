@@ -62,17 +62,10 @@ def test_joints_stand_in_the_order_of_the_block_not_of_the_model(
 ) -> None:
     as_written = parse_robot_description(prime_urdf, 200.0).blocks[0]
     order = np.random.default_rng(1).permutation(14)
-    limits = as_written.limits
     shuffled = replace(
         as_written,
         joints=tuple(as_written.joints[i] for i in order),
-        limits=replace(
-            limits,
-            lower=limits.lower[order],
-            upper=limits.upper[order],
-            velocity=limits.velocity[order],
-            effort=limits.effort[order],
-        ),
+        limits=as_written.limits.of(order),
     )
     straight, permuted = simulate(prime_urdf), simulate(prime_urdf)
     permuted.info = shuffled

@@ -33,6 +33,19 @@ def test_a_reset_takes_the_joints_back_and_never_the_time(simulate: Any, one_joi
     assert simulation.system.time == pytest.approx(before + simulation.period)
 
 
+def test_whoever_watches_the_joints_is_told_that_they_were_put_elsewhere(
+    simulate: Any, one_joint: Any
+) -> None:
+    simulation = simulate(one_joint(initial=0.4).urdf())
+    simulation.run(0.1)
+    before = simulation.system.teleports
+    simulation.system.request_reset()
+    simulation.tick()
+    assert simulation.system.teleports == before + 1
+    simulation.run(0.1)
+    assert simulation.system.teleports == before + 1
+
+
 def test_time_is_whole_periods_through_resets_faults_and_activations(
     simulate: Any, one_joint: Any
 ) -> None:

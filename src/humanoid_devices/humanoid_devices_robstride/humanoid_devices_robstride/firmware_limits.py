@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -9,7 +10,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.block_parameters import optional_positive
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.family import Exchange, Judge
-from humanoid_devices_can.settings import Motor
+from humanoid_devices_can.settings import Motor, silence_allowed
 from humanoid_devices_robstride.wire import (
     CommunicationType,
     ParameterId,
@@ -19,7 +20,8 @@ from humanoid_devices_robstride.wire import (
     parse_identifier,
 )
 
-# Joint parameters of the block and what they set. Empty: the motor keeps what it has.
+# Joint parameters of the block and what they set. Empty: the motor keeps what it has; its CAN
+# time-out is always set.
 JOINT_PARAMETERS: Final = {"torque_limit": "", "current_limit": "", "can_timeout": ""}
 TICKS_PER_SECOND: Final = 20000.0  # unit of 0x7028 (public Robstride documentation)
 _OPERATION_CONTROL: Final = 0.0  # run mode of the MIT law (public Robstride documentation)
@@ -27,21 +29,23 @@ _OPERATION_CONTROL: Final = 0.0  # run mode of the MIT law (public Robstride doc
 Limits = Mapping[ParameterId, float]  # in the motor's units
 
 
-def parse_limits(motor: Motor, largest_torque: float) -> Limits:
-    """What to set on a motor of a model with `largest_torque` [Nm]. Raises ConfigError."""
+def parse_limits(motor: Motor, largest_torque: float, update_rate: float) -> Limits:
+    """What to set on a motor of a model with `largest_torque` [Nm], in a loop of that rate [Hz].
+
+    Raises ConfigError.
+    """
     torque = optional_positive(motor.parameters, "torque_limit", motor.where)  # [Nm]
     if torque is not None and torque > largest_torque:
         raise ConfigError(
             f"{motor.where}: torque_limit is {torque:g} Nm, {motor.model} has {largest_torque:g}"
         )
     current = optional_positive(motor.parameters, "current_limit", motor.where)  # [A]
-    timeout = optional_positive(motor.parameters, "can_timeout", motor.where)  # [s]
-    ticks = None if timeout is None else float(max(1, round(timeout * TICKS_PER_SECOND)))
+    timeout = silence_allowed(motor.parameters, "can_timeout", update_rate, motor.where)  # [s]
     wanted = {
         ParameterId.RUN_MODE: _OPERATION_CONTROL,
         ParameterId.TORQUE_LIMIT: torque,
         ParameterId.CURRENT_LIMIT: current,
-        ParameterId.CAN_TIMEOUT: ticks,
+        ParameterId.CAN_TIMEOUT: float(round(timeout * TICKS_PER_SECOND)),
     }
     limits = {parameter: value for parameter, value in wanted.items() if value is not None}
     try:
@@ -50,6 +54,12 @@ def parse_limits(motor: Motor, largest_torque: float) -> Limits:
     except WireError as error:
         raise ConfigError(f"{motor.where}: {error}") from error
     return limits
+
+
+def watchdog_time(limits: Limits) -> float:
+    """How long [s] a motor with these limits goes on without a command; infinite: for ever."""
+    ticks = limits[ParameterId.CAN_TIMEOUT]
+    return ticks / TICKS_PER_SECOND if ticks else math.inf
 
 
 def setting(motor: int, device: int, host: int, limits: Limits) -> Sequence[Exchange]:

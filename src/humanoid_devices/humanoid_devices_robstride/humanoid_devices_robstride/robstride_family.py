@@ -16,7 +16,12 @@ from humanoid_devices_can.bus import CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.family import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings
-from humanoid_devices_robstride.firmware_limits import JOINT_PARAMETERS, parse_limits, setting
+from humanoid_devices_robstride.firmware_limits import (
+    JOINT_PARAMETERS,
+    parse_limits,
+    setting,
+    watchdog_time,
+)
 from humanoid_devices_robstride.models import MODELS, POSITION
 from humanoid_devices_robstride.wire import (
     DEFAULT_HOST,
@@ -53,7 +58,7 @@ class RobstrideFamily:
         self._index = settings.motor_at()
         self._host = integer(settings.parameters, "host_id", settings.where, 0xFF)
         self._limits = [
-            parse_limits(motor, model.torque)
+            parse_limits(motor, model.torque, settings.update_rate)
             for motor, model in zip(settings.motors, models, strict=True)
         ]
         self._velocity = np.array([model.velocity for model in models])
@@ -66,6 +71,7 @@ class RobstrideFamily:
                 for limits, model in zip(self._limits, models, strict=True)
             ]
         )
+        self.watchdog: FloatArray = np.array([watchdog_time(limits) for limits in self._limits])
         self._saturated = np.zeros(len(models), dtype=np.bool_)
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:

@@ -11,8 +11,8 @@ from humanoid_devices_robstride.robstride_family import ROBSTRIDE
 class RobstrideSystem(CanSystem):
     """The joints of one <ros2_control> block, each a Robstride motor.
 
-    A joint's `can_timeout` has its motor let go when the host falls silent; without it the motor
-    keeps what it was told last.
+    A motor lets go when the host is silent for its joint's `can_timeout`; with 0 it keeps what it
+    was told last.
     """
 
     def __init__(self, timing: Timing | None = None, open_bus: OpenBus = PythonCanBus) -> None:

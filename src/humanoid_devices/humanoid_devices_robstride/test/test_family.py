@@ -165,9 +165,24 @@ def test_firmware_limits_are_written_and_read_back_one_after_another(make_family
     np.testing.assert_array_equal(family.effort_limit, 2.5)
 
 
-def test_without_opt_in_only_the_run_mode_is_set(make_family) -> None:
-    (exchange,) = make_family().preparing(0)
-    assert WriteParameter.decode(*exchange.request[0]).parameter == ParameterId.RUN_MODE
+@pytest.mark.parametrize(
+    ("given", "rate", "ticks", "watchdog"),
+    [
+        ("", 50.0, 4000, 0.2),  # of 50 µs
+        ("", 10.0, 5000, 0.25),  # 2.5 periods of a slow loop
+        ("0.05", 50.0, 1000, 0.05),
+        ("0", 50.0, 0, math.inf),
+    ],
+)
+def test_can_timeout_is_always_set(make_family, given, rate, ticks, watchdog) -> None:
+    """A motor may still have that of somebody else."""
+    family = make_family(joint={"can_timeout": given}, update_rate=rate)
+    mode, timeout = family.preparing(0)
+    assert WriteParameter.decode(*mode.request[0]).parameter == ParameterId.RUN_MODE
+    value = pack_value(ParameterId.CAN_TIMEOUT, ticks)
+    wanted = WriteParameter(0xFD, 5, ParameterId.CAN_TIMEOUT, value)
+    assert WriteParameter.decode(*timeout.request[0]) == wanted
+    np.testing.assert_array_equal(family.watchdog, watchdog)
 
 
 @pytest.mark.parametrize(
@@ -175,11 +190,14 @@ def test_without_opt_in_only_the_run_mode_is_set(make_family) -> None:
     [
         ({"torque_limit": "18"}, "torque_limit is 18 Nm, rs-02 has 17"),
         ({"torque_limit": "-1"}, "torque_limit is -1, expected more than 0"),
-        ({"can_timeout": "1e9"}, "CAN_TIMEOUT"),
+        ({"can_timeout": "1e9"}, "can_timeout is 1e+09 s, expected 0.05 s .* to 1 s, or 0"),
+        ({"can_timeout": "0.04"}, "can_timeout is 0.04 s, expected 0.05 s"),
+        ({"can_timeout": "-1"}, "can_timeout is -1, expected 0 or more"),
         ({"current_limit": "much"}, "current_limit: expected a finite number"),
     ],
 )
 def test_limit_that_can_not_be_is_refused(make_family, joint, said) -> None:
+    said = said.replace("+", r"\+")
     with pytest.raises(ConfigError, match=f"joint 'j0': .*{said}|j0': {said}"):
         make_family(joint=joint)
 

@@ -25,11 +25,15 @@ QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3, prepa
 
 @pytest.fixture
 def motors(can_bench, can_info, can_rig):
-    """Two motors on a virtual bus, not yet activated: (bench, rig)."""
+    """Two motors on a virtual bus, not yet activated: (bench, rig).
 
-    def make(port="virtual", model="rs-02", timing=QUICK, **info):
+    Without their time-out, lest a test on a busy machine is about nothing else.
+    """
+
+    def make(port="virtual", model="rs-02", timing=QUICK, joint=None, **info):
         bench = can_bench("robstride", model, IDS, port)
-        block = can_info(IDS, model, interface=port, channel=bench.address, **info)
+        joint = {"can_timeout": "0", **(joint or {})}
+        block = can_info(IDS, model, interface=port, channel=bench.address, joint=joint, **info)
         return bench, can_rig(RobstrideSystem(timing), block)
 
     return make
@@ -114,16 +118,29 @@ def test_effort_limit_is_the_lower_of_urdf_and_model(motors) -> None:
     np.testing.assert_array_equal(rig.system.effort_limit(rig.state.position), 8.0)
 
 
-def test_motor_lets_go_by_itself_when_the_host_falls_silent(motors) -> None:
-    bench, rig = motors(joint={"can_timeout": "0.1"})
+@pytest.mark.parametrize(("given", "time"), [(None, 0.2), ("0.1", 0.1)], ids=["usual", "given"])
+def test_motor_lets_go_by_itself_when_the_host_falls_silent(motors, given, time) -> None:
+    bench, rig = motors(joint={"can_timeout": given})
     rig.activate()
-    rig.until(lambda _: bench.drive(5)["firmware"]["enabled"])
+    np.testing.assert_array_equal(rig.system.watchdog_times(), time)
+    rig.tick()  # from here on it is the loop's business
     while bench.drive(5)["firmware"]["enabled"]:  # nobody writes
         rig.pause(0.01)
     report = rig.until(lambda report: report.flags & SafetyFlag.MOTOR_FAULT)
     assert "is disabled, maybe restarted" in report.message
     rig.system.reset_faults()
     rig.until(healthy)
+
+
+def test_time_out_of_somebody_else_is_taken_away_if_none_is_wanted(can_bench, can_info, can_rig):
+    bench = can_bench("robstride", "rs-02", IDS)
+    for given, ticks in ({}, 4000), ({"can_timeout": "0"}, 0):
+        block = can_info(IDS, "rs-02", channel=bench.address, joint=given)
+        rig = can_rig(RobstrideSystem(QUICK), block)
+        rig.activate()
+        assert [bench._can.motor(id_).firmware._memory.timeout for id_ in IDS] == [ticks] * 2
+        rig.deactivate()
+    np.testing.assert_array_equal(rig.system.watchdog_times(), np.inf)
 
 
 def test_fault_of_a_motor_is_named_and_reset(motors) -> None:

@@ -62,6 +62,7 @@ class SitoFamily:
         self.effort_limit: FloatArray = self._torque_per_current * _INT16.max
         self.stiffness_limit: FloatArray = self._stiffness_divisor * _FLOAT32
         self.damping_limit: FloatArray = self._damping_divisor * _FLOAT32
+        self.watchdog: FloatArray = np.full(len(motors), np.inf)  # the documents know of none
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """See Family."""
@@ -104,13 +105,17 @@ class SitoFamily:
         return ()
 
     def enabling(self, motor: int) -> Exchange:
-        """See Family: without gains and current, whatever it remembers."""
+        """See Family: without gains and current, whatever it remembers.
+
+        Gains are said again right after: a motor might take them only once it is enabled. What it
+        holds then, the place where it is enabled, is left to it.
+        """
         device = self._ids[motor]
         limp = (identifier(device, MessageType.GAINS), Gains(0.0, 0.0).encode())
         still = (identifier(device, MessageType.COMMAND), Command(0, 0, 0).encode())
         mode = SelectMode(ControlMode.MIT, self._interval, self._interval, 0)
         enable = (identifier(device, MessageType.SELECT_MODE), mode.encode())
-        request = (*[limp] * GAINS_REPEATS, still, enable)
+        request = (*[limp] * GAINS_REPEATS, still, enable, limp)
         return Exchange(motor, request, self._both_feedbacks(device))
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:

@@ -153,18 +153,26 @@ def test_feedback_interval_follows_the_loop_and_spares_the_bus(
     make_family, rate, motors, interval
 ) -> None:
     family = make_family(ids=range(1, motors + 1), update_rate=rate)
-    *_, (found, payload) = family.enabling(0).request
-    assert found == identifier(1, MessageType.SELECT_MODE)
+    (payload,) = (
+        payload
+        for found, payload in family.enabling(0).request
+        if found == identifier(1, MessageType.SELECT_MODE)
+    )
     assert SelectMode.decode(payload) == SelectMode(9, interval, interval, 0)
     assert family.feedback_rate == 2000.0 / interval
 
 
-def test_motor_gets_zero_gains_before_it_is_enabled(make_family) -> None:
+def test_motor_gets_zero_gains_before_it_is_enabled_and_right_after(make_family) -> None:
     request = make_family().enabling(0).request
     kinds = [found & 0xFF for found, _ in request]
-    assert kinds == [0x45, 0x45, 0x45, 0x09, 0x01]
-    assert Gains.decode(request[0][1]) == Gains(0.0, 0.0)
-    assert Command.decode(request[3][1]).current == 0
+    assert kinds == [0x45, 0x45, 0x45, 0x09, 0x01, 0x45]
+    for kind, (_, payload) in zip(kinds, request, strict=True):
+        assert kind != 0x45 or Gains.decode(payload) == Gains(0.0, 0.0)
+        assert kind != 0x09 or Command.decode(payload).current == 0
+
+
+def test_sito_has_no_watchdog(make_family) -> None:
+    np.testing.assert_array_equal(make_family(ids=[1, 2]).watchdog, np.inf)
 
 
 def test_effort_limit_is_what_the_wire_carries(make_family) -> None:

@@ -16,12 +16,11 @@ from humanoid_twin.can.attempt import (
     winners,
 )
 from humanoid_twin.can.controller import CanController, Cause, ErrorState, Trouble
-from humanoid_twin.can.disturbance import Disturbance
+from humanoid_twin.can.disturbance import NEVER, Disturbance
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.statistics import Counters
 from humanoid_twin.clock import Moment
 
-NEVER: Final = 1 << 63  # [ns]
 TX_QUEUE: Final = 10  # frames: txqueuelen of Linux' CAN interfaces
 
 
@@ -72,7 +71,9 @@ class VirtualCanBus:
         moment = self.moment
         while self.next_event <= now:
             moment.now = event = max(self.next_event, moment.now)
-            if self._attempt:
+            if self.disturbance.due <= event:
+                self.disturbance.release(event)
+            elif self._attempt:
                 self._finish(self._attempt)
             else:
                 self._recover(event)
@@ -108,12 +109,13 @@ class VirtualCanBus:
         self._schedule()
 
     def _schedule(self) -> None:
+        self.next_event = min(self._next_on_the_wire(), self.disturbance.due)
+
+    def _next_on_the_wire(self) -> int:
         if self._attempt:
-            self.next_event = self._attempt.end
-            return
+            return self._attempt.end
         if self._futile:
-            self.next_event = NEVER
-            return
+            return NEVER
         event, idle = NEVER, self._idle
         for node in self._nodes:
             if node.queue and node.on_bus:
@@ -121,7 +123,7 @@ class VirtualCanBus:
             elif node.recovering:
                 missing = bits.RECOVERY_SEQUENCES - node.sequences
                 event = min(event, idle + missing * bits.RECESSIVE_SEQUENCE * node.bit_time)
-        self.next_event = event
+        return event
 
     def _recover(self, now: int) -> None:
         for node in self._nodes:
@@ -195,7 +197,7 @@ class VirtualCanBus:
         self.counters.frames += 1
         lost = self.disturbance.loses()
         self.counters.lost += lost
-        rate = senders[0].bitrate
+        rate, receivers = senders[0].bitrate, []
         for sender in senders:
             sender.sent(now)
             self._suspend(sender, attempt.idle)
@@ -207,8 +209,9 @@ class VirtualCanBus:
                 continue
             if node.rec:
                 node.received(now)
-            if not lost:
-                node.receive(attempt.frame, now)
+            receivers.append(node.receive)
+        if not lost:
+            self.disturbance.deliver(attempt.frame, receivers, now)
 
     def _fail(
         self, attempt: Attempt, senders: Sequence[CanController], outcome: Outcome, now: int

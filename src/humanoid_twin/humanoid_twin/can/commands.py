@@ -77,6 +77,22 @@ class CanCommands:
         disturbance = self.can.bus.disturbance
         disturbance.lost_probability, disturbance.random = float(probability), Random(seed)
 
+    def late(self, probability: float, seconds: float) -> None:
+        """Frames are acknowledged and then held up [s] in their receivers' buffers, at random."""
+        if not (0 <= probability <= 1 and 0 <= seconds < math.inf):
+            raise CanError(f"late by {seconds} s with probability {probability}: can't be")
+        disturbance = self.can.bus.disturbance
+        disturbance.late_probability, disturbance.lateness = (
+            float(probability),
+            round(seconds * 1e9),
+        )
+
+    def double(self, probability: float) -> None:
+        """Frames are received twice, at random."""
+        if not 0 <= probability <= 1:
+            raise CanError(f"probability {probability}, expected 0 to 1")
+        self.can.bus.disturbance.double_probability = float(probability)
+
     def corrupt_next(self, count: int) -> None:
         """Destroy the next frames on the wire; their senders repeat them."""
         self.can.bus.disturbance.corrupt_next = int(count)

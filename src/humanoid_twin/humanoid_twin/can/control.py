@@ -39,6 +39,14 @@ class CanMethods(ControlClient):
         """Lose frames at random from now on: acknowledged, but not received."""
         self._ask("can_drop", probability=probability, seed=seed)
 
+    def can_late(self, probability: float, seconds: float) -> None:
+        """Hold frames up [s] in their receivers' buffers at random from now on."""
+        self._ask("can_late", probability=probability, seconds=seconds)
+
+    def can_double(self, probability: float) -> None:
+        """Have frames received twice at random from now on."""
+        self._ask("can_double", probability=probability)
+
     def can_corrupt_next(self, count: int) -> None:
         """Destroy the next frames on the wire; their senders repeat them."""
         self._ask("can_corrupt_next", count=count)

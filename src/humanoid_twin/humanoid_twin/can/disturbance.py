@@ -1,7 +1,15 @@
 """What goes wrong on the cable, on request."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from random import Random
+from typing import Final
+
+from humanoid_twin.can.frame import CanFrame
+
+NEVER: Final = 1 << 63  # [ns]
+Receivers = list[Callable[[CanFrame, int], None]]
 
 
 @dataclass(slots=True)
@@ -10,7 +18,13 @@ class Disturbance:
 
     random: Random = field(default_factory=lambda: Random(0))
     lost_probability: float = 0.0  # of being acknowledged and then lost in the receivers' buffers
+    late_probability: float = 0.0  # of being held up in the receivers' buffers
+    lateness: int = 0  # [ns] for so long
+    double_probability: float = 0.0  # of being received twice
     corrupt_next: int = 0  # frames that will be destroyed on the wire; their senders repeat them
+    due: int = NEVER  # [ns] when the next late frame arrives
+    _held: list[tuple[int, int, CanFrame, Receivers]] = field(default_factory=list)
+    _count: int = 0  # of late frames, which keep their order
 
     def corrupts(self) -> bool:
         """Whether the frame that starts now is destroyed."""
@@ -21,4 +35,25 @@ class Disturbance:
 
     def loses(self) -> bool:
         """Whether the frame that got through is lost."""
-        return self.lost_probability > 0 and self.random.random() < self.lost_probability
+        return self._strikes(self.lost_probability)
+
+    def deliver(self, frame: CanFrame, receivers: Receivers, now: int) -> None:
+        """Hand a frame that got through at `now` [ns] to its receivers: once, twice, or later."""
+        times = 1 + self._strikes(self.double_probability)
+        if self._strikes(self.late_probability):
+            self._count += 1
+            heappush(self._held, (now + self.lateness, self._count, frame, receivers * times))
+            self.due = self._held[0][0]
+            return
+        for receive in receivers * times:
+            receive(frame, now)
+
+    def release(self, now: int) -> None:
+        """The late frame that is due arrives."""
+        _, _, frame, receivers = heappop(self._held)
+        self.due = self._held[0][0] if self._held else NEVER
+        for receive in receivers:
+            receive(frame, now)
+
+    def _strikes(self, probability: float) -> bool:
+        return probability > 0 and self.random.random() < probability

@@ -43,7 +43,8 @@ class CanMotor:
         model: str,
     ) -> None:
         """Switched on. `firmware` makes the firmware around what sends its frames."""
-        self._bus, self._shaft = bus, shaft
+        self._bus = bus
+        self.shaft = self._shaft = shaft
         self.family, self.model = family, model
         self.controller = bus.attach(self._receive, queue_length=MAILBOXES)
         self.frozen = False
@@ -80,6 +81,14 @@ class CanMotor:
             self.firmware.boot()
         else:
             self._turn(0.0)
+
+    def spring(self) -> tuple[float, float]:
+        """How stiff it is now [Nm/rad], and what that alone pulls with at the output [Nm]."""
+        if not self.powered:
+            return 0.0, 0.0
+        told = self.firmware.report()
+        stiffness = told["stiffness"] if told["enabled"] else 0.0
+        return stiffness, stiffness * (told["target_position"] - self._shaft.position())
 
     def report(self) -> MotorReport:
         """For the control channel."""

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_twin.assembly import Assembly
-from humanoid_twin.can.bus import NEVER, VirtualCanBus
+from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.commands import CanCommands
+from humanoid_twin.can.disturbance import NEVER
 from humanoid_twin.can.robot import VirtualCan
 from humanoid_twin.can.slcan import SlcanPort
 from humanoid_twin.can.socketcan import SocketCanPort, open_interface

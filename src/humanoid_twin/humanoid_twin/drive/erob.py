@@ -24,7 +24,7 @@ class ErobDrive:
 
     def __init__(self, parameters: DriveParameters, shaft: Shaft) -> None:
         self._parameters = parameters
-        self._shaft = shaft
+        self.shaft = self._shaft = shaft
         self._torque_per_current = parameters.torque_per_current  # [Nm/mA]
         self._position_limit = parameters.position_error_limit * COUNTS_PER_RADIAN
         self._velocity_limit = parameters.velocity_error_limit * COUNTS_PER_RADIAN
@@ -149,6 +149,13 @@ class ErobDrive:
             self._stop()
         else:
             self._demand.hold(self.position)
+
+    def spring(self) -> tuple[float, float]:
+        """How stiff it is now [Nm/rad], and what that alone pulls with at the output [Nm]."""
+        if self.state is not DriveState.OPERATION_ENABLED:
+            return 0.0, 0.0
+        pull = self._loop.position_gain * self._torque_per_current  # [Nm/count]
+        return pull * COUNTS_PER_RADIAN, pull * (self._demand.value - self.position)
 
     # The power stage.
 

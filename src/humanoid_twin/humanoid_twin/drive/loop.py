@@ -38,6 +38,11 @@ class CascadedLoop:
         self._gain = VELOCITY_GAIN_UNIT * gains.velocity  # [mA per count/s]
         self._integral_rate = self._unit * gains.integral  # [1/s]
 
+    @property
+    def position_gain(self) -> float:
+        """Current that a position error of one count leads to, at a constant speed [mA/count]."""
+        return self._stiffness * self._gain
+
     def reset(self) -> None:
         """Forget the integral: power was off."""
         self._sum = 0.0  # [counts]

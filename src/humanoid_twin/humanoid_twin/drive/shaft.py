@@ -7,15 +7,15 @@ from humanoid_twin.drive.plant import Plant
 class Shaft:
     """Turns joint angles into encoder counts and torque at the output into torque at the joint."""
 
-    __slots__ = ("_brake", "_joint", "_offset", "_plant", "_scale", "_sign")
+    __slots__ = ("_brake", "_joint", "_mounting", "_offset", "_plant", "_scale", "_sign")
 
     def __init__(self, plant: Plant, joint: int, mounting: Mounting) -> None:
         self._plant = plant
         self._joint = joint
+        self._mounting = mounting
         self._sign = mounting.direction
-        self._scale = mounting.direction * COUNTS_PER_RADIAN
-        self._offset = mounting.offset * COUNTS_PER_RADIAN
         self._brake = False
+        self.shift(0.0)
 
     def position(self) -> int:
         """Encoder position [counts]."""
@@ -24,6 +24,16 @@ class Shaft:
     def velocity(self) -> int:
         """Speed [counts/s], in whole counts (the motor's own encoder is finer; assumed)."""
         return round(self._plant.velocity.item(self._joint) * self._scale)
+
+    def stick(self) -> None:
+        """The encoder says the same from now on, however the joint turns."""
+        self._offset, self._scale = float(self.position()), 0.0
+
+    def shift(self, angle: float) -> None:
+        """The encoder is off by an angle [rad] of the joint; 0: it is right again, stuck or not."""
+        mounting = self._mounting
+        self._scale = mounting.direction * COUNTS_PER_RADIAN
+        self._offset = mounting.offset * COUNTS_PER_RADIAN + self._scale * angle
 
     def turn(self, torque: float) -> None:
         """Torque at the output [Nm], in the drive's direction."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from humanoid_twin.ethercat.errors import RingError
 from humanoid_twin.ethercat.firmware import Physics
 from humanoid_twin.ethercat.log import LogLine
-from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.losses import Fate, Losses
 from humanoid_twin.ethercat.report import DriveReport, Statistics
 from humanoid_twin.ethercat.reporting import report_drive, report_statistics
 from humanoid_twin.ethercat.ring import VirtualRing
@@ -29,9 +29,28 @@ class RingCommands:
 
     def drop(self, probability: float) -> None:
         """Lose frames at random from now on."""
-        if not 0 <= probability <= 1:
-            raise RingError(f"probability {probability}, expected 0 to 1")
-        self.losses.probability = probability
+        self.losses.probability = _probability(probability)
+
+    def damage(self, probability: float) -> None:
+        """Damage frames at random on their way from now on."""
+        self.losses.others[Fate.DAMAGED] = _probability(probability)
+
+    def late(self, probability: float, seconds: float) -> None:
+        """Answer frames late [s] at random from now on."""
+        self.losses.lateness = float(seconds)
+        self.losses.others[Fate.LATE] = _probability(probability)
+
+    def double(self, probability: float) -> None:
+        """Answer frames twice at random from now on."""
+        self.losses.others[Fate.DOUBLED] = _probability(probability)
+
+    def overtake(self, probability: float) -> None:
+        """Answer frames after the next one at random from now on."""
+        self.losses.others[Fate.OVERTAKEN] = _probability(probability)
+
+    def miscount(self, probability: float) -> None:
+        """Have one slave too few count process data, at random from now on."""
+        self.losses.others[Fate.MISCOUNTED] = _probability(probability)
 
     def drop_next(self, count: int) -> None:
         """Lose the next frames before they reach a slave."""
@@ -132,3 +151,9 @@ class RingCommands:
         self._slave(position).power(on)
         self.ring.line.update()
         self.ring.changed()
+
+
+def _probability(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise RingError(f"probability {value}, expected 0 to 1")
+    return float(value)

@@ -26,6 +26,26 @@ class RingControl(TimedControl):
         """Lose frames at random from now on; half of them reach the slaves."""
         self._ask("drop", probability=probability)
 
+    def damage(self, probability: float) -> None:
+        """Damage frames at random from now on: nobody behind the place takes them."""
+        self._ask("damage", probability=probability)
+
+    def late(self, probability: float, seconds: float) -> None:
+        """Answer frames late [s] at random from now on."""
+        self._ask("late", probability=probability, seconds=seconds)
+
+    def double(self, probability: float) -> None:
+        """Answer frames twice at random from now on."""
+        self._ask("double", probability=probability)
+
+    def overtake(self, probability: float) -> None:
+        """Answer frames after the next one at random from now on."""
+        self._ask("overtake", probability=probability)
+
+    def miscount(self, probability: float) -> None:
+        """Have one slave too few count process data, at random from now on."""
+        self._ask("miscount", probability=probability)
+
     def drop_next(self, count: int) -> None:
         """Lose the next frames before they reach a slave."""
         self._ask("drop_next", count=count)

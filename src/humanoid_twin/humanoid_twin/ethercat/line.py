@@ -1,6 +1,7 @@
 """The line of slaves as the master's frames find it: order, cuts, power, station addresses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from humanoid_twin.ethercat import registers as reg
 from humanoid_twin.ethercat.slave import Slave
@@ -26,6 +27,16 @@ class Line:
         """Cut the cable behind slave `after` (-1: before the first); None mends it."""
         self._cut = None if after is None else after + 1
         self.update()
+
+    @contextmanager
+    def only(self, count: int) -> Iterator[None]:
+        """While this is open, only the first `count` slaves take notice of a frame."""
+        reachable, self._stations = self.reachable, None
+        self.reachable = reachable[:count]
+        try:
+            yield
+        finally:
+            self.reachable, self._stations = reachable, None
 
     def swap(self, first: int, second: int) -> None:
         """Two slaves change places."""

@@ -1,6 +1,6 @@
-"""Frames that get lost or come late: fault injection on the cable."""
+"""Frames that get lost, late, doubled or damaged: fault injection on the cable."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
 
@@ -12,13 +12,18 @@ class Fate(Enum):
     LOST_ON_THE_WAY = "lost before the slaves"
     LOST_ON_THE_WAY_BACK = "lost after the slaves"
     LATE = "late"
+    DAMAGED = "damaged between two slaves"
+    DOUBLED = "answered twice"
+    OVERTAKEN = "answered after the next one"
+    MISCOUNTED = "one slave too few has counted it"
 
 
 @dataclass(slots=True)
 class Losses:
     """Decides about each frame. Half of the frames lost at random reach the slaves.
 
-    A frame damaged on a real cable fails its checksum and is lost as well.
+    A frame damaged on a real cable fails its checksum: the slaves behind the place ignore it, and
+    so does the master.
     """
 
     random: Random
@@ -27,6 +32,7 @@ class Losses:
     late_next: int = 0  # frames whose answers will be late
     lateness: float = 0.0  # [s]
     lost: int = 0  # so far
+    others: dict[Fate, float] = field(default_factory=dict)  # probabilities of the later fates
 
     def fate(self) -> Fate:
         """Of the frame that has just come."""
@@ -40,4 +46,8 @@ class Losses:
         if self.late_next:
             self.late_next -= 1
             return Fate.LATE
+        for fate, probability in self.others.items():
+            if self.random.random() < probability:
+                self.lost += fate is Fate.DAMAGED
+                return fate
         return Fate.ANSWERED

@@ -64,6 +64,14 @@ class VirtualRing:
         self.frames += 1
         return self._dispatcher.answer(frame)
 
+    def damage(self, frame: memoryview, reached: int) -> None:
+        """Let a frame pass that is damaged behind the first `reached` slaves."""
+        self.frames += 1
+        self._logical.forget()
+        with self.line.only(reached):
+            self._dispatcher.answer(frame)
+        self._logical.forget()
+
     def changed(self) -> None:
         """The line, an AL state or SYNC0 has changed."""
         self._logical.forget()

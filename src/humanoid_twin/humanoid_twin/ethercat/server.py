@@ -5,6 +5,7 @@ from collections import deque
 from humanoid_twin.clock import Clock, SteppedClock
 from humanoid_twin.ethercat.capture import Capture
 from humanoid_twin.ethercat.losses import Fate, Losses
+from humanoid_twin.ethercat.miscount import miscount
 from humanoid_twin.ethercat.port import PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.world import World
@@ -25,6 +26,7 @@ class RingServer:
         self._ring, self._world, self._port, self._clock = ring, world, port, clock
         self._losses, self._capture = losses, capture
         self._late: deque[tuple[int, bytes]] = deque()  # ring time [ns] to send at, frame
+        self._overtaken: list[bytes] = []  # wait for the next answer
         self._stamped = not isinstance(clock, SteppedClock)
 
     def fileno(self) -> int:
@@ -62,13 +64,25 @@ class RingServer:
         if self._capture:
             self._capture.add(ring.now, frame)
         fate = self._losses.fate()
-        if fate is not Fate.LOST_ON_THE_WAY and ring.answer(frame):
-            if fate is Fate.LATE:
-                due = ring.now + round(self._losses.lateness * 1e9)
-                self._late.append((due, bytes(frame)))
-            elif fate is Fate.ANSWERED:
-                self._send(frame)
+        if fate is Fate.DAMAGED:
+            ring.damage(frame, self._losses.random.randrange(len(ring.line.reachable) + 1))
+        elif fate is not Fate.LOST_ON_THE_WAY and ring.answer(frame):
+            self._hand_out(frame, fate)
         self._world.advance(ring.now)
+
+    def _hand_out(self, frame: memoryview, fate: Fate) -> None:
+        if fate is Fate.LATE:
+            due = self._ring.now + round(self._losses.lateness * 1e9)
+            self._late.append((due, bytes(frame)))
+        elif fate is Fate.OVERTAKEN:
+            self._overtaken.append(bytes(frame))
+        elif fate is not Fate.LOST_ON_THE_WAY_BACK:
+            if fate is Fate.MISCOUNTED:
+                miscount(frame)
+            for answer in (frame, frame) if fate is Fate.DOUBLED else (frame,):
+                self._send(answer)
+            while self._overtaken:
+                self._send(self._overtaken.pop(0))
 
     def _reach(self, now: int) -> None:
         """A frame has come at ring time `now` [ns]: do first what the answer depends on.

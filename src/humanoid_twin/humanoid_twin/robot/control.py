@@ -41,6 +41,14 @@ class RobotControl(RingControl, CanMethods):
         else:
             self._ask("load", joint=slave, torque=torque)
 
+    def stick_encoder(self, joint: str) -> None:
+        """The encoder of a joint says the same from now on, however the joint turns."""
+        self._ask("stick_encoder", joint=joint)
+
+    def shift_encoder(self, joint: str, angle: float) -> None:
+        """The encoder of a joint is off by an angle [rad]; 0: it is right again, stuck or not."""
+        self._ask("shift_encoder", joint=joint, angle=angle)
+
     def wrench(
         self,
         link: str,

@@ -9,20 +9,24 @@ from pathlib import Path
 
 from humanoid_control_common.errors import RobotError
 from humanoid_twin.assembly import Assembly
+from humanoid_twin.can.motor import CanMotor
 from humanoid_twin.can.place import add_can
 from humanoid_twin.control.commands import JointCommands
+from humanoid_twin.drive.erob import ErobDrive
 from humanoid_twin.ethercat.place import RingPlace, add_ring
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.ethercat.veth import veth_pair
 from humanoid_twin.mountings import load_mountings
 from humanoid_twin.physics.commands import PhysicsCommands
+from humanoid_twin.physics.encoders import EncoderCommands
 from humanoid_twin.physics.loads import Loads
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder
-from humanoid_twin.prime import JOINTS, ROTORS
-from humanoid_twin.robot.build import build_drives, build_wrists, read_urdf
+from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
+from humanoid_twin.robot.build import Mountings, build_drives, build_wrists, read_urdf
 
 _log = logging.getLogger(__name__)
+Drives = dict[str, ErobDrive | CanMotor]  # by joint
 
 
 def parser() -> argparse.ArgumentParser:
@@ -77,33 +81,64 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
     urdf = read_urdf(options.urdf)
     plant = MujocoPlant(urdf, ROTORS)
-    mountings = load_mountings(options.mountings, JOINTS) if options.mountings else {}
     process = Assembly(
         plant,
         stepped=options.clock == "stepped",
         cleanup=cleanup,
         ignore_interrupt=options.ignore_interrupt,
     )
-    recorder = Recorder(plant, JOINTS)
-    process.world.on_step = recorder.stepped
     process.commands.add(JointCommands(plant, JOINTS))
-    process.commands.add(PhysicsCommands(Loads(plant.model, plant.data, urdf), recorder))
-    buses = []
+    mountings = load_mountings(options.mountings, JOINTS) if options.mountings else {}
+    buses, drives = [], Drives()
     if options.ring:
-        if options.cable:
-            cleanup.enter_context(veth_pair(options.cable, options.ring))
-        ring = VirtualRing(build_drives(plant, mountings), process.moment)
-        place = RingPlace(options.ring, options.capture, options.seed)
-        commands = add_ring(process, ring, place)
-        commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
-        buses.append(f"{len(ring.slaves)} drives on {options.ring}")
+        buses.append(_ring(options, process, plant, drives, mountings))
     if options.can:
-        can = build_wrists(plant, mountings, process.moment)
-        add_can(process, can, options.can)
-        buses.append(f"{len(can.motors)} motors at {options.can}")
+        buses.append(_can(options, process, plant, drives, mountings))
+    recorder = Recorder(plant, JOINTS, [drives.get(joint, _Undriven()) for joint in JOINTS])
+    process.world.on_step = recorder.stepped
+    process.commands.add(PhysicsCommands(Loads(plant.model, plant.data, urdf), recorder))
+    process.commands.add(EncoderCommands({joint: it.shaft for joint, it in drives.items()}))
     if options.control:
         buses.append(f"control channel {options.control}")
     process.run(options.control, f"robot: {', '.join(buses)}", realtime=options.realtime)
+
+
+class _Undriven:
+    """A joint whose bus isn't there."""
+
+    def spring(self) -> tuple[float, float]:
+        """See Spring."""
+        return 0.0, 0.0
+
+
+def _ring(
+    options: argparse.Namespace,
+    process: Assembly,
+    plant: MujocoPlant,
+    drives: Drives,
+    mountings: Mountings,
+) -> str:
+    if options.cable:
+        process.cleanup.enter_context(veth_pair(options.cable, options.ring))
+    erobs = build_drives(plant, mountings)
+    drives.update(zip(RING_JOINTS, erobs, strict=True))
+    ring = VirtualRing(erobs, process.moment)
+    commands = add_ring(process, ring, RingPlace(options.ring, options.capture, options.seed))
+    commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
+    return f"{len(ring.slaves)} drives on {options.ring}"
+
+
+def _can(
+    options: argparse.Namespace,
+    process: Assembly,
+    plant: MujocoPlant,
+    drives: Drives,
+    mountings: Mountings,
+) -> str:
+    can = build_wrists(plant, mountings, process.moment)
+    drives.update(zip(CAN_JOINTS.values(), can.motors, strict=True))
+    add_can(process, can, options.can)
+    return f"{len(can.motors)} motors at {options.can}"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_twin.can import bits
-from humanoid_twin.can.bus import NEVER, VirtualCanBus
+from humanoid_twin.can.bus import VirtualCanBus
+from humanoid_twin.can.disturbance import NEVER
 from humanoid_twin.can.frame import CanFrame
 
 MICROSECOND = 1_000  # [ns], one bit at 1 Mbit/s

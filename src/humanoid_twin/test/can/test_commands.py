@@ -143,6 +143,54 @@ def test_dropped_frames_repeat_with_the_seed(host):
     assert len(host.got) == 40
 
 
+def test_frames_come_twice_if_they_shall(host):
+    host.enable(22)
+    host.commands.double(1.0)
+    host.got.clear()
+    host.run(50)
+    assert len(host.got) == 40
+    host.commands.double(0.0)
+    host.got.clear()
+    host.run(50)
+    assert len(host.got) == 20
+
+
+def test_late_frames_come_later_and_in_their_order(host):
+    host.enable(22)
+    host.commands.late(1.0, 0.03)
+    host.run(1)
+    host.got.clear()
+    host.run(28)
+    assert host.got == []
+    host.run(100)
+    late = [frame.identifier for frame in host.got]
+    assert 36 <= len(late) <= 40
+    host.commands.late(0.0, 0.0)
+    host.run(40)
+    host.got.clear()
+    host.run(50)
+    assert [frame.identifier for frame in host.got[:4]] == late[:4]
+
+
+def test_orders_are_late_too(host):
+    host.commands.late(1.0, 0.05)
+    host.send(22, 0x01, bytes([9, 5, 5, 0, 0, 0, 0, 0]))
+    host.run(49)
+    assert not host.drive(22)["firmware"]["enabled"]
+    host.run(5)
+    assert host.drive(22)["firmware"]["enabled"]
+
+
+def test_a_delay_or_a_probability_that_cannot_be_is_refused(host):
+    for ask in (
+        lambda: host.commands.late(1.5, 0.1),
+        lambda: host.commands.late(0.5, -0.1),
+        lambda: host.commands.double(-0.1),
+    ):
+        with pytest.raises(CanError):
+            ask()
+
+
 def test_corrupted_frames_are_errors_and_still_get_through(host):
     host.enable(22)
     host.commands.corrupt_next(3)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from humanoid_twin.can.bus import NEVER
 from humanoid_twin.can.controller import Cause, ErrorState
+from humanoid_twin.can.disturbance import NEVER
 
 
 def states(node) -> list[str]:

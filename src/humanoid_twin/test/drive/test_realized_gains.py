@@ -43,6 +43,11 @@ def test_static_load_shows_the_stiffness_of_the_registers(
     bench.registers(position=position, velocity=velocity)
     load = min(kp / 4, 30.0)
     assert measure_stiffness(bench, load) == pytest.approx(kp, rel=0.02)
+    stiffness, pull = bench.drive.spring()
+    assert stiffness == pytest.approx(kp, rel=0.02)
+    assert pull == pytest.approx(-load, rel=0.02)
+    bench.drive.raise_error(0x8500)
+    assert bench.drive.spring() == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(("_position", "velocity", "efficiency", "_kp", "kd"), GOLDEN)

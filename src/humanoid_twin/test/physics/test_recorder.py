@@ -1,5 +1,8 @@
 """What is kept of every millisecond."""
 
+from dataclasses import dataclass
+
+import numpy as np
 import pytest
 
 from humanoid_twin.errors import TwinError
@@ -24,6 +27,26 @@ def test_a_recording_holds_each_step_until_it_is_full(arms):
     assert found.torque[:, 1].tolist() == [1.0, 2.0, 3.0]
     assert found.velocity[0, 1] == pytest.approx(1.0 / 0.06 * 0.001)
     assert found.position.shape == (3, 2)
+    assert np.isnan(found.stiffness).all()
+
+
+def test_how_stiff_the_drives_are_is_recorded_where_they_are_known(arms):
+    @dataclass
+    class Drive:
+        stiffness: float
+
+        def spring(self) -> tuple[float, float]:
+            return self.stiffness, 0.1 * self.stiffness
+
+    first, second = Drive(20.0), Drive(0.0)
+    recorder = Recorder(arms, NAMES, [first, second])
+    recorder.start(2)
+    recorder.stepped(1)
+    first.stiffness = 5.0
+    recorder.stepped(2)
+    found = recorder.recording()
+    assert found.stiffness.tolist() == [[20.0, 0.0], [5.0, 0.0]]
+    assert found.pull.tolist() == [[2.0, 0.0], [0.5, 0.0]]
 
 
 def test_a_recording_comes_back_from_its_file_as_it_was(arms, two_arms_urdf, tmp_path):
@@ -35,8 +58,8 @@ def test_a_recording_comes_back_from_its_file_as_it_was(arms, two_arms_urdf, tmp
     assert commands.recorded(str(tmp_path / "a.npz")) == 1
     found, expected = load_recording(tmp_path / "a.npz"), recorder.recording()
     assert found.names == NAMES
-    for name in ("time", "position", "velocity", "torque"):
-        assert (getattr(found, name) == getattr(expected, name)).all()
+    for name in ("time", "position", "velocity", "torque", "stiffness", "pull"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name), equal_nan=True)
 
 
 def test_a_recording_that_cannot_be_is_refused(arms, two_arms_urdf, tmp_path):

@@ -42,6 +42,35 @@ def test_a_load_moves_the_joint_it_names(control):
     assert abs(truth["right_wrist_yaw"]["position"]) < 0.01
 
 
+@pytest.mark.parametrize("joint", ["left_elbow_pitch", "left_wrist_pitch"])
+def test_an_encoder_sticks_jumps_and_is_right_again(control, joint):
+    def measured() -> float:
+        if joint in RING_JOINTS:
+            counts = control.drives()[RING_JOINTS.index(joint)]["position"]
+            return counts * 6.283185307 / 524288
+        return next(d for d in control.can_drives().values() if d["id"] == 23)["position"]
+
+    control.set_joint(joint, -0.2)
+    control.advance(0.002)
+    assert measured() == pytest.approx(-0.2, abs=0.01)
+    control.stick_encoder(joint)
+    control.set_joint(joint, -0.4)
+    control.advance(0.002)
+    assert measured() == pytest.approx(-0.2, abs=0.01)
+    control.shift_encoder(joint, 0.5)
+    control.advance(0.002)
+    assert measured() == pytest.approx(0.1, abs=0.02)
+    control.shift_encoder(joint, 0.0)
+    control.advance(0.002)
+    assert measured() == pytest.approx(control.joints()[joint]["position"], abs=0.01)
+
+
+def test_drives_that_are_off_are_recorded_as_limp(control):
+    control.record(0.01)
+    control.advance(0.005)
+    assert (control.recorded().stiffness == 0.0).all()
+
+
 def test_a_hand_that_pushes_the_forearm_moves_the_arm_until_it_lets_go(control):
     control.wrench("left_wrist_yaw_link", force=(20.0, 0.0, 0.0))
     control.advance(0.2)
@@ -80,6 +109,8 @@ def test_every_millisecond_of_a_recording_is_there_once(control):
 REFUSALS = [
     (lambda control: control.external_torque("left_tail", 1.0), "no joint 'left_tail', there are"),
     (lambda control: control.set_joint("left_tail", 1.0), "no joint 'left_tail'"),
+    (lambda control: control.stick_encoder("left_tail"), "no joint 'left_tail'"),
+    (lambda control: control.shift_encoder("left_wrist_yaw", float("inf")), "no angle"),
     (lambda control: control.external_torque("left_wrist_yaw", float("nan")), "not a finite"),
     (lambda control: control.external_torque(10, 1.0), "no slave 10"),
     (lambda control: control.wrench("hand"), "no link 'hand' moves"),

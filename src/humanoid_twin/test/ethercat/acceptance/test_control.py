@@ -117,6 +117,52 @@ def test_a_late_answer_comes_when_ring_time_has_passed(soem):
     assert control.statistics()["lost_frames"] == 0
 
 
+def test_a_frame_damaged_on_its_way_is_not_answered_and_the_next_one_is(soem):
+    control = soem.ring.control
+    soem.configure()
+    before = soem.exchange()
+    control.damage(1.0)
+    assert soem.exchange() < 0
+    control.damage(0.0)
+    assert soem.exchange() == before
+    assert control.statistics()["lost_frames"] >= 1
+
+
+def test_answers_that_come_twice_or_in_another_order_are_sorted_out_by_the_master(soem):
+    control = soem.ring.control
+    soem.configure()
+    before = soem.exchange()
+    control.double(1.0)
+    assert [soem.exchange() for _ in range(5)] == [before] * 5
+    control.double(0.0)
+    control.overtake(0.5)
+    assert len({soem.exchange() for _ in range(20)}) > 1  # some wait for the next one
+    control.overtake(0.0)
+    assert [soem.exchange() for _ in range(3)][1:] == [before] * 2
+
+
+def test_a_working_counter_can_be_one_too_low(soem):
+    control = soem.ring.control
+    soem.configure()
+    soem.request(soem.pysoem.SAFEOP_STATE)
+    before = soem.exchange()
+    control.miscount(1.0)
+    assert soem.exchange() == before - 1
+    control.miscount(0.0)
+    assert soem.exchange() == before
+
+
+def test_frames_can_be_late_at_random(soem):
+    control = soem.ring.control
+    soem.configure()
+    control.late(1.0, 0.005)
+    soem.soem.send_processdata()
+    assert soem.soem.receive_processdata(1000) < 0
+    control.late(0.0, 0.0)
+    control.advance(0.006)
+    assert soem.exchange() >= 0
+
+
 def test_drives_are_told_with_joint_and_registers(soem):
     control = soem.ring.control
     control.set_joint(1, 1.0, -0.5)

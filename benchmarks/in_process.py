@@ -1,0 +1,94 @@
+"""Prime in one process without ROS and without threads: loop, controllers and mode manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ament_index_python.packages import get_package_share_directory
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyMonitor
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware_loading import load_hardware
+from humanoid_controller_manager.limits import LimitStage
+from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.safety_trip import SafetyTrip
+from humanoid_controller_manager.slots import ControllerSlot
+from humanoid_controller_manager.urdf import RobotDescription, parse_robot_description
+from humanoid_controllers.mode_manager import ModeManager
+from humanoid_controllers.remote import RemotePolicyController
+from humanoid_controllers.soft import DampingController, ZeroTorqueController
+from humanoid_controllers.standby import StandbyController
+from prime_description.description import expand
+
+CONTROLLERS: dict[str, type[Any]] = {
+    "zero_torque_controller": ZeroTorqueController,
+    "damping_controller": DampingController,
+    "standby_controller": StandbyController,
+    "remote_policy_controller": RemotePolicyController,
+}
+SAFE_CHAIN = ("damping_controller", "zero_torque_controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """What a benchmark asks for and looks at."""
+
+    description: RobotDescription
+    hardware: HardwareGroup
+    controllers: Mapping[str, Any]
+    loop: ControlLoop
+    modes: ModeManager
+
+
+def robot(
+    arguments: Mapping[str, str],
+    update_rate: float,
+    monotonic: Callable[[], float],
+    *,
+    limits: type[LimitStage] = LimitStage,
+    supervised: bool = True,
+) -> Robot:
+    """Prime with the description's `arguments`, its controllers as in the bring-up."""
+    description = parse_robot_description(expand(arguments), update_rate)
+    facts = RobotFacts(description.joints, description.limits, update_rate)
+    controllers = {name: _configured(name, facts) for name in CONTROLLERS}
+    hardware = load_hardware(description)
+    loop = ControlLoop(
+        hardware,
+        limits(description.limits),
+        {name: ControllerSlot(name, instance) for name, instance in controllers.items()},
+        safe_chain=SAFE_CHAIN,
+        update_rate=update_rate,
+        monotonic=monotonic,
+    )
+    if supervised:
+        limit = description.limits.velocity * velocity_safety_factor()
+        loop.supervise(SafetyTrip(facts.joints, facts.limits, limit, update_rate))
+    named = {Mode(instance.mode): name for name, instance in controllers.items()}
+    modes = ModeManager(loop, named.get, SafetyMonitor())
+    loop.start("damping_controller", 0.0)
+    return Robot(description, hardware, controllers, loop, modes)
+
+
+def velocity_safety_factor() -> float:
+    """As the bring-up has it."""
+    return float(_parameters("controller_manager")["velocity_safety_factor"])
+
+
+def _parameters(node: str) -> dict[str, Any]:
+    share = Path(get_package_share_directory("humanoid_bringup_prime"))
+    document = yaml.safe_load((share / "config" / "prime_controllers.yaml").read_text())
+    found: dict[str, Any] = document.get(node, {}).get("ros__parameters", {})
+    return found
+
+
+def _configured(name: str, facts: RobotFacts) -> Any:
+    controller = CONTROLLERS[name]()
+    controller.on_configure(controller.Parameters.model_validate(_parameters(name)), facts)
+    return controller

@@ -1,0 +1,65 @@
+"""The fault campaign: random faults on the whole robot, judged by the virtual robot's truth.
+
+Needs root. Every trial has a seed; what is violated is printed with the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from random import SystemRandom
+
+from faults.campaign import Campaign, Entry, drawn
+from faults.kind import Kind
+from faults.kinds.catalogue import KINDS
+from faults.report import line, print_table, write_json
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """0: nothing was violated."""
+    options = _parser().parse_args(words)
+    kinds = [kind for name, kind in KINDS.items() if options.kind in name]
+    if not kinds:
+        sys.stderr.write(f"no kind with '{options.kind}' in its name; --list shows them\n")
+        return 2
+    if options.list:
+        sys.stdout.writelines(f"{kind.name}: {kind.outcome.value}\n" for kind in kinds)
+        return 0
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    entries = _run(kinds, options)
+    print_table(entries)
+    if options.json:
+        write_json(entries, options.json)
+    return int(any(entry.result.news for entry in entries))
+
+
+def _run(kinds: Sequence[Kind], options: argparse.Namespace) -> list[Entry]:
+    seed = SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    trials = drawn(kinds, len(kinds) if options.count is None else options.count, seed)
+    if options.trial is not None:
+        trials = [(kind, options.trial) for kind in kinds for _ in range(options.count or 1)]
+    else:
+        print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}")
+    entries = []
+    for entry in Campaign(print).run(trials):
+        entries.append(entry)
+        print(f"{len(entries):4} {line(entry)}", flush=True)
+    return entries
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
+    parser.add_argument("--count", type=int, help="trials; else one of each kind")
+    parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
+    parser.add_argument("--kind", default="", help="only kinds with this in their names")
+    parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
+    parser.add_argument("--list", action="store_true", help="only name the kinds")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

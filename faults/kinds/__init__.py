@@ -1,0 +1,1 @@
+"""What can go wrong, kind by kind. `faults.kinds.catalogue` has all of them."""

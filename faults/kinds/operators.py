@@ -1,0 +1,135 @@
+"""What operators, and whoever else is on the ROS domain, can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from std_msgs.msg import Bool
+
+from faults.kind import Kind, Outcome, RefutedError, Scene
+from faults.situation import STIFF, Start
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyLevel
+
+_SOURCE: Final = "campaign"
+
+
+def _report(level: SafetyLevel) -> Callable[[Scene], None]:
+    def inject(scene: Scene) -> None:
+        message = SafetyStatus(level=int(level), source=_SOURCE, message="a guest's report")
+        scene.robot.witness.reports.publish(message)
+
+    return inject
+
+
+def _request(mode: int) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.witness.ask(mode)
+
+
+def _stop(scene: Scene) -> None:
+    scene.robot.witness.stop.publish(Bool(data=True))
+
+
+def _let_go(scene: Scene) -> None:
+    """Which doesn't let go: only clear_fault does."""
+    scene.robot.witness.stop.publish(Bool(data=False))
+
+
+def _clear(scene: Scene) -> None:
+    answer = scene.robot.witness.trigger("/mode_manager/clear_fault", 2.0)
+    if answer is None or answer.success:
+        raise RefutedError(f"clear_fault in a stiff mode answers {answer}")
+
+
+def _forge(scene: Scene) -> None:
+    """A statement of another robot, or of a recording."""
+    witness = scene.robot.witness
+    for number in range(20):
+        forged = ControlMode(
+            mode=int(Mode.DAMPING),
+            controller_name="damping_controller",
+            switch_number=witness.now.switch_number + number,
+        )
+        witness.publish_mode(forged)
+
+
+def _storm(scene: Scene) -> None:
+    for _ in range(300):
+        scene.robot.witness.ask(scene.dice.randrange(2, 256))
+
+
+KINDS: Final = (
+    *(
+        Kind(
+            name=f"operator: emergency stop in {start.value}",
+            inject=_stop,
+            mend=_let_go,
+            starts=(start,),
+            source="emergency_stop",
+            said="emergency stop",
+            quick=start in (Start.ZERO_TORQUE, Start.REMOTE),
+        )
+        for start in Start
+    ),
+    *(
+        Kind(
+            name=f"guest: reports {level.name}",
+            inject=_report(level),
+            mend=_report(SafetyLevel.OK),
+            source=_SOURCE,
+            said="a guest's report",
+            quick=level is SafetyLevel.CRITICAL,
+        )
+        for level in (SafetyLevel.FAULT, SafetyLevel.CRITICAL)
+    ),
+    Kind(
+        name="guest: reports WARNING",
+        inject=_report(SafetyLevel.WARNING),
+        mend=_report(SafetyLevel.OK),
+        outcome=Outcome.STAYS,
+    ),
+    Kind(
+        name="operator: asks for a mode that isn't",
+        inject=_request(9),
+        outcome=Outcome.STAYS,
+    ),
+    Kind(
+        name="operator: asks for LOCOMOTION",
+        inject=_request(Mode.LOCOMOTION),
+        outcome=Outcome.STAYS,
+    ),
+    Kind(
+        name="operator: asks for ZERO_TORQUE in a stiff mode",
+        inject=_request(Mode.ZERO_TORQUE),
+        starts=STIFF,
+        outcome=Outcome.STAYS,
+    ),
+    Kind(
+        name="operator: asks for STANDBY in REMOTE",
+        inject=_request(Mode.STANDBY),
+        starts=(Start.REMOTE,),
+        outcome=Outcome.STAYS,
+    ),
+    Kind(
+        name="operator: asks to clear faults in a stiff mode",
+        inject=_clear,
+        starts=STIFF,
+        outcome=Outcome.STAYS,
+    ),
+    Kind(
+        name="guest: forged statements",
+        inject=_forge,
+        outcome=Outcome.EITHER,
+        within=1.0,
+        watched=0.8,
+    ),
+    Kind(
+        name="guest: a storm of requests",
+        inject=_storm,
+        outcome=Outcome.EITHER,
+        within=1.5,
+        watched=1.0,
+    ),
+)

@@ -1,0 +1,55 @@
+"""REMOTE with a controller that fails when it is told to, on `~/order` (std_msgs/String).
+
+Orders, each once: `raise`, `nan`, `negative` (a gain), `late SECONDS` (the update takes so long),
+`block SECONDS` (the thread of all ROS callbacks is busy for so long).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+from std_msgs.msg import String
+
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.ros_host import RosHost
+from humanoid_controllers.remote import RemotePolicyController
+from humanoid_controllers.ros import attach_remote
+
+
+class OrderedFailure(RuntimeError):  # noqa: N818 - it is what it says
+    """Raised because it was ordered."""
+
+
+class FaultyRemoteController(RemotePolicyController):
+    """Does as REMOTE does until an order comes."""
+
+    order = ""
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller."""
+        super().update(state, command, now, period)
+        order, self.order = self.order, ""
+        what, _, seconds = order.partition(" ")
+        if what == "raise":
+            raise OrderedFailure("failed as ordered")
+        if what == "nan":
+            command.position[3] = math.nan
+        elif what == "negative":
+            command.stiffness[5] = -1.0
+        elif what == "late":
+            time.sleep(float(seconds))
+
+
+def attach(host: RosHost, controller: FaultyRemoteController) -> None:
+    """The topics of REMOTE, and the orders."""
+    attach_remote(host, controller)
+
+    def obey(message: String) -> None:
+        what, _, seconds = message.data.partition(" ")
+        if what == "block":
+            time.sleep(float(seconds))
+        else:
+            controller.order = message.data
+
+    host.node.create_subscription(String, "~/order", obey, 1)

@@ -1,0 +1,95 @@
+"""Programs of the robot's bring-up as processes that can be killed, stopped and started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from humanoid_bringup_prime.executables import find_executable
+from humanoid_bringup_prime.options import Process
+
+GIVE_UP: Final = 20.0  # [s] a process has to end
+# Whatever ends the campaign, its robot doesn't go on without it.
+WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
+
+
+class Program:
+    """One process, with all it has said in a file."""
+
+    def __init__(self, process: Process, folder: Path, environment: Mapping[str, str]) -> None:
+        program = str(find_executable(process.package, process.executable))
+        files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
+        self.label = process.label
+        arguments = process.arguments or ("--ros-args", *files)
+        self._command: Sequence[str] = (*WITH_US, program, *arguments)
+        self._environment = {**os.environ, **environment}
+        self._log = folder / f"{process.label}.txt"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs, or is stopped."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return None if self._process is None else self._process.poll()
+
+    def text(self) -> str:
+        """What all its processes have said."""
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def start(self) -> None:
+        """Start it, if it doesn't run."""
+        if self.runs:
+            return
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def twice(self) -> subprocess.Popen[bytes]:
+        """Start it a second time; it is up to the caller to see to its end."""
+        return subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal, if it runs."""
+        if self._process is not None and self.runs:
+            self._process.send_signal(number)
+
+    def wait(self, patience: float = GIVE_UP) -> bool:
+        """Wait until it has ended; False if it doesn't."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def end(self) -> None:
+        """End it in order, or not: it doesn't run any more."""
+        if not self.runs:
+            return
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGINT)
+        if not self.wait():
+            self.send(signal.SIGKILL)
+            self.wait()

@@ -1,0 +1,142 @@
+"""The whole robot: the virtual one, the processes of its bring-up, and a witness."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, Self
+
+from faults.controllers import PLUGIN, write_controllers
+from faults.fake_clock import FakeClock
+from faults.programs import Program
+from faults.small_disk import small_disk
+from faults.witness import Witness
+from humanoid_bringup_prime.bringup import plan
+from humanoid_bringup_prime.options import Backend, Options
+from humanoid_bringup_prime.testing import be_on_a_free_domain
+from humanoid_control_common.modes import Mode
+from humanoid_twin.prime import JOINTS
+from humanoid_twin.testing import robot as virtual_robot
+from prime_description import expand
+
+UP: Final = 30.0  # [s] until a control process that was started has joint states
+HEALTHY: Final = 15.0  # [s] until faults can be cleared
+MAIN: Final = "control"
+
+
+class NotHealthyError(Exception):
+    """The robot can't be brought into DAMPING without a fault."""
+
+
+class Robot:
+    """Up while it is open; on a ROS domain of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is for files of the run. Needs root."""
+        self._cleanup = ExitStack()
+        self._folder = folder
+        self.clock = FakeClock(folder)
+        self.disk = folder / "disk"  # where the processes write
+
+    def __enter__(self) -> Self:
+        with ExitStack() as cleanup:
+            be_on_a_free_domain(os.environ.__setitem__)
+            urdf = self._folder / "virtual.urdf"
+            urdf.write_text(expand({}), encoding="utf-8")
+            cleanup.enter_context(small_disk(self.disk))
+            self.virtual = cleanup.enter_context(virtual_robot(urdf, mailbox_delay_ms=2.0))
+            self.twin = self.virtual.control
+            self.witness = cleanup.enter_context(Witness())
+            self.programs = {process.label: process for process in self._programs()}
+            cleanup.callback(self._end)
+            self._start()
+            self._cleanup = cleanup.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
+
+    @property
+    def control(self) -> Program:
+        """The control process."""
+        return self.programs[MAIN]
+
+    def restart(self) -> None:
+        """End all processes in order, and start them again. Raises NotHealthyError."""
+        self._end()
+        self._start()
+
+    def healthy(self) -> None:
+        """DAMPING, confirmed and without a fault, whatever was before. Raises NotHealthyError."""
+        witness = self.witness
+        if not all(program.runs for program in self.programs.values()):
+            self.restart()
+        witness.asked(Mode.DAMPING, HEALTHY)
+        cleared = witness.within(HEALTHY, self._clear)
+        if not (cleared and witness.within(HEALTHY, self._well)):
+            said = f"{witness.now.status_message!r}, {self.ailing()}"
+            raise NotHealthyError(f"mode {witness.now.mode}: {said}")
+
+    def ailing(self) -> list[str]:
+        """What drives have against it."""
+        erobs = [f"drive {i}: 0x{drive['error']:04X}" for i, drive in enumerate(self.twin.drives())
+                 if drive["error"]]  # fmt: skip
+        sitos = [f"motor {i}" for i, motor in self.twin.can_drives().items()
+                 if motor["firmware"]["faults"] or not motor["firmware"]["enabled"]]  # fmt: skip
+        return erobs + sitos
+
+    def pass_until(self, time: float) -> None:
+        """Listen until a time of the robot [s]."""
+        self.witness.within(UP, lambda: self.twin.time() >= time)
+
+    def unload(self) -> None:
+        """Hands off."""
+        for joint in JOINTS:
+            self.twin.external_torque(joint, 0.0)
+
+    def _clear(self) -> bool:
+        answer = self.witness.trigger("/mode_manager/clear_fault", 2.0)
+        return answer is not None and bool(answer.success)
+
+    def _well(self) -> bool:
+        witness = self.witness
+        return witness.now.mode == Mode.DAMPING and witness.confirmed() and not self.ailing()
+
+    def _programs(self) -> list[Program]:
+        options = Options(
+            backend=Backend.REAL,
+            ethercat_interface=self.virtual.interface,
+            can_interface="slcan",
+            can_channel=str(self.virtual.can),
+            viewer=False,
+            controllers_file=write_controllers(self._folder),
+        )
+        path = os.pathsep.join([str(PLUGIN), os.environ.get("PYTHONPATH", "")])
+        environment = {
+            "PYTHONPATH": path,
+            "PYTHONUNBUFFERED": "1",
+            "ROS_HOME": str(self.disk / "ros"),
+            **self.clock.environment,
+        }
+        return [Program(it, self._folder, environment) for it in plan(options, self._folder)]
+
+    def _start(self) -> None:
+        witness = self.witness
+        witness.statements.clear()
+        witness.joint_states.clear()
+        witness.impedance = None
+        for program in self.programs.values():
+            program.start()
+        up = witness.within(
+            UP, lambda: (witness.statements and witness.joint_states) or not self.control.runs
+        )
+        if not (up and self.control.runs):
+            raise NotHealthyError(f"the control process did not start:\n{self._ending()}")
+
+    def _end(self) -> None:
+        for program in reversed(self.programs.values()):
+            program.end()
+
+    def _ending(self) -> str:
+        return "\n".join(self.control.text().splitlines()[-15:])

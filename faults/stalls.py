@@ -1,0 +1,86 @@
+"""Moments in which this machine had no time for the robot, noticed by processes that only wait.
+
+One on each core, as urgent as the control loop, and an ordinary one. Run as
+`python -m faults.stalls CORE` (-1: an ordinary one) each says on stdout, for every gap that is too
+long, when it ended [s, monotonic] and how long it was [s].
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO, Final, Self
+
+from faults.programs import WITH_US
+from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
+
+URGENT: Final = 0.008  # [s] a loop of 50 Hz and its buses don't always survive
+ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, doesn't
+_SLEEP: Final = 0.001  # [s]
+
+
+class Stalls:
+    """Gaps, while it is open."""
+
+    def __init__(self) -> None:
+        cores = [-1, *sorted(os.sched_getaffinity(0))]
+        self._watchers = [
+            subprocess.Popen(
+                [*WITH_US, sys.executable, "-m", "faults.stalls", str(core)],
+                stdout=subprocess.PIPE,
+            )
+            for core in cores
+        ]
+        self._gaps: list[tuple[float, float]] = []  # end and length [s]
+        for output in self._outputs():
+            os.set_blocking(output.fileno(), False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for watcher in self._watchers:
+            watcher.kill()
+            watcher.wait()
+        for output in self._outputs():
+            output.close()
+
+    def worst(self, begin: float, end: float) -> float:
+        """The longest gap [s] between two times on the monotonic clock [s]; 0: none."""
+        for output in self._outputs():
+            for line in iter(output.readline, b""):
+                at, length = line.split()
+                self._gaps.append((float(at), float(length)))
+        self._gaps = [gap for gap in self._gaps if gap[0] >= begin]
+        return max((length for at, length in self._gaps if at - length <= end), default=0.0)
+
+    def _outputs(self) -> Iterator[IO[bytes]]:
+        for watcher in self._watchers:
+            assert watcher.stdout is not None  # a pipe
+            yield watcher.stdout
+
+
+def _watch(core: int) -> None:
+    """Never returns."""
+    limit = ORDINARY
+    if core >= 0:
+        limit = URGENT
+        os.sched_setaffinity(0, {core})
+        make_thread_realtime(LOOP_PRIORITY)
+    before = time.monotonic()
+    while True:
+        time.sleep(_SLEEP)
+        now = time.monotonic()
+        if now - before > limit:
+            sys.stdout.write(f"{now} {now - before}\n")
+            sys.stdout.flush()
+        before = now
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        _watch(int(sys.argv[1]))

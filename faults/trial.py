@@ -1,0 +1,173 @@
+"""One fault, from health to health."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from faults.heard import Heard
+from faults.judge import Limits, Verdict, Window, judge, stiff
+from faults.kind import Kind, Outcome, Recovery, RefutedError, Scene
+from faults.robot import NotHealthyError, Robot
+from faults.situation import HANDS, Start, draw
+from faults.stream import Stream
+from humanoid_control_common.modes import Mode
+
+PATIENCE: Final = 6.0  # [s] to reach the situation
+ROOM: Final = 12.0  # [s] of a recording
+MODES: Final = {
+    Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
+    Start.DAMPING: Mode.DAMPING,
+    Start.STANDBY_MOVING: Mode.STANDBY,
+    Start.STANDBY_FINISHED: Mode.STANDBY,
+    Start.REMOTE: Mode.REMOTE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Of one trial."""
+
+    seed: int
+    kind: str
+    start: str
+    joint: str
+    verdict: Verdict | None  # None: it did not come to the fault
+    violations: tuple[str, ...]
+    begin: float  # [s] monotonic
+    end: float
+    known: str = ""  # why this was to be expected of the kind
+
+    @property
+    def news(self) -> tuple[str, ...]:
+        """Violations that nobody knew of."""
+        return () if self.known else self.violations
+
+
+class Trial:
+    """One kind, one seed, one robot."""
+
+    def __init__(self, robot: Robot, kind: Kind, seed: int, limits: Limits) -> None:
+        self._robot, self._kind, self._seed, self._limits = robot, kind, seed, limits
+        dice = Random(seed)
+        situation = draw(dice, kind.starts)
+        self._scene = Scene(robot, dice, situation, dice.choice(kind.joints), None)
+        self._violations: list[str] = []
+
+    def run(self) -> Result:
+        """From DAMPING to DAMPING. Raises NotHealthyError if that can't be had at either end."""
+        begin = time.monotonic()
+        self._robot.healthy()
+        self._robot.witness.forget()
+        verdict = None
+        with self._loaded():
+            if self._reached():
+                with self._streaming():
+                    verdict = self._struck()
+            else:
+                now = self._robot.witness.now
+                self._violations.append(f"not reached: mode {now.mode}, {now.status_message!r}")
+        self._recovered()
+        scene = self._scene
+        return Result(
+            self._seed,
+            self._kind.name,
+            scene.situation.start.value,
+            scene.joint,
+            verdict,
+            tuple(self._violations),
+            begin,
+            time.monotonic(),
+            self._kind.known,
+        )
+
+    @contextmanager
+    def _loaded(self) -> Iterator[None]:
+        twin, situation = self._robot.twin, self._scene.situation
+        for hand in HANDS:
+            twin.payload(hand, situation.payload)
+        for joint, torque in situation.pushes.items():
+            twin.external_torque(joint, torque)
+        try:
+            yield
+        finally:
+            self._robot.unload()
+            for hand in HANDS:
+                twin.payload(hand, 0.0)
+
+    def _reached(self) -> bool:
+        """Whether the mode of the situation came into force."""
+        witness, start = self._robot.witness, self._scene.situation.start
+        self._robot.twin.record(ROOM)
+        if start is Start.DAMPING:
+            return True
+        if start is Start.ZERO_TORQUE:
+            return witness.asked(Mode.ZERO_TORQUE, PATIENCE)
+        witness.standby.clear()
+        if not witness.asked(Mode.STANDBY, PATIENCE):
+            return False
+        if start is Start.STANDBY_MOVING:
+            return True
+        finished = witness.within(
+            PATIENCE,
+            lambda: (
+                bool(witness.standby and witness.standby[-1].is_finished)
+                or witness.now.mode != Mode.STANDBY
+            ),
+        )
+        if not finished or start is Start.STANDBY_FINISHED:
+            return finished and witness.now.mode == Mode.STANDBY
+        return witness.asked(Mode.REMOTE, PATIENCE)
+
+    @contextmanager
+    def _streaming(self) -> Iterator[None]:
+        scene = self._scene
+        with ExitStack() as cleanup:
+            if scene.situation.start is Start.REMOTE:
+                stream = Stream(self._robot.witness, scene.situation.waves)
+                scene.stream = cleanup.enter_context(stream)
+            yield
+
+    def _struck(self) -> Verdict:
+        robot, kind, scene = self._robot, self._kind, self._scene
+        robot.pass_until(robot.twin.time() + scene.situation.wait)
+        heard = Heard(robot.witness, kind, MODES[scene.situation.start], scene.joint)
+        fault = robot.twin.time()
+        try:
+            kind.inject(scene)
+        except RefutedError as error:
+            self._violations.append(str(error))
+        self._violations += heard.listen()
+        robot.pass_until(fault + max(kind.watched, kind.within + 0.1))
+        self._violations += heard.conclude()
+        end = robot.twin.time()
+        kind.mend(scene)
+        spared = kind.spared(scene)
+        window = Window(fault=fault, end=end, spared=spared, follows=kind.follows, jump=kind.jump)
+        recording = robot.twin.recorded()
+        verdict = judge(recording, self._limits, window)
+        self._violations += verdict.violations
+        if kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell:
+            if verdict.softened is None:
+                self._violations.append(f"still stiff: {', '.join(stiff(recording, window))}")
+            elif verdict.softened > kind.within:
+                late = f"soft after {verdict.softened:.3f} s, stated are {kind.within:g} s"
+                self._violations.append(late)
+        return verdict
+
+    def _recovered(self) -> None:
+        """The documented way back to health."""
+        robot = self._robot
+        if self._kind.recovery is Recovery.RESTART:
+            robot.restart()
+        try:
+            robot.healthy()
+        except NotHealthyError as error:
+            way = self._kind.recovery.value
+            self._violations.append(f"not well again after {way}: {error}")
+            robot.restart()
+            robot.healthy()

@@ -1,0 +1,91 @@
+"""Who asks the robot for modes and remembers all it says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from faults.controllers import REMOTE
+from humanoid_bringup_prime.testing import Operator
+
+_LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Witness(Operator):
+    """An operator with patience of a stated length, who takes notes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.safety: list[SafetyStatus] = []
+        self.impedance: ImpedanceState | None = None
+        self.listen(SafetyStatus, "/safety_status", self.safety.append, _LATCHED)
+        self.listen(ImpedanceState, "/erob_impedance_manager/state", self._note_impedance)
+        create = self.node.create_publisher
+        self.commands = create(MITCommand, f"/{REMOTE}/command", 4)
+        self.orders = create(String, f"/{REMOTE}/order", 1)
+        self.stop = create(Bool, "/emergency_stop", 10)
+        self.reports = create(SafetyStatus, "/safety_status", _LATCHED)
+
+    def within(self, seconds: float, condition: Callable[[], object]) -> bool:
+        """Whether `condition` comes true in time."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            self.executor.spin_once(timeout_sec=0.02)
+        return True
+
+    def forget(self) -> None:
+        """Forget what was said so far, but for the latest."""
+        del self.safety[:], self.joint_states[:-1], self.statements[:-1], self.standby[:-1]
+
+    def asked(self, mode: int, seconds: float) -> bool:
+        """Ask for `mode` until it is in force; False if it isn't in time."""
+        return self.within(seconds, lambda: self.now.mode == mode or self._again(mode))
+
+    def confirmed(self) -> bool:
+        """Whether the impedance manager confirms what is in force."""
+        told = self.impedance
+        return (
+            told is not None
+            and told.confirmed
+            and (told.mode, told.switch_number) == (self.now.mode, self.now.switch_number)
+        )
+
+    def trigger(self, service: str, seconds: float) -> Any | None:
+        """The answer of a Trigger service; None if there is none in time."""
+        client = self.node.create_client(Trigger, service)
+        try:
+            if not self.within(seconds, client.service_is_ready):
+                return None
+            future = client.call_async(Trigger.Request())
+            return future.result() if self.within(seconds, future.done) else None
+        finally:
+            self.node.destroy_client(client)
+
+    def fresh(self, seconds: float, count: int = 3) -> bool:
+        """Whether statements still come."""
+        seen = len(self.statements)
+        return self.within(seconds, lambda: len(self.statements) >= seen + count)
+
+    def ask(self, mode: int) -> None:
+        """Publish one request."""
+        self.publish_mode(ControlMode(mode=mode))
+
+    def publish_mode(self, message: ControlMode) -> None:
+        """Publish anything on /control_mode."""
+        self._requests.publish(message)
+
+    def _again(self, mode: int) -> bool:
+        self.ask(mode)
+        self.fresh(0.5)
+        return False
+
+    def _note_impedance(self, message: ImpedanceState) -> None:
+        self.impedance = message

@@ -1,0 +1,186 @@
+"""The SROS2 policy: in step with docs/access.md, and no way to run unprotected by mistake."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from humanoid_bringup_prime.bringup import plan
+from humanoid_bringup_prime.options import Backend, Options, Process
+
+ROOT = Path(__file__).parents[3]
+POLICY = ROOT / "security/humanoid_control.policy.xml"
+ROW = re.compile(
+    r"^\| (?P<names>`/[^|]*) \| (?:native )?(?P<kind>topic|service) \|.*\| (?P<who>[^|]+) \|$", re.M
+)
+# How an enclave may tell the robot something, and how a process is told.
+TELLS = {"topic": ("topics", "publish", "topic"), "service": ("services", "request", "service")}
+HEARS = {"topic": ("topics", "subscribe", "topic"), "service": ("services", "reply", "service")}
+# What a middleware with security looks for in an enclave.
+FILES = (
+    "identity_ca.cert.pem", "permissions_ca.cert.pem", "cert.pem", "key.pem", "governance.p7s",
+    "permissions.p7s",
+)  # fmt: skip
+GIVE_UP = 60.0  # [s] dead-man's switch
+
+
+def rows() -> list[tuple[str, str, set[str]]]:
+    """Name, kind and enclaves of everything the page lists."""
+    page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
+    return [
+        (name, row["kind"], {who.strip() for who in row["who"].split(",")})
+        for row in ROW.finditer(page)
+        for name in re.findall(r"`(/[^`]+)`", row["names"])
+    ]
+
+
+def allowed(enclave: ElementTree.Element, way: tuple[str, str, str]) -> set[str]:
+    """The expressions an enclave's profiles allow."""
+    group, attribute, item = way
+    return {
+        str(entry.text)
+        for found in enclave.iter(group)
+        if found.get(attribute) == "ALLOW"
+        for entry in found.iter(item)
+    }
+
+
+ENCLAVES = {
+    str(enclave.get("path")).rpartition("/")[2]: enclave
+    for enclave in ElementTree.parse(POLICY).iter("enclave")
+}
+
+
+@pytest.mark.parametrize("enclave", sorted(ENCLAVES))
+@pytest.mark.parametrize("kind", ["topic", "service"])
+def test_an_enclave_may_tell_the_robot_what_the_page_says_and_nothing_else(
+    enclave: str, kind: str
+) -> None:
+    expressions = allowed(ENCLAVES[enclave], TELLS[kind])
+    listed = {name: who for name, found, who in rows() if found == kind}
+    assert len(listed) > 5
+    may = {name for name in listed if any(fnmatch(name, text) for text in expressions)}
+    assert may == {name for name, who in listed.items() if enclave in who}
+
+
+@pytest.mark.parametrize("kind", ["topic", "service"])
+def test_the_robot_may_hear_all_that_it_listens_to(kind: str) -> None:
+    expressions = allowed(ENCLAVES["robot"], HEARS[kind])
+    names = [name for name, found, _ in rows() if found == kind]
+    assert [n for n in names if not any(fnmatch(n, text) for text in expressions)] == []
+
+
+def test_only_the_robot_states_positions_and_writes_drives_in_everyday_use() -> None:
+    for enclave in ("operator", "policy"):
+        tells = allowed(ENCLAVES[enclave], TELLS["topic"])
+        assert not tells & {"/prime/joint_states", "/safety_status", "/robot_description"}
+        assert not any("erob" in text for text in allowed(ENCLAVES[enclave], TELLS["service"]))
+    everything = {text for e in ENCLAVES.values() for text in allowed(e, TELLS["topic"])}
+    assert "*" not in everything
+
+
+def test_a_robot_that_is_to_be_protected_does_not_start_unprotected(
+    domain: int,
+    monkeypatch: pytest.MonkeyPatch,
+    running_type: type[Any],
+    command_line: Callable[[Process], list[str]],
+    tmp_path: Path,
+) -> None:
+    """Keys that are none: refused by a middleware with security, and by one without."""
+    enclave = tmp_path / "keys/enclaves/humanoid_control/robot"
+    enclave.mkdir(parents=True)
+    for name in FILES:
+        (enclave / name).write_text("no key")
+    monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(tmp_path / "keys"))
+    monkeypatch.setenv("ROS_SECURITY_ENABLE", "true")
+    monkeypatch.setenv("ROS_SECURITY_STRATEGY", "Enforce")
+    monkeypatch.setenv("ROS_SECURITY_ENCLAVE_OVERRIDE", "/humanoid_control/robot")
+    processes = plan(Options(backend=Backend.MOCK, viewer=False), tmp_path)
+    (control,) = (process for process in processes if process.label == "control")
+    running = running_type(command_line(control), tmp_path / "output.txt")
+    try:
+        assert running.wait() == 1
+    finally:
+        running.end()
+    assert "without torque" not in running.text()
+    assert re.search("security|participant|rmw handle", running.text(), re.IGNORECASE)
+
+
+LISTEN = """
+import sys, time, rclpy
+from std_msgs.msg import Bool
+rclpy.init()
+node, heard = rclpy.create_node("listener"), []
+node.create_subscription(Bool, "/emergency_stop", heard.append, 10)
+deadline = time.monotonic() + float(sys.argv[1])
+while not heard and time.monotonic() < deadline:
+    rclpy.spin_once(node, timeout_sec=0.1)
+print("heard" if heard else "silence")
+"""
+SPEAK = """
+import time, rclpy
+from std_msgs.msg import Bool
+rclpy.init()
+node = rclpy.create_node("speaker")
+topic = node.create_publisher(Bool, "/emergency_stop", 10)
+while True:
+    topic.publish(Bool(data=True))
+    time.sleep(0.1)
+"""
+
+
+def keystore(folder: Path) -> Path:
+    """A keystore with the policy's enclaves. Skips where it can't be made or isn't used."""
+    program = shutil.which("ros2")
+    asked = [program or "false", "security", "-h"]
+    if subprocess.run(asked, check=False, capture_output=True).returncode:
+        pytest.skip("`ros2 security` (sros2) is not installed, so there are no keys to try")
+    keys = folder / "keys"
+    made = [["create_keystore", str(keys)]]
+    for enclave in ENCLAVES:
+        name = f"/humanoid_control/{enclave}"
+        made += [["create_enclave", str(keys), name]]
+        made += [["create_permission", str(keys), name, str(POLICY)]]
+    for words in made:
+        subprocess.run([program, "security", *words], check=True, timeout=GIVE_UP)
+    return keys
+
+
+def test_an_unlisted_participant_gets_nothing(domain: int, tmp_path: Path) -> None:
+    protected = os.environ | {
+        "ROS_SECURITY_KEYSTORE": str(keystore(tmp_path)),
+        "ROS_SECURITY_ENABLE": "true",
+        "ROS_SECURITY_STRATEGY": "Enforce",
+    }
+    operator = protected | {"ROS_SECURITY_ENCLAVE_OVERRIDE": "/humanoid_control/operator"}
+    robot = protected | {"ROS_SECURITY_ENCLAVE_OVERRIDE": "/humanoid_control/robot"}
+    speaker = subprocess.Popen([sys.executable, "-c", SPEAK], env=operator)
+    try:
+        if not _hears(robot, 30.0):
+            pytest.skip("this middleware is built without security: the robot does not start")
+        assert not _hears(dict(os.environ), 5.0), "somebody without keys heard an operator"
+    finally:
+        speaker.kill()
+        speaker.wait()
+
+
+def _hears(environment: dict[str, str], seconds: float) -> bool:
+    run = subprocess.run(
+        [sys.executable, "-c", LISTEN, str(seconds)],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=GIVE_UP + seconds,
+    )
+    return "heard" in run.stdout

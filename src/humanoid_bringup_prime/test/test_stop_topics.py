@@ -1,0 +1,93 @@
+"""The operator's stop over real topics, with the real control process on mock hardware."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import Joy
+from std_msgs.msg import Bool
+
+from humanoid_bringup_prime.testing import LATCHED
+
+STOP: Final = "/emergency_stop"
+PUBLISHERS: Final = {
+    "reliable": QoSProfile(depth=1),
+    "unreliable": QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
+    "latched": QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL),
+}
+CLEAR: Final = "/mode_manager/clear_fault"
+
+
+@pytest.fixture
+def stiff(start_control: Any, client: Any) -> Any:
+    """An operator of a robot in STANDBY that also takes a gamepad, and its latched reports."""
+    start_control(enable_gamepad=True)
+    client.connect()
+    client.reports = {}
+    client.listen(
+        SafetyStatus,
+        "/safety_status",
+        lambda report: client.reports.update({report.source: report}),
+        LATCHED,
+    )
+    client.until(lambda: "emergency_stop" in client.reports, "the first report")
+    back_to_standby(client)
+    return client
+
+
+def back_to_standby(client: Any) -> None:
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+
+
+def is_stopped(client: Any, why: str) -> bool:
+    report = client.reports["emergency_stop"]
+    return bool(
+        client.now.mode == ControlMode.DAMPING
+        and why in client.now.status_message
+        and (report.level, report.message) == (SafetyStatus.CRITICAL, why)
+    )
+
+
+def test_whoever_publishes_once_stops_the_robot_until_it_is_cleared(stiff: Any) -> None:
+    why = "emergency stop (/emergency_stop)"
+    for name, qos in PUBLISHERS.items():
+        topic = stiff.node.create_publisher(Bool, STOP, qos)
+        stiff.until(topic.get_subscription_count, "the mode manager")
+        topic.publish(Bool(data=False))
+        stiff.next_statements()
+        assert stiff.now.mode == ControlMode.STANDBY
+        topic.publish(Bool(data=True))
+        stiff.until(lambda: is_stopped(stiff, why), f"a stop by a {name} publisher")
+        topic.publish(Bool(data=False))
+        stiff.request(ControlMode.STANDBY)
+        assert stiff.now.mode == ControlMode.DAMPING
+        stiff.node.destroy_publisher(topic)
+        assert stiff.call(CLEAR).success
+        stiff.until(
+            lambda: stiff.reports["emergency_stop"].level == SafetyStatus.OK, "the stop is released"
+        )
+        back_to_standby(stiff)
+
+
+def test_a_report_of_somebody_else_does_not_release_it(stiff: Any) -> None:
+    topic = stiff.node.create_publisher(Bool, STOP, 10)
+    stiff.until(topic.get_subscription_count, "the mode manager")
+    topic.publish(Bool(data=True))
+    stiff.until(lambda: is_stopped(stiff, "emergency stop (/emergency_stop)"), "a stop")
+    forger = stiff.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+    stiff.until(lambda: forger.get_subscription_count() > 1, "the mode manager")
+    forger.publish(SafetyStatus(source="emergency_stop", level=SafetyStatus.OK))
+    stiff.request(ControlMode.STANDBY)
+    assert stiff.now.mode == ControlMode.DAMPING
+    assert "call clear_fault" in stiff.now.status_message
+
+
+def test_start_on_the_gamepad_stops(stiff: Any) -> None:
+    pad = stiff.node.create_publisher(Joy, "/joy", 10)
+    stiff.until(pad.get_subscription_count, "the mode manager")
+    pad.publish(Joy(buttons=[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]))
+    stiff.until(lambda: is_stopped(stiff, "emergency stop (gamepad)"), "a stop")

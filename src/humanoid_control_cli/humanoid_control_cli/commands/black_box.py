@@ -1,0 +1,61 @@
+"""Commands for the files of the black box."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humanoid_control_cli.commands.robot import Timeout
+
+app = typer.Typer(
+    help="What led to a fault: files with the last minute before it.", no_args_is_help=True
+)
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder",
+        metavar="FOLDER",
+        help="Where the files are.",
+        show_default="$ROS_HOME/black_box, ~/.ros/black_box",
+    ),
+]
+
+
+@app.command("list")
+def list_files(folder: Folder = None) -> None:
+    """Show which files there are, latest first. Exit code 1: none."""
+    from rich.console import Console
+
+    from humanoid_control_cli.black_box_files import all_files
+    from humanoid_control_cli.black_box_view import listed
+
+    Console(markup=False, highlight=False).print(listed(all_files(folder)))
+
+
+@app.command()
+def show(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Its name, or its path.", show_default="the latest"),
+    ] = None,
+    folder: Folder = None,
+) -> None:
+    """Show what led to a fault, moment by moment, and what to do about it."""
+    from rich.console import Console
+
+    from humanoid_control_cli.black_box_files import found
+    from humanoid_control_cli.black_box_view import told
+    from humanoid_recording.black_box.story import read_story
+
+    path = found(file, folder)
+    Console(markup=False, highlight=False).print(told(path, read_story(path)))
+
+
+@app.command()
+def save(timeout: Timeout = 5.0) -> None:
+    """Have the black box make a file of the last minute now. Exit code 1: it can't."""
+    from humanoid_control_cli.black_box_files import ask_to_save
+
+    typer.echo(ask_to_save(timeout))

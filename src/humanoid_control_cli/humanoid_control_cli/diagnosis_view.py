@@ -1,0 +1,78 @@
+"""Diagnoses on a screen: what is wrong, what to do about it, and everything there is to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from humanoid_control_cli.folding import fold
+from humanoid_control_cli.remedies import TABLE
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.remedies import Remedy, remedies_for
+
+STYLE_OF: Final = {
+    DiagnosisLevel.OK: "green",
+    DiagnosisLevel.WARN: "yellow",
+    DiagnosisLevel.ERROR: "bold red",
+    DiagnosisLevel.STALE: "yellow",
+}
+SAFETY: Final = "hardware: "  # the safety reports, which have lines of their own
+WIDTH: Final = 80
+
+
+def fixes(said: Iterable[str]) -> list[Remedy]:
+    """What helps against what was said, each remedy once."""
+    return list(dict.fromkeys(remedy for text in said for remedy in remedies_for(text, TABLE)))
+
+
+def wrong(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    """Those that aren't well, the worst first."""
+    return sorted(
+        (it for it in diagnoses if it.level and not it.name.startswith(SAFETY)),
+        key=lambda it: it.level is not DiagnosisLevel.ERROR,
+    )
+
+
+def troubles(diagnoses: Iterable[Diagnosis]) -> Iterator[RenderableType]:
+    """What is wrong; nothing if nothing is."""
+    found = wrong(diagnoses)
+    if not found:
+        return
+    yield Text("\nnot well", style="bold")
+    for diagnosis in found:
+        yield _headed(diagnosis)
+
+
+def advice(said: Iterable[str]) -> Iterator[RenderableType]:
+    """What to do about what was said; nothing where nothing is known."""
+    found = fixes(said)
+    if not found:
+        return
+    yield Text("\nwhat to do", style="bold")
+    for remedy in found:
+        yield Text(remedy.symptom, style="yellow")
+        yield Text(fold(remedy.meaning, WIDTH, rest="  "))
+        yield Text(fold(f"-> {remedy.fix}", WIDTH, rest="     "))
+
+
+def details(diagnoses: Iterable[Diagnosis]) -> RenderableType:
+    """All diagnoses with all their values."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for diagnosis in diagnoses:
+        table.add_row("", "")
+        name = Text(diagnosis.name, style="bold")
+        table.add_row(name, Text(diagnosis.message, style=STYLE_OF[diagnosis.level]))
+        for key, value in diagnosis.values.items():
+            table.add_row(Text(f"  {key}"), Text(value))
+    return table
+
+
+def _headed(diagnosis: Diagnosis) -> Text:
+    head = f"{diagnosis.level.name} {diagnosis.name}: "
+    return Text(head, style=STYLE_OF[diagnosis.level]) + Text(diagnosis.message, style="default")

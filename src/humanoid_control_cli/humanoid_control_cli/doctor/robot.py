@@ -1,0 +1,67 @@
+"""The robot that is up on this ROS domain, if there is one: what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from humanoid_bringup_prime.machine.findings import Finding, broken, ok, warning
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.diagnosis_view import fixes, wrong
+from humanoid_control_cli.status import Status, collect
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
+
+DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
+PATIENCE: Final = 3.0  # [s] until it has said everything once
+LOOK: Final = "`hc status --all` shows all that is known"
+
+
+def robot() -> list[Finding]:
+    """What isn't well with a robot that is up; nothing if none is found."""
+    try:
+        with Client(PATIENCE) as client:
+            seen = client.node.count_publishers
+            if not client.wait(lambda: seen("/prime/joint_states"), DISCOVERY):
+                return []
+            return judged(collect(client))
+    except RobotError:  # no ROS, a bad domain, or it ended just now: other checks tell
+        return []
+
+
+def judged(status: Status) -> list[Finding]:
+    """One finding for each thing that isn't well; else that the robot is."""
+    details = wrong(status.diagnoses.values())
+    told = {diagnosis.source for diagnosis in details}
+    reports = [report for report in status.safety.values() if report.source not in told]
+    found = [*_mode(status), *_safety(reports), *map(_finding, details)]
+    statement = status.statement
+    mode = statement.mode.name if statement else "no mode manager"
+    return found or [ok("robot", f"{mode}, all is well")]
+
+
+def _mode(status: Status) -> Iterator[Finding]:
+    if status.statement is not None and status.statement.message:
+        said = status.statement.message
+        yield warning("mode manager", said, _remedy(said))
+
+
+def _safety(reports: Iterable[SafetyReport]) -> Iterator[Finding]:
+    for report in reports:
+        if report.level is not SafetyLevel.OK:
+            make = broken if report.level >= SafetyLevel.FAULT else warning
+            yield make(f"safety: {report.source}", report.message, _remedy(_words(report)))
+
+
+def _words(report: SafetyReport) -> str:
+    return f"{report.flags.name or ''} {report.message}"
+
+
+def _finding(diagnosis: Diagnosis) -> Finding:
+    make = broken if diagnosis.level is DiagnosisLevel.ERROR else warning
+    return make(diagnosis.name, diagnosis.message, _remedy(diagnosis.message))
+
+
+def _remedy(said: str) -> str:
+    return "\n  ".join(remedy.fix for remedy in fixes([said])) or LOOK

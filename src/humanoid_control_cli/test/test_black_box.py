@@ -1,0 +1,123 @@
+"""The black box beside a robot on mock hardware, and what `hc blackbox` tells of its files."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from humanoid_control_msgs.msg import ControlMode
+from rclpy.serialization import deserialize_message
+
+from humanoid_control_common.flight_file import FOLDER
+from humanoid_control_common.modes import Mode
+from humanoid_recording.black_box.store import Store
+from humanoid_recording.black_box.story import Story, read_story
+from humanoid_recording.reader import BagReader
+
+TIMEOUT = "30"  # [s]; a dead-man's switch
+
+
+@pytest.fixture(scope="module")
+def flown(start_once, quick_controllers) -> SimpleNamespace:
+    """A robot in STANDBY: a file was asked for, then it was stopped, then its control was killed.
+
+    The three files, oldest first, and what was said.
+    """
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+    up.wait_for("Prime is up")
+    said = {}
+    for name, arguments in {
+        "damp": ["mode", "damp"],
+        "load": ["mode", "load", "--wait"],
+        "save": ["blackbox", "save"],
+        "stop": ["stop"],
+    }.items():
+        run = start_once.hc(*arguments, "--timeout", TIMEOUT)
+        assert run.finish() == 0, run.text
+        said[name] = run.text
+    store = Store(Path(start_once.environment["ROS_HOME"]) / "black_box")
+    up.wait_for_match(r"\[black_box\]: saved \S+: emergency stop")
+    control = up.descendant("humanoid_controllers/control")
+    os.kill(control, signal.SIGKILL)
+    assert up.finish() == 128 + signal.SIGKILL
+    # There may be others: of a robot that was killed there earlier, of a machine that was held up.
+    reasons = {file: " ".join(read_story(file).reasons) for file in store.files()}
+    wanted = ("on request", "emergency stop", f"(pid {control}) was killed")
+    files = [file for part in wanted for file in reasons if part in reasons[file]]
+    assert len(files) == 3, f"{reasons} in:\n{up.text}"
+    return SimpleNamespace(
+        files=files, all=list(reasons), said=said, control=control, run=start_once.hc
+    )
+
+
+def modes_in(bag: Path) -> list[Mode]:
+    """The modes in the order in which they were stated."""
+    messages = [m for m in BagReader(bag) if m.channel.topic == "/control_mode"]
+    stated = [Mode(deserialize_message(m.data, ControlMode).mode) for m in messages]
+    return list(dict.fromkeys(stated))
+
+
+def texts(story: Story) -> list[str]:
+    return [moment.text for moment in story.moments]
+
+
+def test_a_file_that_was_asked_for_is_named(flown: SimpleNamespace) -> None:
+    assert str(flown.files[0]) in flown.said["save"]
+
+
+def test_the_moment_of_the_fault_is_in_its_file(flown: SimpleNamespace) -> None:
+    story = read_story(flown.files[1])
+    assert modes_in(flown.files[1]) == [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY]
+    assert story.before > 0.3  # [s]: the way into STANDBY at least
+    assert story.after >= 2.0
+    told = [moment for moment in story.moments if "emergency stop" in moment.text and moment.alarm]
+    assert told[0].time == pytest.approx(0.0, abs=1e-6)
+    (down,) = (m for m in story.moments if m.text.startswith("switch: DAMPING") and m.time > 0.0)
+    assert down.time < story.after
+
+
+def test_who_asked_for_what_is_in_the_file(flown: SimpleNamespace) -> None:
+    found = texts(read_story(flown.files[0]))
+    assert "request: DAMP: switching to DAMPING" in found
+    assert "request: LOAD: switching to STANDBY" in found
+    assert any(text.startswith("switch: STANDBY (standby_controller") for text in found)
+
+
+def test_every_joint_is_in_every_tick(flown: SimpleNamespace) -> None:
+    topics = [message.channel.topic for message in BagReader(flown.files[2])]
+    assert topics.count("/prime/joint_states") == topics.count("/prime/joint_commands") > 50
+    assert "/diagnostics" in topics, "what others say is kept beside it"
+
+
+def test_the_files_are_listed_and_told(flown: SimpleNamespace) -> None:
+    listed = flown.run("blackbox", "list")
+    assert listed.finish() == 0, listed.text
+    names = [match for line in listed.lines for match in re.findall(r"^black_box_\S+", line)]
+    assert names == [file.name for file in flown.all]
+    shown = flown.run("blackbox", "show", flown.files[1].name)
+    assert shown.finish() == 0, shown.text
+    assert re.search(r"\+0\.00 s  fall: emergency stop", shown.text), shown.text
+    assert "joints in the second before" in shown.text
+    assert max(map(len, shown.lines)) <= 80
+    latest = flown.run("blackbox", "show")
+    assert latest.finish() == 0
+    assert latest.lines[0] == flown.all[0].name
+
+
+def test_a_robot_that_is_gone_leaves_nothing_in_memory(flown: SimpleNamespace) -> None:
+    assert list(FOLDER.glob(f"*_{flown.control}.flight")) == []
+
+
+def test_what_is_not_there_is_said_in_a_sentence(hc, tmp_path: Path) -> None:
+    for arguments, sentence in (
+        (["list", "--folder", str(tmp_path)], f"hc: {tmp_path}: no files of a black box there"),
+        (["show", "x", "--folder", str(tmp_path)], "hc: x: no such file, here or in"),
+        (["save", "--timeout", "0.2"], "hc: no black box answers on ROS_DOMAIN_ID"),
+    ):
+        run = hc("blackbox", *arguments)
+        assert run.finish() == 1
+        assert sentence in run.text

@@ -1,0 +1,86 @@
+"""Stop, heartbeat and power-down from a terminal: the real control process on mock hardware."""
+
+import signal
+
+import pytest
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_common.modes import Mode
+
+TIMEOUT = 30.0  # [s]; a dead-man's switch
+DISABLED = "all joints are without torque: PrimeMock (deactivated)"
+
+
+@pytest.fixture
+def bring_up(start):
+    """Starts Prime on mock hardware with further options."""
+
+    def bring_up(*options: str):
+        up = start.hc("up", "mock", "--no-viewer", *options)
+        up.wait_for("Prime is up: ZERO_TORQUE, joint states at ")
+        return up
+
+    return bring_up
+
+
+def ask(start, *arguments: str) -> tuple[int, str]:
+    run = start.hc(*arguments, "--timeout", str(TIMEOUT))
+    return run.finish(), run.text
+
+
+def test_a_stop_holds_until_it_is_cleared_and_down_ends_the_robot(start, bring_up) -> None:
+    up = bring_up()
+    assert ask(start, "mode", "damp")[0] == 0
+    assert ask(start, "mode", "load")[0] == 0
+    code, text = ask(start, "stop")
+    assert code == 0
+    assert text.startswith("stopped: DAMPING (damping_controller, switch 4): Fell to safety: ")
+    code, text = ask(start, "mode", "load")
+    assert (code, "fell to safety: emergency stop (/emergency_stop)" in text) == (1, True)
+    assert ask(start, "clear-fault") == (0, "faults cleared")
+    assert ask(start, "mode", "load")[0] == 0
+    assert ask(start, "down") == (0, DISABLED), up.text
+    assert up.finish() == 0
+    assert "control ended: exit code 0; stopping the others" in up.text
+
+
+def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
+    start, bring_up, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring_up("--heartbeat", "desk:1.0")
+    for name, value in start.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as client:
+        modes = ModeClient(client)
+        modes.request(Mode.DAMPING)
+        assert ask(start, "mode", "load") == (1, "hc: Rejected LOAD: no heartbeat of desk yet")
+        desk = start.hc("heartbeat", "desk")
+        assert client.wait(lambda: ask(start, "mode", "load")[0] == 0, TIMEOUT)
+        modes.request(Mode.STANDBY)
+        desk.send(signal.SIGINT)
+        assert desk.finish() == 0
+        assert client.wait(lambda: modes.latest.mode is Mode.DAMPING, TIMEOUT)
+        assert "heartbeat of desk ended (deadline 1 s)" in modes.latest.message
+    assert ask(start, "down") == (0, DISABLED)  # a fault is no obstacle
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("stop", "hc: NOT STOPPED: nobody listens on /emergency_stop within 0.5 s"),
+        ("down", "hc: no mode manager answers on ROS_DOMAIN_ID"),
+    ],
+)
+def test_with_no_robot_it_is_said_what_else_to_do(start, command: str, said: str) -> None:
+    run = start.hc(command, "--timeout", "0.5")
+    assert run.finish() == 1
+    assert run.text.startswith(said)
+    assert "the power" in run.text
+
+
+@pytest.mark.parametrize("text", ["desk", "desk:", "desk:0", "Desk:1", "a.b:1", "desk:nan", ":1"])
+def test_a_heartbeat_that_can_t_be_read_is_refused(start, text: str) -> None:
+    run = start.hc("up", "mock", "--heartbeat", text)
+    assert run.finish() == 1
+    assert run.text == f"hc: heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)"

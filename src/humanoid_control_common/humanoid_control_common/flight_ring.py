@@ -1,0 +1,96 @@
+"""Reading the rings of a flight record while they are written, and writing events into one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from humanoid_control_common.flight_file import FlightFile
+from humanoid_control_common.flight_layout import TEXT, EventKind, Records, Word
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+
+
+class Event(NamedTuple):
+    """One event. Times in [ns]; `number` counts those of its ring from 0."""
+
+    number: int
+    monotonic: int
+    wall: int
+    kind: EventKind
+    level: int
+    text: str
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether it is worth a file of the black box."""
+        return self.kind is EventKind.FALL or (
+            self.kind is EventKind.REPORT and self.level >= SafetyLevel.FAULT
+        )
+
+
+def whole_records(ring: Records) -> Records:
+    """A copy of the records of `ring` that are whole, oldest first.
+
+    Those that are being written just now are left out.
+    """
+    copied = ring.copy()
+    numbers = copied["begin"]
+    slots = np.arange(len(ring), dtype=np.uint64)
+    whole = (numbers != 0) & (numbers == copied["end"]) & (numbers == ring["begin"])
+    whole &= (numbers - np.uint64(1)) % np.uint64(len(ring)) == slots
+    found: Records = copied[whole]
+    return found[np.argsort(found["begin"])]
+
+
+def events_in(ring: Records, first: int = 0) -> list[Event]:
+    """The events of `ring` that are whole, from number `first` on."""
+    return [
+        Event(
+            int(record["begin"]) - 1,
+            int(record["monotonic"]),
+            int(record["wall"]),
+            EventKind(int(record["kind"])),
+            int(record["level"]),
+            record["text"].decode(errors="replace"),
+        )
+        for record in whole_records(ring)
+        if int(record["begin"]) > first
+    ]
+
+
+def report_text(source: str, flags: int, message: str) -> str:
+    """The text of an event of the kind REPORT."""
+    return f"{source}\t{flags}\t{message}"
+
+
+def report_of(event: Event) -> SafetyReport:
+    """What an event of the kind REPORT tells."""
+    source, flags, message = event.text.split("\t", 2)
+    return SafetyReport(source, SafetyLevel(event.level), SafetyFlag(int(flags)), message)
+
+
+class EventWriter:
+    """Writes the events of one ring; may be called by several threads if `word` is ROS_EVENTS."""
+
+    def __init__(self, file: FlightFile, word: Word) -> None:
+        self._ring = file.loop_events if word is Word.LOOP_EVENTS else file.ros_events
+        self._words = file.words
+        self._word = word
+        self._lock = threading.Lock()  # never contended in the loop's ring: it has one writer
+
+    def add(self, kind: EventKind, text: str, level: int = 0) -> None:
+        """Write an event; its text is cut if it is too long."""
+        with self._lock:
+            number = self._words[self._word] + 1
+            record = self._ring[(number - 1) % len(self._ring)]
+            record["begin"] = number
+            record["monotonic"] = time.monotonic_ns()
+            record["wall"] = time.time_ns()
+            record["kind"] = kind
+            record["level"] = level
+            record["text"] = text.encode(errors="replace")[:TEXT]
+            record["end"] = number
+            self._words[self._word] = number

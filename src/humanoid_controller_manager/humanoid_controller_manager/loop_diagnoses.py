@@ -1,0 +1,123 @@
+"""Diagnoses of the control loop's parts, each from what is known of it. No ROS here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isinf
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.hardware import HasWatchdog
+from humanoid_controller_manager.hardware_member import Member
+from humanoid_controller_manager.limits import Limited
+from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.snapshot import Phase, Snapshot
+
+Counts: TypeAlias = NDArray[np.int64]  # (kinds, n)
+
+TIMING: Final = "control loop: timing"
+MODE: Final = "control loop: mode"
+LIMITS: Final = "control loop: limits"
+WATCHDOGS: Final = "joints: watchdogs"
+STANDSTILL: Final = 1.0  # [s] without a tick
+MOST_NAMED: Final = 3  # joints named in a message; the values have them all
+
+
+def timing(runner: LoopRunner, new_overruns: int, still: float) -> Diagnosis:
+    """Pace and execution time of the loop, which has had no tick for `still` [s].
+
+    WARN while ticks are being missed, ERROR while there are none.
+    """
+    summary = runner.statistics.summary()
+    values = {
+        "ticks": str(summary.ticks),
+        "overruns": str(summary.overruns),
+        "period mean [ms]": f"{summary.period_mean * 1e3:.3f}",
+        "period p99 [ms]": f"{summary.period_p99 * 1e3:.3f}",
+        "period max [ms]": f"{summary.period_max * 1e3:.3f}",
+        "execution median [us]": f"{summary.execution_median * 1e6:.1f}",
+        "execution p99 [us]": f"{summary.execution_p99 * 1e6:.1f}",
+        "execution max [us]": f"{summary.execution_max * 1e6:.1f}",
+        "real-time": runner.realtime_state,
+    }
+    if still > STANDSTILL:
+        text = f"the loop stands still: no tick for {still:.1f} s"
+        return Diagnosis(TIMING, DiagnosisLevel.ERROR, text, values)
+    if new_overruns:
+        text = f"{new_overruns} overruns since the last report"
+        return Diagnosis(TIMING, DiagnosisLevel.WARN, text, values)
+    return Diagnosis(TIMING, DiagnosisLevel.OK, "on time", values)
+
+
+def mode(snapshot: Snapshot, *, fallen: bool) -> Diagnosis:
+    """Which controller is in charge; WARN while it is there because another was left."""
+    fall = snapshot.fall
+    preparing = snapshot.phase is Phase.PREPARING
+    values = {
+        "controller": snapshot.controller,
+        "switch number": str(snapshot.switch_number),
+        "phase": snapshot.phase.value,
+        "not confirmed by": snapshot.unconfirmed or "nobody",
+        "falls": str(fall.number if fall else 0),
+        "latest fall": fall.reason if fall else "none",
+    }
+    if fall and fallen:
+        text = f"{snapshot.mode.name}, fallen: {fall.reason}"
+        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values)
+    text = f"{snapshot.mode.name}, preparing" if preparing else snapshot.mode.name
+    return Diagnosis(MODE, DiagnosisLevel.OK, text, values)
+
+
+def hardware(report: SafetyReport) -> Diagnosis:
+    """One component's safety report."""
+    return Diagnosis(
+        f"hardware: {report.source}",
+        level_of(report.level),
+        report.message or report.level.name,
+        {"flags": report.flags.name or str(int(report.flags))},
+        report.source,
+    )
+
+
+def limits(counts: Counts, new: Counts, names: Sequence[str]) -> Diagnosis:
+    """What the limit stage has limited, all (kinds, n), and since the report before."""
+    values = {
+        f"{name} {kind.name.lower()}": str(counts[kind, i])
+        for i, name in enumerate(names)
+        for kind in Limited
+        if counts[kind, i]
+    }
+    if not new.any():
+        text = f"{int(counts.sum())} limited commands since the start"
+        return Diagnosis(LIMITS, DiagnosisLevel.OK, text, values)
+    return Diagnosis(LIMITS, DiagnosisLevel.WARN, _limited_now(new, names), values)
+
+
+def watchdogs(members: Sequence[Member]) -> Diagnosis:
+    """After how long each joint lets go by itself when this computer says nothing any more."""
+    values = {}
+    for member in members:
+        if isinstance(member.component, HasWatchdog):
+            times = member.component.watchdog_times().tolist()
+            for joint, time in zip(member.info.joints, times, strict=True):
+                values[f"{joint.name} [s]"] = "none" if isinf(time) else f"{time:g}"
+    unwatched = [name for member in members for name in member.unwatched()]
+    if unwatched:
+        text = f"joints without a watchdog of their own: {', '.join(unwatched)}"
+    else:
+        text = "every joint lets go by itself" if values else "none: this robot is simulated"
+    return Diagnosis(WATCHDOGS, DiagnosisLevel.OK, text, values)
+
+
+def _limited_now(new: Counts, names: Sequence[str]) -> str:
+    joints = np.flatnonzero(new.any(axis=0)).tolist()
+    parts = [
+        f"{names[i]} ({', '.join(kind.name.lower() for kind in Limited if new[kind, i])})"
+        for i in joints[:MOST_NAMED]
+    ]
+    more = f" and {len(joints) - MOST_NAMED} more" if len(joints) > MOST_NAMED else ""
+    return f"commands are being limited: {', '.join(parts)}{more}"

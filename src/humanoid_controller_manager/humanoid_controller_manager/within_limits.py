@@ -1,0 +1,104 @@
+"""The quick answer of the limit stage: nothing of this command needs limiting."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray, JointLimits
+from humanoid_control_common.surface import JointCommand, JointState
+
+ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
+
+# Rows of the array of quantities, each of which has its bound in the same row of another array.
+_STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT = 3, 4, 5, 6, 7  # 0-2: the target
+
+
+class WithinLimits:
+    """Compares everything that is limited with its bound in one go, without allocation.
+
+    True means that nothing is beyond its bound; False that the limit stage has to look closely.
+
+    Args:
+        effort: [Nm] (n,), kept up to date by its owner, who calls `efforts_changed`.
+    """
+
+    def __init__(self, limits: JointLimits, effort: FloatArray) -> None:
+        count = effort.shape[0]
+        lower, upper = limits.target_lower, limits.target_upper
+        self._effort = effort
+        self._centre = (lower + upper) / 2.0
+        zeros = np.zeros(count)
+        self._target_centre = np.array([self._centre, zeros, zeros])
+        half = (upper - lower) / 2.0 * (1.0 - ROUNDING)
+        rows = [half, limits.velocity, effort, zeros, effort, effort, half, half]
+        self._bounds = np.array(rows)
+        self._quantities = np.zeros((len(rows), count))
+        self._beyond = np.zeros((len(rows), count), dtype=np.bool_)
+        self._target = self._quantities[:_STEP]
+        self._torques = self._quantities[_SPRING : _TORQUE + 1]
+        self._braked = self._quantities[_BRAKED_VELOCITY:]
+        self._inverse_gains = _inverse_gains(limits)
+        self._has_brake = bool(self._inverse_gains.any())
+        self._scratch = np.empty(count)
+        self.efforts_changed()
+
+    def set_step(self, step: FloatArray) -> None:
+        """Have a target move by `step` [rad] (n,) at most from now on."""
+        self._bounds[_STEP] = step
+
+    def efforts_changed(self) -> None:
+        """Take the effort limits of now."""
+        self._bounds[2] = self._effort
+        self._bounds[_SPRING : _TORQUE + 1] = self._effort * (1.0 + ROUNDING)
+
+    def __call__(
+        self, state: JointState, command: JointCommand, gains: FloatArray, reference: FloatArray
+    ) -> bool:
+        """Whether nothing is beyond its bound.
+
+        `gains` (2, n) are the stiffness and damping that act, `reference` [rad] (n,) is where the
+        targets were in the tick before.
+        """
+        quantities, torques = self._quantities, self._torques
+        spring, torque = torques
+        np.subtract(command.array[:_STEP], self._target_centre, out=self._target)
+        np.subtract(command.position, reference, out=quantities[_STEP])
+        np.subtract(command.array[:2], state.array[:2], out=torques)
+        np.multiply(torques, gains, out=torques)
+        np.add(torque, spring, out=torque)
+        np.add(torque, command.effort, out=torque)
+        if self._has_brake:
+            self._fill_braked(state, command)
+        np.abs(quantities, out=quantities)
+        np.greater(quantities, self._bounds, out=self._beyond)
+        return not np.count_nonzero(self._beyond)
+
+    def _fill_braked(self, state: JointState, command: JointCommand) -> None:
+        """Where the joints would be asked to go, were they slowed down by their brakes only."""
+        velocity, effort = self._braked
+        if not np.count_nonzero(command.array[1:3]):
+            self._braked.fill(0.0)
+            return
+        scratch, inverse = self._scratch, self._inverse_gains
+        np.subtract(state.position, self._centre, out=scratch)
+        np.multiply(command.velocity, inverse[0], out=velocity)
+        np.add(velocity, scratch, out=velocity)
+        if not np.count_nonzero(command.effort):
+            effort.fill(0.0)
+            return
+        np.multiply(command.effort, inverse[1], out=effort)
+        np.add(effort, scratch, out=effort)
+        np.multiply(state.velocity, inverse[0], out=scratch)
+        np.add(effort, scratch, out=effort)
+
+
+def _inverse_gains(limits: JointLimits) -> FloatArray:
+    """1 / position gain and 1 / both gains of the soft limits, (2, n); 0 where there is none."""
+    inverse = np.zeros((2, limits.lower.shape[0]))
+    if limits.soft is not None:
+        gains = limits.soft.position_gain, limits.soft.position_gain * limits.soft.velocity_gain
+        for row, gain in zip(inverse, gains, strict=True):
+            np.divide(1.0, gain, out=row, where=gain > 0.0)
+    return inverse

@@ -1,0 +1,192 @@
+"""What the control process says about its loop and its hardware, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.remedies import remedies_for
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_controller_manager.diagnostics import SHORTEST, Diagnostician
+from humanoid_controller_manager.diagnostics_message import diagnostic_array, diagnostic_arrays
+from humanoid_controller_manager.loop_diagnoses import LIMITS, MODE, TIMING, WATCHDOGS
+from humanoid_controller_manager.remedies import REMEDIES
+from humanoid_controller_manager.runner import LoopRunner
+
+OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
+
+
+class Watched:
+    """A diagnostician on a clock that only the test moves."""
+
+    def __init__(self, rig) -> None:
+        self.rig, self.time = rig, 0.0
+        self.runner = LoopRunner(rig.loop, 100.0, lambda snapshot: None)
+        self.diagnostician = Diagnostician(rig.loop, self.runner, lambda: self.time)
+
+    def report(self) -> dict[str, Diagnosis]:
+        self.time += 1.0
+        return {diagnosis.name: diagnosis for diagnosis in self.diagnostician.report()}
+
+
+@pytest.fixture
+def watched(rig) -> Watched:
+    watched = Watched(rig().start("damped"))
+    watched.rig.tick()
+    return watched
+
+
+def test_a_robot_that_is_well_is_ok_throughout(watched) -> None:
+    found = watched.report()
+    assert [*found] == [TIMING, MODE, LIMITS, "hardware: arm", WATCHDOGS]
+    assert {diagnosis.level for diagnosis in found.values()} == {OK}
+    assert found[MODE].message == "DAMPING"
+    assert found[MODE].values["controller"] == "damped"
+
+
+def test_overruns_warn_as_long_as_they_come(watched) -> None:
+    watched.runner.statistics.overruns = 3
+    first = watched.report()[TIMING]
+    assert (first.level, first.message) == (WARN, "3 overruns since the last report")
+    assert remedies_for(first.message, REMEDIES)
+    watched.rig.tick()
+    assert watched.report()[TIMING].level is OK
+
+
+def test_a_loop_that_stands_still_is_an_error_with_its_fix(watched) -> None:
+    watched.report()
+    watched.report()
+    found = watched.report()[TIMING]
+    assert found.level is ERROR
+    assert "no tick for 2.0 s" in found.message
+    assert remedies_for(found.message, REMEDIES)
+
+
+def test_a_joint_is_named_while_its_command_is_limited(watched) -> None:
+    rig = watched.rig
+    rig.controllers["damped"].behave = far_target
+    rig.tick()
+    found = watched.report()[LIMITS]
+    assert found.level is WARN
+    assert "b (" in found.message
+    assert "a (" not in found.message
+    rig.controllers["damped"].behave = None
+    watched.report()
+    rig.tick()
+    assert watched.report()[LIMITS].level is OK
+
+
+def far_target(state, command, now, period) -> None:
+    command.array.fill(0.0)
+    command.position[:] = state.position
+    command.effort[1] = 100.0
+
+
+def test_a_fall_is_told_until_another_mode_is_chosen(watched) -> None:
+    rig = watched.rig
+    rig.run("torque")
+    rig.controllers["torque"].fail["update"] = RuntimeError("broken")
+    rig.tick()
+    for _ in range(2):
+        found = watched.report()[MODE]
+        assert found.level is WARN
+        assert "fallen: torque failed: broken" in found.message
+        assert remedies_for(found.message, REMEDIES)
+    rig.run("limp")
+    assert watched.report()[MODE].level is OK
+    assert watched.report()[MODE].values["falls"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("safety", "level"),
+    [(SafetyLevel.WARNING, WARN), (SafetyLevel.FAULT, ERROR), (SafetyLevel.CRITICAL, ERROR)],
+)
+def test_a_safety_report_is_told_with_its_flags(watched, safety, level) -> None:
+    watched.rig.arm.report = SafetyReport("arm", safety, SafetyFlag.BUS_OFF, "off")
+    watched.rig.tick()
+    found = watched.report()["hardware: arm"]
+    assert (found.level, found.message, found.source) == (level, "off", "arm")
+    assert found.values == {"flags": "BUS_OFF"}
+
+
+def test_a_change_for_the_worse_is_told_at_once_but_not_as_often_as_it_flaps(watched) -> None:
+    rig, diagnostician = watched.rig, watched.diagnostician
+    diagnostician.changed()
+    watched.report()
+    watched.time += SHORTEST
+    assert not diagnostician.changed()
+    rig.arm.report = SafetyReport("arm", SafetyLevel.FAULT)
+    rig.tick()
+    assert diagnostician.changed()
+    diagnostician.report()
+    rig.arm.report = SafetyReport("arm")
+    rig.tick()
+    assert not diagnostician.changed()
+    watched.time += SHORTEST
+    assert diagnostician.changed()
+
+
+class Talking:
+    """Mixed into scripted hardware."""
+
+    said: Sequence[Diagnosis] | Exception = ()
+
+    def diagnose(self) -> Sequence[Diagnosis]:
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+    def watchdog_times(self) -> np.ndarray:
+        return np.array([0.1, np.inf])
+
+
+@pytest.fixture
+def talking(rig, scripted_hardware):
+    arm = type("TalkingHardware", (Talking, scripted_hardware), {})()
+    watched = Watched(rig({"arm": (arm, ("a", "b"))}).start("damped"))
+    watched.rig.tick()
+    return watched, arm
+
+
+def test_components_that_can_say_more_are_asked(talking) -> None:
+    watched, arm = talking
+    arm.said = [Diagnosis("bus: arm", WARN, "hm", {"x [ms]": "1"}, "arm")]
+    assert watched.report()["bus: arm"] == arm.said[0]
+
+
+def test_a_mistake_in_diagnosing_ends_nothing_and_is_told(talking) -> None:
+    watched, arm = talking
+    arm.said = KeyError("oops")
+    found = watched.report()["bus: arm"]
+    assert found.level is ERROR
+    assert "oops" in found.message
+    assert watched.report()[TIMING].level is OK
+
+
+def test_joints_without_a_watchdog_are_named(talking) -> None:
+    watched, _ = talking
+    found = watched.report()[WATCHDOGS]
+    assert found.message == "joints without a watchdog of their own: b"
+    assert found.values == {"a [s]": "0.1", "b [s]": "none"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 25, 130])
+def test_no_message_is_long_nor_are_there_many_of_them(count: int) -> None:
+    names = [f"joint: {i}" for i in range(count)]
+    arrays = [*diagnostic_arrays(Time(sec=3), [Diagnosis(name) for name in names])]
+    assert [status.name for array in arrays for status in array.status] == names
+    assert len(arrays) <= 8
+    assert all(len(array.status) <= max(4, count / 8 + 1) for array in arrays)
+    assert all(array.header.stamp.sec == 3 for array in arrays)
+
+
+def test_diagnoses_go_out_as_they_are() -> None:
+    diagnosis = Diagnosis("bus: arm", ERROR, "gone", {"frames": "7"}, "arm")
+    (status,) = diagnostic_array(Time(sec=3), [diagnosis]).status
+    assert status.level == status.ERROR
+    assert (status.name, status.message, status.hardware_id) == ("bus: arm", "gone", "arm")
+    assert [(it.key, it.value) for it in status.values] == [("frames", "7")]

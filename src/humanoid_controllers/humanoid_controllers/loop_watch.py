@@ -1,0 +1,31 @@
+"""Whether the control loop goes on: its reports are worth nothing when it stands still."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LONGEST_TICK: Final = 1.0  # [s] of wall time; the slowest loop has ticks of 0.1 s
+
+
+class LoopWatch:
+    """Judges the loop by its ticks, on the monotonic clock.
+
+    A controller or a component that does not return stops the loop. Then nobody can be told to go
+    to DAMPING, and the mode that was stated last is not what the joints do.
+    """
+
+    def __init__(self) -> None:
+        self._tick: int | None = None
+        self._since = 0.0
+
+    def problem(self, tick: int, now: float) -> str:
+        """Why the loop can't be relied on at `now` [s], its latest tick being `tick`; or empty."""
+        if tick != self._tick:
+            self._tick, self._since = tick, now
+        still = now - self._since
+        if still <= LONGEST_TICK:
+            return ""
+        return (
+            f"control loop stands still for {still:.0f} s: only the drives' own watchdogs act; "
+            "end this process or cut the power"
+        )

@@ -1,0 +1,77 @@
+"""What the mode manager notes for the flight recorder: everything, and each thing once."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.flight_layout import EventKind
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_controllers.flight_notes import FlightNotes
+from humanoid_controllers.statement import Answer, Statement
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.events: list[tuple[EventKind, str, int]] = []
+
+    def note(self, kind: EventKind, text: str, level: int = 0) -> None:
+        self.events.append((kind, text, level))
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def notes(recorder: Recorder) -> FlightNotes:
+    made = FlightNotes()
+    made.recorder = recorder
+    return made
+
+
+def statement(message: str) -> Statement:
+    return Statement(Mode.DAMPING, "damping_controller", message, 2)
+
+
+def test_a_fall_is_noted_when_it_begins(notes: FlightNotes, recorder: Recorder) -> None:
+    for fall in ("", "bus off", "bus off", "", "bus off"):
+        notes.stated(statement(""), fall)
+    assert recorder.events == [(EventKind.FALL, "bus off", SafetyLevel.FAULT)] * 2
+
+
+def test_statements_are_noted_when_their_words_change(
+    notes: FlightNotes, recorder: Recorder
+) -> None:
+    for message in ("", "Rejected LOAD", "Rejected LOAD", ""):
+        notes.stated(statement(message), "")
+    assert [text for _, text, _ in recorder.events] == ["Rejected LOAD", ""]
+
+
+def test_requests_are_noted_with_their_answers(notes: FlightNotes, recorder: Recorder) -> None:
+    notes.asked("LOAD", Answer(True, "switching to STANDBY"))
+    notes.asked("LOAD", Answer(False, "requires DAMPING"))
+    assert [text for _, text, _ in recorder.events] == [
+        "LOAD: switching to STANDBY",
+        "LOAD: refused: requires DAMPING",
+    ]
+
+
+def test_reports_of_other_processes_are_noted_when_they_change(
+    notes: FlightNotes, recorder: Recorder
+) -> None:
+    fault = SafetyReport("camera", SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, "silent")
+    for report in (fault, fault, SafetyReport("camera"), fault):
+        notes.reported(report)
+    assert [(text, level) for _, text, level in recorder.events] == [
+        ("camera\t2\tsilent", SafetyLevel.FAULT),
+        ("camera\t0\t", SafetyLevel.OK),
+        ("camera\t2\tsilent", SafetyLevel.FAULT),
+    ]
+
+
+def test_without_a_recorder_nothing_happens() -> None:
+    notes = FlightNotes()
+    notes.asked("LOAD", Answer(True, "switching"))
+    notes.stated(statement("x"), "y")

@@ -1,0 +1,74 @@
+"""`python -m humanoid_devices_can.guard`: started by `Guard`, of no use to anybody else."""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
+from humanoid_devices_can.bus import PythonCanBus
+from humanoid_devices_can.guard.disabling import disable_motors
+from humanoid_devices_can.guard.job import GOOD_BYE, GuardJob
+from humanoid_devices_can.guard.page import GuardPage
+from humanoid_devices_can.guard.vigil import Vigil
+
+PRIORITY: Final = LOOP_PRIORITY + 1  # a loop that hangs must not keep it from its work
+LOOK: Final = 0.02  # [s] between two looks
+STANDS_STILL: Final = "the control process stands still"
+IS_GONE: Final = "the control process is gone"
+_SPARED: Final = "-1000"  # by the kernel when memory runs out
+
+logger = logging.getLogger("can guard")
+
+
+def main() -> int:
+    """Guard until a good-bye. 1 if motors could not be disabled."""
+    _become_hard_to_end()
+    logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.INFO)
+    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
+        line = pipe.readline()  # and not a byte more
+    if not line:
+        return 0  # ended before it said what to do: nothing was enabled
+    job = GuardJob.decode(line)
+    page = GuardPage(job.page)
+    reason = _watch(page, Vigil(job.patience), sys.stdin.fileno())
+    if not reason:
+        return 0
+    page.act()
+    problem = disable_motors(job, PythonCanBus)
+    if problem:
+        logger.critical("%s, and not disabled: %s: %s", reason, job.motors, problem)
+        return 1
+    logger.critical("%s: disabled %s", reason, job.motors)
+    return 0
+
+
+def _watch(page: GuardPage, vigil: Vigil, pipe: int) -> str:
+    """Until there is something to do: why, or empty after a good-bye."""
+    while True:
+        now = time.monotonic()
+        page.look(now)
+        if vigil.stands_still(page.fed, now):
+            return STANDS_STILL
+        if select.select([pipe], [], [], LOOK)[0]:
+            return "" if os.read(pipe, len(GOOD_BYE)) else IS_GONE
+
+
+def _become_hard_to_end() -> None:
+    """It ends with its control process, however that is ended, and after it: not along with it."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError):  # a privilege
+        Path("/proc/self/oom_score_adj").write_text(_SPARED)
+    make_thread_realtime(PRIORITY)  # as far as permitted
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,256 @@
+"""What the guard judges and does, without processes; whole ones are among the Sitos' tests."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from humanoid_devices_can.bus import BusSettings, DataFrame, PythonCanBus, Received
+from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+from humanoid_devices_can.guard import __main__ as process
+from humanoid_devices_can.guard import host
+from humanoid_devices_can.guard.claim import claim
+from humanoid_devices_can.guard.disabling import disable_motors
+from humanoid_devices_can.guard.host import Guard
+from humanoid_devices_can.guard.job import GOOD_BYE, GuardJob
+from humanoid_devices_can.guard.page import GuardPage, new_page
+from humanoid_devices_can.guard.vigil import LEAST_LOOKS, Vigil
+from humanoid_devices_can.guarding import disabling_frames, is_to_be_guarded
+
+LOOK = 0.02
+BUS = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, {"sleep_after_open": 0.5})
+FRAMES = ((0x050616_45, bytes(8)), (0x050616_00, b"\x55" * 8))
+
+
+def job(**changes: object) -> GuardJob:
+    content = {"bus": BUS, "motors": "j0 (id 22)", "frames": FRAMES, "patience": 0.2, "page": 7}
+    return GuardJob(**{**content, **changes})
+
+
+def looks(vigil: Vigil, fed: float, start: float, end: float) -> list[bool]:
+    return [vigil.stands_still(fed, now) for now in np.arange(start, end, LOOK)]
+
+
+def test_loop_that_goes_on_is_left_alone() -> None:
+    vigil = Vigil(0.2)
+    assert not any(vigil.stands_still(1.0 + i, i * LOOK) for i in range(1000))
+
+
+def test_pause_that_is_shorter_is_no_failure() -> None:
+    vigil = Vigil(0.2)
+    assert not any(looks(vigil, 5.0, 0.0, 0.2))
+    assert not any(looks(vigil, 6.0, 0.2, 0.4))
+
+
+def test_loop_that_stops_is_noticed_soon_after_the_time_it_has() -> None:
+    seen = looks(Vigil(0.2), 5.0, 0.0, 1.0)
+    assert seen.index(True) * LOOK <= 0.2 + 2 * LOOK
+    assert all(seen[seen.index(True) :])
+
+
+@pytest.mark.parametrize("before", [0.0, 7.0], ids=["not begun", "ended in order"])
+def test_loop_that_is_not_running_can_not_stand_still(before: float) -> None:
+    vigil = Vigil(0.2)
+    looks(vigil, before, 0.0, 0.1)
+    assert not any(looks(vigil, 0.0, 0.1, 5.0))
+
+
+def test_after_a_hold_up_of_all_the_loop_may_come_first() -> None:
+    vigil = Vigil(0.2)
+    vigil.stands_still(5.0, 0.0)
+    late = [vigil.stands_still(5.0, 3.0 + i * LOOK) for i in range(LEAST_LOOKS + 2)]
+    assert late.index(True) == LEAST_LOOKS - 1  # the look before the hold-up counts
+
+
+def test_job_comes_through_the_pipe_as_it_was() -> None:
+    line = job().encode()
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert GuardJob.decode(line) == job()
+
+
+def test_both_sides_see_one_page() -> None:
+    descriptor = new_page()
+    ours, theirs = GuardPage(descriptor), GuardPage(descriptor)
+    os.close(descriptor)
+    ours.feed()
+    ours.feed()
+    theirs.look(3.5)
+    assert (theirs.fed, ours.seen, ours.acted) == (2.0, 3.5, False)
+    theirs.act()
+    ours.stop_feeding()
+    assert (theirs.fed, ours.acted) == (0.0, True)
+
+
+class Pipe:
+    """What a guard reads from its control process."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
+        self.page = GuardPage(new_page())
+
+    def watch(self, patience: float = 0.2) -> str:
+        return process._watch(self.page, Vigil(patience), self.reader)
+
+
+def test_good_bye_ends_the_guard_without_a_frame() -> None:
+    pipe = Pipe()
+    os.write(pipe.writer, GOOD_BYE)
+    assert pipe.watch() == ""
+
+
+def test_control_process_that_ends_without_a_good_bye_is_gone_at_once() -> None:
+    pipe = Pipe()
+    os.close(pipe.writer)
+    assert pipe.watch(patience=1000.0) == process.IS_GONE
+
+
+def test_loop_that_is_not_fed_any_more_stands_still() -> None:
+    pipe = Pipe()
+    pipe.page.feed()
+    assert pipe.watch(patience=0.05) == process.STANDS_STILL
+    assert pipe.page.seen > 0.0
+
+
+class Motors:
+    """A bus whose motors speak until they have heard `deaf` + 1 rounds of frames."""
+
+    def __init__(self, deaf: int = 0, refusals: int = 0, closed: int = 0) -> None:
+        self.deaf, self.refusals, self.closed = deaf, refusals, closed
+        self.sent: list[tuple[int, bytes]] = []
+        self.open = 0
+
+    def __call__(self, settings: BusSettings) -> Motors:
+        assert settings == BUS
+        if self.closed:
+            self.closed -= 1
+            raise InterfaceError("not yet")
+        self.open += 1
+        return self
+
+    def send(self, frame: tuple[int, bytes]) -> None:
+        if self.refusals:
+            self.refusals -= 1
+            raise QueueFullError("full")
+        self.sent.append(frame)
+
+    def receive(self, timeout: float) -> Received | None:
+        speaks = len(self.sent) <= self.deaf * len(FRAMES)
+        return DataFrame(0x050616B1, bytes(8)) if speaks else None
+
+    def close(self) -> None:
+        self.open -= 1
+
+
+def test_every_motor_is_told_several_times() -> None:
+    motors = Motors()
+    assert disable_motors(job(), motors) == ""
+    assert motors.sent == [*FRAMES] * 3
+    assert motors.open == 0
+
+
+def test_motor_that_still_speaks_is_told_again() -> None:
+    motors = Motors(deaf=5)
+    assert disable_motors(job(), motors) == ""
+    assert len(motors.sent) == 6 * len(FRAMES)
+
+
+def test_full_queue_and_closed_adapter_are_tried_again() -> None:
+    motors = Motors(refusals=3, closed=2)
+    assert disable_motors(job(), motors) == ""
+    assert motors.sent == [*FRAMES] * 3
+
+
+@pytest.mark.parametrize(
+    ("motors", "said"),
+    [
+        (Motors(deaf=10**9), "still speak"),
+        (Motors(refusals=10**9), "takes no frames"),
+        (Motors(closed=10**9), "not yet"),
+    ],
+)
+def test_what_can_not_be_done_is_said(motors: Motors, said: str) -> None:
+    assert said in disable_motors(job(), motors, longest=0.1)
+    assert motors.open == 0
+
+
+def test_adapter_that_is_lost_meanwhile_is_opened_again() -> None:
+    motors = Motors()
+    answers = iter([AdapterLostError("gone")])
+
+    def receive(timeout: float) -> Received | None:
+        for error in answers:
+            raise error
+        return None
+
+    motors.receive = receive
+    assert disable_motors(job(), motors) == ""
+    assert motors.open == 0
+
+
+def test_bus_belongs_to_one_control_process_and_its_guard(tmp_path) -> None:
+    bus = BusSettings("slcan", str(tmp_path / "can"), 1_000_000)
+    first = claim(bus)
+    guards_copy = socket.socket(fileno=os.dup(first.fileno()))
+    first.close()
+    with pytest.raises(InterfaceError, match="another process drives its motors already"):
+        claim(bus, patience=0.05)
+    guards_copy.close()
+    claim(bus, patience=0.05).close()
+
+
+def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "COMMAND", ("/nowhere/python",))
+    guard = Guard(BUS, "j0 (id 22)", FRAMES, 0.2)
+    guard.start()
+    assert "no guard on slcan /dev/ttyACM0 (it can't be started" in guard.problem()
+    assert "j0 (id 22) go on with their last set point" in guard.problem()
+    guard.dismiss()
+
+
+def test_guard_that_is_not_there_in_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "COMMAND", ("/bin/cat",))
+    monkeypatch.setattr(host, "READY", 0.05)
+    guard = Guard(BUS, "j0 (id 22)", FRAMES, 0.2)
+    guard.start()
+    while not guard.problem():
+        os.sched_yield()
+    assert guard.problem().startswith("no guard on slcan /dev/ttyACM0 (it did not start within")
+    guard.dismiss()
+
+
+def test_without_a_guard_the_loop_feeds_nobody() -> None:
+    guard = Guard(BUS, "j0 (id 22)", FRAMES, 0.0)
+    guard.feed()
+    guard.stop_feeding()
+    assert not guard.acted
+    assert guard.problem() == ""
+    guard.dismiss()
+
+
+def test_only_motors_without_a_watchdog_on_a_bus_of_all_processes_are_guarded(rig) -> None:
+    system = rig.system
+    settings = replace(system._settings, bus=BUS)
+    family = system._family
+    assert is_to_be_guarded(settings, family, PythonCanBus)
+    assert not is_to_be_guarded(replace(settings, guard_timeout=0.0), family, PythonCanBus)
+    assert not is_to_be_guarded(system._settings, family, PythonCanBus)  # virtual
+    assert not is_to_be_guarded(settings, family, lambda _: None)
+    family.watchdog = np.array([0.2, 0.2])
+    assert not is_to_be_guarded(settings, family, PythonCanBus)
+
+
+def test_guard_says_to_every_motor_to_be_limp_and_disabled(rig) -> None:
+    frames = disabling_frames(rig.system._family)
+    assert frames == (
+        (0x201, b""),
+        (0x202, b""),
+        (0x101, b"0.00"),
+        (0x102, b"0.00"),
+        (0x001, b"0.00"),
+        (0x002, b"0.00"),
+    )

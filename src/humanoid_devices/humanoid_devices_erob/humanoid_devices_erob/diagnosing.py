@@ -1,0 +1,152 @@
+"""How the ring, its drives and their impedance are doing, for diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, yes_or_no
+from humanoid_devices_erob.al_state import AlState
+from humanoid_devices_erob.error_codes import statusword_remarks
+from humanoid_devices_erob.gains import registers_to_gains
+from humanoid_devices_erob.impedance_watch import MANAGER_SILENCE, ImpedanceWatch
+from humanoid_devices_erob.operation import Operation
+from humanoid_devices_erob.ring import Ring
+from humanoid_devices_erob.sdo import SdoStatus
+from humanoid_devices_erob.settings import Settings
+from humanoid_devices_erob.supervisor import LOST_EXCHANGES
+
+OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
+NOT_ACTIVE: Final = "not active"
+UNKNOWN: Final = "not known"
+
+
+class RingDiagnostics:
+    """For one thread; it reads what the loop's thread keeps, whole value by whole value."""
+
+    def __init__(self, settings: Settings, watch: ImpedanceWatch) -> None:
+        self._settings, self._watch = settings, watch
+        self._lost = 0  # exchanges until the report before
+
+    def take(self, ring: Ring | None, operation: Operation | None) -> list[Diagnosis]:
+        """The bus, the impedance, then each drive under its joint's name."""
+        settings = self._settings
+        bus, impedance = f"bus: {settings.name}", f"impedance: {settings.name}"
+        joints = [f"joint: {joint}" for joint in settings.joints]
+        if ring is None or operation is None:
+            stale = DiagnosisLevel.STALE
+            names = [bus, impedance, *joints]
+            return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
+        level, message = self._judge_bus(ring, operation)
+        values = dict(_bus_values(settings, ring, operation))
+        return [
+            Diagnosis(bus, level, message, values, settings.name),
+            self._impedance(impedance, ring.timebase.clock()),
+            *(self._joint(name, i, ring, operation) for i, name in enumerate(joints)),
+        ]
+
+    def _judge_bus(self, ring: Ring, operation: Operation) -> tuple[DiagnosisLevel, str]:
+        before, self._lost = self._lost, ring.lost_in_all
+        problems = operation.supervisor.ring_problems(ring)
+        if problems:
+            return ERROR, "; ".join(problems)
+        lost = self._lost - before
+        if lost > 0:
+            return WARN, f"{lost} lost exchanges since the last report"
+        return OK, f"{ring.image.count} drives on {self._settings.interface}"
+
+    def _impedance(self, name: str, now: float) -> Diagnosis:
+        watch = self._watch
+        said = watch.statement
+        values = {
+            "mode": watch.mode.name,
+            "switch number": str(watch.number),
+            "confirmed": yes_or_no(watch.confirmed),
+        }
+        if said is None:
+            text = "the impedance manager has not been heard of"
+            return Diagnosis(name, WARN, text, values, self._settings.name)
+        age = now - said.arrived
+        values |= {
+            "heard from the impedance manager [ms]": f"{age * 1e3:.0f}",
+            "gate for SDO writes": "open" if said.gate_open else "closed",
+            "armed": yes_or_no(said.armed),
+            "it says": said.status_message or "nothing",
+        }
+        level, message = OK, f"confirmed for {watch.mode.name}"
+        if age > MANAGER_SILENCE:
+            level, message = ERROR, f"the impedance manager is silent for {age:.1f} s"
+        elif not said.gate_open:
+            level, message = WARN, f"the gate for SDO writes is closed: {said.status_message}"
+        elif not watch.confirmed:
+            level, message = WARN, f"not confirmed for {watch.mode.name}: {said.status_message}"
+        return Diagnosis(name, level, message, values, self._settings.name)
+
+    def _joint(self, name: str, joint: int, ring: Ring, operation: Operation) -> Diagnosis:
+        slave = int(self._settings.ring_position[joint])
+        status = operation.states[slave]
+        word = int(ring.image.statusword[slave])
+        message = operation.supervisor.describe(slave, ring)
+        level = WARN if statusword_remarks(word) else OK
+        if status.state is not AlState.OP or status.error:
+            level, message = ERROR, f"{status}; before that {message}"
+        elif operation.supervisor.faulty[slave]:
+            level = ERROR
+        elif ring.lost >= LOST_EXCHANGES and not ring.answered:
+            level, message = ERROR, f"no frame comes back; before that {message}"
+        codes = operation.supervisor.errors_of(slave)
+        values = {
+            "slave": str(slave),
+            "AL state": str(status),
+            "statusword": f"{word} (0x{word:04X})",
+            "error code": f"0x{codes[0]:04X}" if codes else "none read",
+            "error history": ", ".join(f"0x{code:04X}" for code in codes[1:]) or "none read",
+            "in operation": yes_or_no(ring.enabled[slave]),
+            **self._gains(joint),
+        }
+        return Diagnosis(name, level, message, values, self._settings.name)
+
+    def _gains(self, joint: int) -> dict[str, str]:
+        gate, registers = self._watch.gate_open(joint), self._watch.registers_of(joint)
+        values = {"gate 0x2383": UNKNOWN if gate is None else str(int(gate))}
+        if registers is None:
+            return values | dict.fromkeys(_GAINS, UNKNOWN)
+        stiffness, damping = registers_to_gains(
+            registers.as_arrays(),
+            torque_constant=self._settings.torque_constant[joint],
+            gear=self._settings.gear[joint],
+        )
+        found = (
+            registers.position_gain,
+            registers.velocity_gain,
+            registers.velocity_integral,
+            f"{stiffness:.3g}",
+            f"{damping:.3g}",
+        )
+        return values | dict(zip(_GAINS, map(str, found), strict=True))
+
+
+_GAINS: Final = (
+    "pos_reg",
+    "vel_reg",
+    "vel_integral",
+    "stiffness by the registers [Nm/rad]",
+    "damping by the registers [Nm s/rad]",
+)
+
+
+def _bus_values(settings: Settings, ring: Ring, operation: Operation) -> Iterator[tuple[str, str]]:
+    in_op = sum(it.state is AlState.OP and not it.error for it in operation.states)
+    yield "interface", settings.interface
+    yield "slaves in OP", f"{in_op} of {ring.image.count}"
+    yield "drives in operation", f"{int(ring.enabled.sum())} of {ring.image.count}"
+    yield "working counter", f"{ring.working_counter} of {ring.expected_working_counter}"
+    yield "lost exchanges", str(ring.lost_in_all)
+    yield "lost in a row", str(ring.lost)
+    silence = ring.timebase.clock() - ring.last_answer
+    yield "latest answer [ms]", f"{max(silence, 0.0) * 1e3:.1f}"
+    yield "phase to SYNC0 off by [us]", f"{ring.lock.error * 1e6:.1f}"
+    for status in SdoStatus:
+        name = status.name.lower().replace("_", " ")
+        yield f"SDO objects {name}", str(operation.mailed[status])
+    yield "emergency messages", str(operation.emergencies)

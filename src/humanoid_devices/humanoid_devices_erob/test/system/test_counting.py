@@ -1,0 +1,22 @@
+"""What the flight recorder is told of the ring in every tick."""
+
+from __future__ import annotations
+
+from humanoid_controller_manager.hardware import CountsOnTheBus
+
+
+def test_losses_and_what_each_drive_says_are_counted_by_name(make_bench) -> None:
+    bench = make_bench(3)
+    names = bench.system.counter_names
+    assert isinstance(bench.system, CountsOnTheBus)
+    assert names == (
+        "lost exchanges",
+        "working counter",
+        *(f"statusword of j{i}" for i in range(3)),
+    )
+    assert list(bench.system.bus_counts()) == [0] * 5, "before the ring is up"
+    bench.activate()
+    bench.tick(5)
+    counted = dict(zip(names, bench.system.bus_counts(), strict=True))
+    assert counted["working counter"] == 9
+    assert [counted[name] & 0x6F for name in names[2:]] == [0x27] * 3, "operation enabled"

@@ -1,0 +1,168 @@
+"""Every fault that the virtual ring knows is told with the right joint, and with what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.remedies import remedies_for
+from humanoid_controller_manager.hardware import Diagnoses
+from humanoid_devices_erob.remedies import REMEDIES
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject
+
+OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
+BUS, IMPEDANCE = "bus: Side", "impedance: Side"
+
+
+def told(bench) -> dict[str, Diagnosis]:
+    return {diagnosis.name: diagnosis for diagnosis in bench.system.diagnose()}
+
+
+def at_fault(found: dict[str, Diagnosis]) -> set[str]:
+    """Joints whose status is an error; each has a remedy."""
+    joints = {name: it for name, it in found.items() if name.startswith("joint: ")}
+    bad = {name: it for name, it in joints.items() if it.level is ERROR}
+    assert all(remedies_for(it.message, REMEDIES) for it in bad.values()), bad
+    return {name.removeprefix("joint: ") for name in bad}
+
+
+@pytest.fixture
+def bench(make_bench):
+    """Four drives in STANDBY with confirmed gains; told once, so that the past is past."""
+    bench = make_bench(4)
+    bench.activate()
+    bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
+    bench.command.position[:] = bench.state.position
+    bench.command.stiffness[:] = 20.0
+    bench.tick(5)
+    told(bench)
+    return bench
+
+
+def test_drives_that_are_well_are_ok_and_known_in_detail(bench) -> None:
+    assert isinstance(bench.system, Diagnoses)
+    found = told(bench)
+    assert [*found] == [BUS, IMPEDANCE, *(f"joint: j{i}" for i in range(4))]
+    assert {it.level for it in found.values()} == {OK}
+    assert {it.source for it in found.values()} == {"Side"}
+    assert found[BUS].values["slaves in OP"] == "4 of 4"
+    assert found[BUS].values["working counter"] == "12 of 12"
+    assert found[BUS].values["lost exchanges"] == "0"
+    joint = found["joint: j2"].values
+    assert joint["statusword"] == "5687 (0x1637)"
+    assert (joint["AL state"], joint["in operation"], joint["gate 0x2383"]) == ("OP", "yes", "1")
+    assert (joint["pos_reg"], joint["vel_reg"]) == ("515", "19")
+    assert float(joint["stiffness by the registers [Nm/rad]"]) == pytest.approx(20.0, rel=0.02)
+    assert found[IMPEDANCE].values["gate for SDO writes"] == "open"
+
+
+def test_nothing_is_claimed_before_the_ring_is_up(make_bench) -> None:
+    found = told(make_bench(2))
+    assert {it.level for it in found.values()} == {DiagnosisLevel.STALE}
+    assert [*found] == [BUS, IMPEDANCE, "joint: j0", "joint: j1"]
+
+
+def test_every_drive_error_is_told_at_its_joint_with_code_and_fix(bench) -> None:
+    codes = (0xA000, 0x8500, 0x8400, 0x8130)
+    for slave, code in enumerate(codes):
+        bench.control.drive_error(slave, code)
+    bench.tick(6)
+    found = told(bench)
+    assert at_fault(found) == {"j0", "j1", "j2", "j3"}
+    for slave, code in enumerate(codes):
+        joint = found[f"joint: j{slave}"]
+        assert joint.values["statusword"] == "4616 (0x1208)"
+        assert joint.values["error code"] == f"0x{code:04X}"
+        assert joint.values["error history"].startswith(f"0x{code:04X}")
+        symptoms = [remedy.symptom for remedy in remedies_for(joint.message, REMEDIES)]
+        assert symptoms[0].startswith(f"error 0x{code:04X}")
+        assert "statusword 4616 (0x1208)" in symptoms
+
+
+def test_lost_drives_are_told_at_their_joints_with_a_fix(bench) -> None:
+    for cut, joints in ((1, {"j2", "j3"}), (-1, {"j0", "j1", "j2", "j3"})):
+        bench.control.cut(cut)
+        bench.tick(6)
+        found = told(bench)
+        assert at_fault(found) == joints
+        assert found[BUS].level is ERROR
+        assert remedies_for(found[BUS].message, REMEDIES)
+
+
+def test_drives_without_clock_or_power_are_told_at_their_joints_with_a_fix(bench) -> None:
+    bench.control.dc_off(1)
+    bench.control.power_cycle(3)
+    bench.tick(6)
+    assert at_fault(told(bench)) == {"j1", "j3"}
+    bench.control.power_off(2)
+    bench.tick(6)
+    assert at_fault(told(bench)) == {"j1", "j2", "j3"}
+
+
+def test_a_slave_that_left_op_is_told_with_its_al_status(bench) -> None:
+    bench.system._master.request_slave_state(2, 4)
+    bench.tick(4)
+    found = told(bench)
+    assert at_fault(found) == {"j2"}
+    assert found["joint: j2"].values["AL state"].startswith("SAFEOP")
+    assert found[BUS].values["slaves in OP"] == "3 of 4"
+
+
+def test_single_lost_frames_are_a_warning_until_the_next_report(bench) -> None:
+    for lose in (
+        lambda: bench.control.drop_next(1),
+        lambda: bench.control.late_next(1, 0.015),
+    ):
+        lose()
+        bench.tick(5)
+        found = told(bench)
+        assert at_fault(found) == set()
+        assert found[BUS].level is WARN
+        assert remedies_for(found[BUS].message, REMEDIES)
+        bench.tick(5)
+        assert told(bench)[BUS].level is OK
+
+
+def test_frames_that_are_spoilt_again_and_again_are_an_error_of_the_bus_with_a_fix(bench) -> None:
+    for spoil in (
+        bench.control.miscount,
+        bench.control.damage,
+        lambda probability: bench.control.late(probability, 0.03),
+    ):
+        spoil(1.0)
+        bench.tick(4)
+        found = told(bench)[BUS]
+        assert found.level is ERROR
+        assert remedies_for(found.message, REMEDIES)
+        spoil(0.0)
+        bench.tick(4)
+
+
+def test_the_mail_of_drives_is_counted_by_what_became_of_it(bench) -> None:
+    bench.control.emergency(1, 0x8400)
+    reading = [SdoBatch((SdoObject(slave, 0x6041, 0),), write=False) for slave in (1, 2)]
+    bench.finish(bench.system.submit(reading[0]))
+    bench.control.freeze_firmware(2)
+    (result,) = bench.finish(bench.system.submit(reading[1]))
+    assert remedies_for(result.message, REMEDIES)
+    bench.tick()
+    values = told(bench)[BUS].values
+    assert (values["emergency messages"], values["SDO objects timed out"]) == ("1", "1")
+
+
+def test_whatever_keeps_gains_from_being_confirmed_is_told_with_a_fix(bench) -> None:
+    registers = bench.system._watch.statement.registers
+    bench.state_impedance(registers, gate_open=False, status_message="waiting")
+    closed = told(bench)[IMPEDANCE]
+    assert (closed.level, closed.values["gate for SDO writes"]) == (WARN, "closed")
+    bench.system.mode_changed(Mode.DAMPING, 2)
+    bench.state_impedance(registers, confirmed=False, status_message="writing")
+    unconfirmed = told(bench)[IMPEDANCE]
+    assert unconfirmed.level is WARN
+    assert "not confirmed for DAMPING: writing" in unconfirmed.message
+    bench.tick(20)
+    silent = told(bench)[IMPEDANCE]
+    assert silent.level is ERROR
+    for found in (closed, unconfirmed, silent):
+        assert remedies_for(found.message, REMEDIES)

@@ -1,0 +1,48 @@
+"""What a Robstride tells of itself is told on, at its joint, with what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.remedies import remedies_for
+from humanoid_devices_can.remedies import REMEDIES
+from humanoid_devices_robstride.robstride_system import RobstrideSystem
+from humanoid_devices_robstride.wire import Fault
+
+IDS = [5, 6]
+
+
+@pytest.fixture
+def wrists(can_bench, can_info, can_rig):
+    """Two motors, enabled: (bench, rig)."""
+    bench = can_bench("robstride", "rs-03", IDS)
+    info = can_info(IDS, "rs-03", interface="virtual", channel=bench.address)
+    rig = can_rig(RobstrideSystem(), info)
+    rig.activate()
+    rig.tick()
+    return bench, rig
+
+
+def joint(rig, name: str) -> Diagnosis:
+    return next(it for it in rig.system.diagnose() if it.name == f"joint: {name}")
+
+
+def test_a_fault_is_told_at_its_joint_with_a_fix(wrists) -> None:
+    bench, rig = wrists
+    bench.call("motor_fault", 6, int(Fault.UNDERVOLTAGE))
+    rig.until(lambda _: joint(rig, "j1").level is DiagnosisLevel.ERROR)
+    found = joint(rig, "j1")
+    assert "undervoltage" in found.values["faults"]
+    assert "undervoltage" in [it.symptom for it in remedies_for(found.message, REMEDIES)]
+    assert joint(rig, "j0").level is DiagnosisLevel.OK
+
+
+def test_temperature_and_enabling_are_told_and_heat_is_a_warning_with_a_fix(wrists) -> None:
+    bench, rig = wrists
+    assert joint(rig, "j0").values["enabled"] == "yes"
+    bench.call("overheat", 5, 140.0)
+    rig.until(lambda _: joint(rig, "j0").values["temperature [degC]"] == "140.0")
+    found = joint(rig, "j0")
+    assert found.level is DiagnosisLevel.WARN
+    assert remedies_for(found.message, REMEDIES)

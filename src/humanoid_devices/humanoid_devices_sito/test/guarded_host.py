@@ -1,0 +1,61 @@
+"""A control process in small: Sito motors held stiff at 50 Hz. Told what to do line by line.
+
+Says what it does, one JSON value a line.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import select
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_devices_sito.sito_system import SitoSystem
+
+PERIOD = 0.02
+
+
+def say(**what: Any) -> None:
+    sys.stdout.write(f"{json.dumps(what)}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    info = pickle.loads(Path(sys.argv[1]).read_bytes())
+    system = SitoSystem()
+    system.on_configure(info)
+    count = len(info.joints)
+    state, command = JointState(count), JointCommand(count)
+    system.on_activate(state)
+    command.position[:], command.stiffness[:], command.damping[:] = 0.3, 20.0, 2.0
+    while not system._keeper.guard._page.seen:
+        time.sleep(0.005)
+    say(guard=system._keeper.guard._process.pid)
+    told = None
+    while True:
+        system.read(state, 0.0, PERIOD)
+        system.write(command, 0.0, PERIOD)
+        report = system.safety()
+        if report is not told:
+            told = report
+            say(level=int(report.level), flags=int(report.flags), message=report.message)
+        if not select.select([sys.stdin], [], [], PERIOD)[0]:
+            continue
+        order = sys.stdin.readline().strip()
+        if order == "hang":  # as a controller that takes very long
+            sys.stdin.readline()
+        elif order == "clear":
+            system.reset_faults()
+        else:
+            system.loop_ended()
+            sys.stdin.readline()
+            system.on_deactivate()
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Every fault that the virtual bus knows is told with the right joint, and with what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.remedies import remedies_for
+from humanoid_controller_manager.hardware import Diagnoses
+from humanoid_devices_can.remedies import REMEDIES
+from humanoid_devices_sito.sito_system import SitoSystem
+from humanoid_devices_sito.wire import MessageType, identifier
+
+IDS = [22, 23, 38, 39]
+ALL = {f"j{i}" for i in range(4)}
+OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
+BUS = "bus: Wrists"
+
+
+@pytest.fixture
+def wrists(request, can_bench, can_info, can_rig):
+    """The four wrists on a bus, behind a serial adapter by default, enabled: (bench, rig)."""
+    port = getattr(request, "param", "slcan")
+    bench = can_bench("sito", "TA40-50", IDS, port)
+    info = can_info(IDS, "TA40-50", interface=port, channel=bench.address)
+    rig = can_rig(SitoSystem(), info)
+    rig.activate()
+    rig.command.damping[:] = 6.0
+    rig.tick()
+    told(rig)
+    return bench, rig
+
+
+def told(rig) -> dict[str, Diagnosis]:
+    return {diagnosis.name: diagnosis for diagnosis in rig.system.diagnose()}
+
+
+def at_fault(found: dict[str, Diagnosis]) -> set[str]:
+    bad = (name for name, it in found.items() if it.level is ERROR)
+    return {name.removeprefix("joint: ") for name in bad if name.startswith("joint: ")}
+
+
+def until_at_fault(rig, joints: set[str]) -> dict[str, Diagnosis]:
+    """What is told once just these joints are at fault; each then has a remedy."""
+    rig.until(lambda _: at_fault(told(rig)) == joints)
+    found = told(rig)
+    for joint in joints:
+        assert remedies_for(found[f"joint: {joint}"].message, REMEDIES)
+    return found
+
+
+def test_motors_that_are_well_are_ok_and_known_in_detail(wrists) -> None:
+    _, rig = wrists
+    assert isinstance(rig.system, Diagnoses)
+    rig.command.stiffness[:] = 20.0
+    rig.until(lambda _: told(rig)["joint: j3"].values["stiffness in force [Nm/rad]"] == "20")
+    found = told(rig)
+    assert [*found] == [BUS, *(f"joint: j{i}" for i in range(4))]
+    assert {it.level for it in found.values()} == {OK}
+    bus, joint = found[BUS].values, found["joint: j3"].values
+    assert bus["controller"] == "error active"
+    assert int(bus["frames received"]) > 0
+    assert int(bus["frames sent"]) > 0
+    assert (joint["id"], joint["model"], joint["faults"]) == ("39", "TA40-50", "none")
+    assert float(joint["last heard [ms]"]) < 200.0
+
+
+def test_load_of_the_bus_is_that_since_the_report_before(wrists) -> None:
+    _, rig = wrists
+    rig.until(lambda _: float(told(rig)[BUS].values[LOAD]) > 0.0)
+    assert float(told(rig)[BUS].values[LOAD]) < 100.0
+
+
+LOAD = "load by motors and host, at most [%]"
+
+
+def test_nothing_is_claimed_of_motors_that_are_not_enabled(can_info, can_rig) -> None:
+    rig = can_rig(SitoSystem(), can_info(IDS, "TA40-50"))
+    assert {it.level for it in told(rig).values()} == {DiagnosisLevel.STALE}
+
+
+@pytest.mark.parametrize("fault", ["power_off", "freeze"])
+def test_a_silent_motor_is_told_at_its_joint_with_a_fix(wrists, fault) -> None:
+    bench, rig = wrists
+    bench.call(fault, 38)
+    found = until_at_fault(rig, {"j2"})
+    assert found["joint: j2"].message.startswith("silent for ")
+    assert found[BUS].level is ERROR
+    assert "j2 (id 38)" in found[BUS].message
+
+
+@pytest.mark.parametrize(
+    ("fault", "arguments"),
+    [("power_off", ()), ("bitrate", (500_000,)), ("unplug", ()), ("bus_off", ())],
+)
+def test_a_bus_that_is_down_is_told_at_all_joints_with_a_fix(wrists, fault, arguments) -> None:
+    bench, rig = wrists
+    bench.call(fault, *arguments)
+    found = until_at_fault(rig, ALL)
+    assert found[BUS].level is ERROR
+    assert remedies_for(found[BUS].message, REMEDIES)
+
+
+def test_a_motor_with_another_id_is_missed_and_the_stranger_is_told(wrists) -> None:
+    bench, rig = wrists
+    bench.call("change_id", 22, 24)
+    found = until_at_fault(rig, {"j0"})
+    assert remedies_for(found[BUS].message, REMEDIES)
+
+
+def test_frames_of_nobody_are_a_warning_with_a_fix_and_counted(wrists) -> None:
+    bench, rig = wrists
+    bench.call("stray", identifier(22, MessageType.GAINS), bytes(8).hex())
+    rig.until(lambda _: told(rig)[BUS].level is WARN)
+    found = told(rig)[BUS]
+    assert remedies_for(found.message, REMEDIES)
+    assert found.values["invalid frames"] == "1"
+    assert "GAINS to id 22" in found.values["latest invalid frame"]
+
+
+@pytest.mark.parametrize("wrists", ["virtual"], indirect=True)
+def test_destroyed_frames_are_a_warning_with_a_fix_and_the_counters_tell(wrists) -> None:
+    bench, rig = wrists
+    bench.call("corrupt_next", 20)
+    rig.until(lambda _: told(rig)[BUS].level is WARN)
+    found = told(rig)[BUS]
+    assert remedies_for(found.message, REMEDIES)
+    assert int(found.values["error frames"]) > 0
+    assert found.values["transmit error counter"].isdecimal()
+    assert at_fault(told(rig)) == set()
+
+
+def test_a_command_beyond_the_wire_is_counted_at_its_joint(wrists) -> None:
+    _, rig = wrists
+    rig.command.velocity[1] = -4.0
+    rig.until(lambda _: told(rig)["joint: j1"].values["saturated commands"] != "0")
+    assert told(rig)["joint: j0"].values["saturated commands"] == "0"
+    report = rig.until(lambda report: report.message)
+    assert remedies_for(report.message, REMEDIES)

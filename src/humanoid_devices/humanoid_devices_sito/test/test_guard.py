@@ -1,0 +1,190 @@
+"""Sitos have no watchdog: whatever happens to their control process, its guard disables them.
+
+Judged by the virtual motors themselves; pytest's time-out is the limit of every wait.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.surface import JointState
+from humanoid_devices_can.guard import claim, host
+from humanoid_devices_sito.sito_system import SitoSystem
+
+IDS = [22, 23, 38, 39]
+HOST = Path(__file__).with_name("guarded_host.py")
+
+
+class Host:
+    """A small control process that has the motors stiff."""
+
+    def __init__(self, info: Path) -> None:
+        command = [sys.executable, str(HOST), str(info)]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.process = subprocess.Popen(command, text=True, **pipes)
+        self.guard = int(self.said("guard")["guard"])
+
+    def tell(self, order: str) -> None:
+        self.process.stdin.write(f"{order}\n")
+        self.process.stdin.flush()
+
+    def said(self, key: str) -> dict[str, Any]:
+        """The next line with this key."""
+        for line in self.process.stdout:
+            if key in (said := json.loads(line)):
+                return said
+        raise AssertionError(self.process.stderr.read())
+
+    def report(self, holds: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        while not holds(said := self.said("message")):
+            pass
+        return said
+
+    def last_words(self) -> str:
+        """What it, and the guard it has left, have said; ends when both are gone."""
+        return self.process.communicate()[1]
+
+    def end(self) -> None:
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+        self.process.communicate()
+
+
+class Wrists:
+    """Virtual motors behind a serial line, and the hosts that want to move them."""
+
+    def __init__(self, bench: Any, info: Any, folder: Path) -> None:
+        self.bench, self._folder = bench, folder
+        self.hosts: list[Host] = []
+        (folder / "info").write_bytes(pickle.dumps(info))
+        self.info = info
+
+    def start(self) -> Host:
+        self.hosts.append(Host(self._folder / "info"))
+        self.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
+        return self.hosts[-1]
+
+    def until(self, holds: Callable[[dict[str, Any]], Any]) -> None:
+        while not all(holds(self.bench.drive(id_)["firmware"]) for id_ in IDS):
+            time.sleep(0.005)
+
+    def until_disabled(self) -> None:
+        self.until(lambda drive: not drive["enabled"])
+
+
+@pytest.fixture
+def wrists(can_bench, can_info, tmp_path) -> Iterator[Wrists]:
+    bench = can_bench("sito", "TA40-50", IDS, "slcan")
+    info = can_info(IDS, "TA40-50", interface="slcan", channel=bench.address)
+    wrists = Wrists(bench, info, tmp_path)
+    yield wrists
+    for each in wrists.hosts:
+        each.end()
+
+
+def wait_for_the_end_of(pid: int) -> None:
+    """Until it is gone, or nobody but its new parent would still know it."""
+    stat = Path(f"/proc/{pid}/stat")
+    with suppress(FileNotFoundError):
+        while stat.read_text().rpartition(") ")[2][0] != "Z":
+            time.sleep(0.005)
+
+
+def test_control_process_that_is_killed_leaves_no_motor_enabled(wrists) -> None:
+    killed = wrists.start()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # Ctrl-C, and requests to end
+        os.kill(killed.guard, number)
+    assert os.getsid(killed.guard) != os.getsid(killed.process.pid)
+    if os.geteuid() == 0:  # else it has what it is allowed to have
+        assert os.sched_getscheduler(killed.guard) == os.SCHED_FIFO
+    killed.process.kill()
+    wrists.until_disabled()
+    assert "control process is gone: disabled j0 (id 22), j1 (id 23)" in killed.last_words()
+    wait_for_the_end_of(killed.guard)
+    wrists.start()  # and the next one can have the bus
+
+
+def test_control_process_that_is_stopped_finds_its_motors_disabled_and_says_why(wrists) -> None:
+    stopped = wrists.start()
+    stopped.process.send_signal(signal.SIGSTOP)
+    wrists.until_disabled()
+    stopped.process.send_signal(signal.SIGCONT)
+    report = stopped.report(lambda said: said["level"] == SafetyLevel.FAULT)
+    assert report["flags"] & SafetyFlag.MOTOR_FAULT
+    names = "j0 (id 22), j1 (id 23), j2 (id 38), j3 (id 39)"
+    assert f"{names}: disabled by the guard" in report["message"]
+    assert "stood still for more than 0.2 s; then clear the fault" in report["message"]
+    wrists.until_disabled()
+    stopped.tell("clear")
+    stopped.report(lambda said: said["level"] == SafetyLevel.OK)
+    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
+    stopped.process.kill()  # the new guard is as good as the first
+    wrists.until_disabled()
+
+
+def test_loop_that_hangs_is_as_bad_as_a_process_that_stands_still(wrists) -> None:
+    hanging = wrists.start()
+    hanging.tell("hang")
+    wrists.until_disabled()
+    hanging.tell("go on")
+    hanging.report(lambda said: "disabled by the guard" in said["message"])
+    hanging.tell("end")
+    hanging.tell("now")
+    assert hanging.process.wait() == 0
+    wrists.until_disabled()
+
+
+def test_between_the_loops_end_and_the_motors_nobody_must_hurry(wrists) -> None:
+    ending = wrists.start()
+    ending.tell("end")
+    wrists.until(lambda drive: drive["stiffness"] == 0.0)  # limp, and the ring may take its time
+    start = wrists.bench.call("drives")
+    assert all(drive["firmware"]["enabled"] for drive in start)
+    time.sleep(0.5)  # longer than a loop may stand still
+    assert all(drive["firmware"]["enabled"] for drive in wrists.bench.call("drives"))
+    ending.tell("now")
+    assert ending.process.wait() == 0
+    wrists.until_disabled()
+    assert ending.last_words() == ""
+    wait_for_the_end_of(ending.guard)
+
+
+def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_name(
+    wrists, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = wrists.start()
+    monkeypatch.setattr(claim, "PATIENCE", 0.05)
+    second = SitoSystem()
+    second.on_configure(wrists.info)
+    with pytest.raises(HardwareError, match="another process drives its motors already"):
+        second.on_activate(JointState(4))
+    os.kill(first.guard, signal.SIGKILL)
+    report = first.report(lambda said: said["level"] == SafetyLevel.WARNING)
+    assert "no guard on slcan" in report["message"]
+    assert "j0 (id 22), j1 (id 23), j2 (id 38), j3 (id 39) go on with" in report["message"]
+    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)  # no more than said
+
+
+def test_without_a_guard_motors_are_enabled_and_it_is_said(
+    wrists, can_rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "COMMAND", ("/nowhere/python",))
+    rig = can_rig(SitoSystem(), wrists.info)
+    rig.activate()
+    report = rig.until(lambda report: report.level is SafetyLevel.WARNING)
+    assert "it can't be started" in report.message

@@ -1,0 +1,1 @@
+"""What a robot says and does, kept: bags, and the black box."""

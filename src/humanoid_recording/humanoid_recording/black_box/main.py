@@ -1,0 +1,23 @@
+"""Entry point of `black_box`. Imports late, so that Ctrl-C works from the start."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from humanoid_controller_manager.stopping import ignore_stop_signals, stop_on_signals
+
+NICE: Final = 10  # the robot comes first, while it starts and while a file is written
+
+
+def main() -> int:
+    """Watch the control processes of this ROS domain until SIGINT or SIGTERM. Returns the code."""
+    stop = stop_on_signals()
+    os.nice(NICE)
+    from humanoid_recording.black_box.node import run
+
+    try:
+        return run(sys.argv, stop)
+    finally:
+        ignore_stop_signals()

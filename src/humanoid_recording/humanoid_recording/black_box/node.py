@@ -1,0 +1,114 @@
+"""The node `black_box`: its parameters, its service, and what it hears of others."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from pydantic import Field
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
+from std_srvs.srv import Trigger
+
+from humanoid_control_common.config import Document, StrictModel
+from humanoid_control_common.errors import ConfigError, RobotError
+from humanoid_control_common.middleware import tune_middleware
+from humanoid_controller_manager.diagnostics_message import diagnostic_array
+from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_controller_manager.parameters import node_document, parameter_files, parse
+from humanoid_controller_manager.ros_logging import forward_logging
+from humanoid_controller_manager.ros_node import configured_node, destroy_nodes, parameters_of
+from humanoid_recording.black_box.box import Box
+from humanoid_recording.black_box.messages import HEARD, Said
+from humanoid_recording.black_box.store import MOST_BYTES, MOST_FILES, Store, default_folder
+
+NODE: Final = "black_box"
+LOOK_PERIOD: Final = 0.1  # [s]
+SPIN_TIMEOUT: Final = 0.05  # [s] until a request to end is noticed
+
+
+class BlackBoxParameters(StrictModel):
+    """Parameters of the node `black_box`."""
+
+    folder: str = ""  # of the files; empty: $ROS_HOME/black_box, ~/.ros/black_box
+    # Of these bounds the first one that is reached counts: the oldest files are removed.
+    most_files: int = Field(default=MOST_FILES, ge=1)
+    most_megabytes: float = Field(default=MOST_BYTES / 1e6, gt=0.0)
+
+
+class BlackBoxNode:
+    """Gives Box its topics and its service. Raises ConfigError."""
+
+    def __init__(self, files: Sequence[Document]) -> None:
+        self.node = configured_node(NODE, services=False)
+        document = node_document(NODE, parameters_of(self.node), files)
+        parameters = parse(BlackBoxParameters, NODE, document)
+        folder = Path(parameters.folder) if parameters.folder else default_folder()
+        most_bytes = round(parameters.most_megabytes * 1e6)
+        store = Store(folder, parameters.most_files, most_bytes)
+        store.remove_unfinished()
+        self.box = Box(store)
+        self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        for topic, kind in HEARD.items():
+            # Deep enough for the time a file takes.
+            self.node.create_subscription(kind, topic, partial(self._hear, topic), 100, raw=True)
+        self.node.create_service(Trigger, "~/save", self._save)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.node.create_timer(LOOK_PERIOD, self.box.look, clock=steady)
+        self.node.create_timer(1.0, self._diagnose, clock=steady)
+
+    def _hear(self, topic: str, data: bytes) -> None:
+        self.box.heard.append(Said(topic, time.monotonic_ns(), data))
+
+    def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            response.message = str(self.box.save())
+            response.success = True
+        except RobotError as error:
+            response.message = str(error)
+        return response
+
+    def _diagnose(self) -> None:
+        stamp = self.node.get_clock().now().to_msg()
+        self._diagnostics.publish(diagnostic_array(stamp, [self.box.diagnosis()]))
+
+
+def run(arguments: Sequence[str], stop: Event) -> int:
+    """Run the black box until `stop` is set. Returns the exit code.
+
+    Wrong parameters, or another black box, end in a sentence on stderr and code 1.
+    """
+    rcl_error = rclpy_implementation.RCLError
+    try:
+        files = parameter_files(arguments)
+        with take_domain_lock(NODE):
+            tune_middleware(get_rmw_implementation_identifier())
+            rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+            try:
+                _spin(BlackBoxNode(files), stop)
+            finally:
+                destroy_nodes()
+                rclpy.try_shutdown()
+    except (ConfigError, OSError, rcl_error) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _spin(black_box: BlackBoxNode, stop: Event) -> None:
+    forward_logging(black_box.node.get_logger())
+    executor = SingleThreadedExecutor()
+    executor.add_node(black_box.node)
+    while not stop.is_set():
+        executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+    black_box.box.finish()

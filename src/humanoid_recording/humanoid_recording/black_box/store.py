@@ -1,0 +1,119 @@
+"""The folder with the files of the black box: each whole or not there, and never too many."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_recording.summary import FILE_NAME
+from humanoid_recording.whole_writes import BagError
+from humanoid_recording.writer import free_space
+
+PREFIX: Final = "black_box_"
+MOST_FILES: Final = 20
+MOST_BYTES: Final = 1_000_000_000
+# So much of a disk is left to the rest of the robot; a recording by hand leaves more.
+ROOM: Final = 20_000_000  # bytes
+_PARTIAL: Final = ".partial_"
+
+
+def default_folder() -> Path:
+    """Where ROS keeps what it writes: $ROS_HOME, else ~/.ros. Raises ConfigError without a home."""
+    try:
+        return Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / "black_box"
+    except RuntimeError:
+        raise ConfigError("no place for the black box: neither HOME nor ROS_HOME is set") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Files in `folder`, of which the oldest are removed when there are too many."""
+
+    folder: Path
+    most_files: int = MOST_FILES
+    most_bytes: int = MOST_BYTES
+    free: Callable[[Path], int] = free_space
+
+    def files(self) -> list[Path]:
+        """The bags, latest first."""
+        found = [path for path in self.folder.glob(f"{PREFIX}*") if (path / FILE_NAME).is_file()]
+        return sorted(found, key=_made, reverse=True)
+
+    def add(self, write: Callable[[Path, str], object]) -> Path:
+        """Have `write` make a bag (folder, name), and keep it. Returns where it is.
+
+        Until it is whole it has another name. Raises BagError; nothing of it is left then.
+        """
+        name = time.strftime(f"{PREFIX}%Y-%m-%d_%H-%M-%S")
+        partial = self.folder / f"{_PARTIAL}{os.getpid()}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            shutil.rmtree(partial, ignore_errors=True)
+            self._check_room()
+            path = self._unused(name)
+            write(partial, path.name)
+            self._keep(partial, path)
+        except OSError as error:
+            raise BagError(f"{self.folder}: {error.strerror}") from error
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        self._remove_oldest(path)
+        return path
+
+    def remove_unfinished(self) -> None:
+        """Remove what a black box that was killed had begun."""
+        for partial in self.folder.glob(f"{_PARTIAL}*"):
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def _check_room(self) -> None:
+        free = self.free(self.folder)
+        if free < ROOM:
+            raise BagError(
+                f"{self.folder}: only {free / 1e6:.0f} MB are left on the disk, "
+                f"of which {ROOM / 1e6:.0f} MB are for other things"
+            )
+
+    def _unused(self, name: str) -> Path:
+        path, number = self.folder / name, 1
+        while path.exists():
+            number += 1
+            path = self.folder / f"{name}_{number}"
+        return path
+
+    def _keep(self, partial: Path, path: Path) -> None:
+        for file in (*partial.iterdir(), partial):
+            _sync(file)
+        partial.rename(path)
+        _sync(self.folder)
+
+    def _remove_oldest(self, latest: Path) -> None:
+        """Keep the bounds; the latest stays, whatever the clock says of its age."""
+        kept, size = 1, _size(latest)
+        for path in self.files():
+            if path == latest:
+                continue
+            kept, size = kept + 1, size + _size(path)
+            if kept > self.most_files or size > self.most_bytes:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _made(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.iterdir())
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,74 @@
+"""Publishes what a bag holds of observations, and nothing that anybody could take for an order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+
+from humanoid_recording.definitions import (
+    UnknownTypeError,
+    definition,
+    message_class,
+    same_layout,
+)
+from humanoid_recording.offers import to_publish
+from humanoid_recording.reader import Recorded
+from humanoid_recording.topics import CONTROL_MODE, OBSERVATIONS
+from humanoid_recording.whole_writes import BagError
+
+
+class NodePlayer:
+    """Has `node` publish recorded messages, byte by byte as they came; `say` tells what isn't."""
+
+    def __init__(self, node: Node, say: Callable[[str], None]) -> None:
+        self.count = 0  # messages published
+        self.requests = 0  # for modes, which were not
+        self._node = node
+        self._say = say
+        self._publishers: dict[str, Any] = {}  # by topic; None: it is not replayed
+
+    def publish(self, recorded: Recorded) -> None:
+        """Publish a message, if it is an observation."""
+        topic = recorded.channel.topic
+        if topic not in self._publishers:
+            self._publishers[topic] = self._begin(recorded)
+        publisher = self._publishers[topic]
+        if publisher is None:
+            return
+        if topic == CONTROL_MODE and _is_request(recorded):
+            self.requests += 1
+            return
+        publisher.publish(recorded.data)
+        self.count += 1
+
+    def _begin(self, recorded: Recorded) -> Any:
+        """A publisher for the topic of `recorded`, or None if it isn't to be replayed."""
+        channel, type_name = recorded.channel, recorded.schema.name
+        if channel.topic not in OBSERVATIONS:
+            self._say(f"not replayed: {channel.topic}: it is no observation")
+            return None
+        try:
+            installed = definition(type_name)
+        except UnknownTypeError as error:
+            self._say(f"not replayed: {channel.topic}: {error}")
+            return None
+        if not same_layout(recorded.schema.data.decode(errors="replace"), installed):
+            self._say(f"not replayed: {channel.topic}: {type_name} has changed since")
+            return None
+        qos = to_publish(channel.metadata.get("offered_qos_profiles", ""))
+        return self._node.create_publisher(message_class(type_name), channel.topic, qos)
+
+
+def _is_request(recorded: Recorded) -> bool:
+    """Whether it asks for a mode: a statement names the controller in force.
+
+    Raises BagError for what is no message.
+    """
+    try:
+        message = deserialize_message(recorded.data, message_class(recorded.schema.name))
+    except RuntimeError as error:  # root of what rclpy raises
+        raise BagError(f"a message on {recorded.channel.topic} can't be read: {error}") from error
+    return not getattr(message, "controller_name", "")

@@ -1,0 +1,105 @@
+"""Reads bags: ours and those of rosbag2, finished or not."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO, Final, cast
+
+from mcap.exceptions import EndOfFile, McapError
+from mcap.records import Channel, Message, Schema
+from mcap.stream_reader import StreamReader
+from mcap.writer import MCAP0_MAGIC
+from zstandard import ZstdError
+
+from humanoid_recording.whole_writes import BagError
+
+_LARGEST: Final = 256 * 1024 * 1024  # bytes of a record; a larger one is a damaged one
+_DAMAGE: Final = (McapError, ZstdError, ValueError, RuntimeError, struct.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One message of a bag."""
+
+    channel: Channel
+    schema: Schema
+    time: int  # [ns] since the epoch, of its arrival at the recorder
+    data: bytes  # CDR
+
+
+class BagReader:
+    """The messages of a bag in the order in which they were written; may be read again and again.
+
+    `path` is the bag's folder or one MCAP file.
+
+    Raises BagError if there is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._files = _files(path)
+        self.damage = ""  # where and why reading ended early, if it did
+
+    def __iter__(self) -> Iterator[Recorded]:
+        """All that can be read: a file that is not finished or damaged ends there.
+
+        Raises BagError for what isn't MCAP with messages of ROS 2.
+        """
+        for path in self._files:
+            with path.open("rb") as file:
+                if file.read(len(MCAP0_MAGIC)) != MCAP0_MAGIC:
+                    raise BagError(f"{path} is no MCAP file")
+                yield from self._messages(path, file)
+
+    def _messages(self, path: Path, file: BinaryIO) -> Iterator[Recorded]:
+        schemas: dict[int, Schema] = {}
+        channels: dict[int, Channel] = {}
+        for record in self._records(path, file):
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, Channel):
+                if record.message_encoding != "cdr" or record.schema_id not in schemas:
+                    raise BagError(f"{path}: {record.topic} is not of ROS 2")
+                channels[record.id] = record
+            elif isinstance(record, Message):
+                channel = channels.get(record.channel_id)
+                if channel is None:
+                    raise BagError(f"{path}: channel {record.channel_id} has no description")
+                yield Recorded(channel, schemas[channel.schema_id], record.log_time, record.data)
+
+    def _records(self, path: Path, file: BinaryIO) -> Iterator[object]:
+        source = cast("IO[bytes]", _WholeReads(file))
+        reader = StreamReader(
+            source, skip_magic=True, validate_crcs=True, record_size_limit=_LARGEST
+        )
+        try:
+            yield from reader.records
+        except EndOfFile:
+            self.damage = f"{path.name} was not finished: it was read to its last whole second"
+        except _DAMAGE as error:
+            self.damage = f"{path.name} is damaged from byte {file.tell()} on: {error}"
+
+
+class _WholeReads:
+    """A file that has all of what is asked for, or is at its end."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        if len(data) < size:
+            raise EndOfFile
+        return data
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    # rosbag2 numbers the files of a bag: _0, _1 … _10
+    files = sorted(path.glob("*.mcap"), key=lambda file: (len(file.name), file.name))
+    if not files:
+        raise BagError(f"{path}: no bag there: neither an MCAP file nor a folder with one")
+    return files

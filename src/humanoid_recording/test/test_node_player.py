@@ -1,0 +1,114 @@
+"""What of a bag is published, and what never is."""
+
+from types import SimpleNamespace
+
+import pytest
+from humanoid_control_msgs.msg import ControlMode, MITCommand
+from mcap.records import Channel, Schema
+from rclpy.serialization import deserialize_message, serialize_message
+
+from humanoid_recording.node_player import NodePlayer
+from humanoid_recording.reader import Recorded
+from humanoid_recording.whole_writes import BagError
+
+
+class Node:
+    """Keeps what is published, by topic."""
+
+    def __init__(self) -> None:
+        self.published: dict[str, list[bytes]] = {}
+
+    def create_publisher(self, _: type, topic: str, __: object) -> SimpleNamespace:
+        return SimpleNamespace(publish=self.published.setdefault(topic, []).append)
+
+
+@pytest.fixture
+def node() -> Node:
+    return Node()
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def play(node: Node, said: list[str], bags):
+    """Plays one message on a topic; returns the player. `change` alters its definition."""
+    player = NodePlayer(node, said.append)
+
+    def play(topic: str, message: object, change=lambda text: text, kind: str = "") -> NodePlayer:
+        told = bags.topic(topic, message)
+        schema = Schema(1, change(told.definition).encode(), "ros2msg", kind or told.type_name)
+        channel = Channel(1, topic, "cdr", {}, 1)
+        player.publish(Recorded(channel, schema, bags.start, serialize_message(message)))
+        return player
+
+    return play
+
+
+def test_observations_are_published_as_they_were_recorded(play, node: Node, bags) -> None:
+    for topic, message in bags.messages.items():
+        play(topic, message)
+    for topic, message in bags.messages.items():
+        (data,) = node.published.pop(topic)
+        assert deserialize_message(data, type(message)) == message
+    assert not node.published
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["/remote_policy_controller/command", "/joy", "/humanoid_control/anything"],
+)
+def test_what_is_no_observation_is_left_out_and_named_once(
+    play, node: Node, said: list[str], topic: str
+) -> None:
+    for _ in range(2):
+        player = play(topic, MITCommand())
+    assert not node.published
+    assert player.count == 0
+    assert said == [f"not replayed: {topic}: it is no observation"]
+
+
+def test_a_request_for_a_mode_is_never_published(play, node: Node) -> None:
+    player = play("/control_mode", ControlMode(mode=2))
+    assert node.published == {"/control_mode": []}
+    assert (player.count, player.requests) == (0, 1)
+
+
+def test_a_broken_message_on_the_topic_of_the_modes_is_told(node: Node, bags) -> None:
+    told = bags.topic("/control_mode", ControlMode())
+    schema = Schema(1, told.definition.encode(), "ros2msg", told.type_name)
+    data = serialize_message(ControlMode(controller_name="a"))[:8]
+    with pytest.raises(BagError, match="a message on /control_mode can't be read"):
+        NodePlayer(node, print).publish(
+            Recorded(Channel(1, "/control_mode", "cdr", {}, 1), schema, bags.start, data)
+        )
+    assert node.published == {"/control_mode": []}
+
+
+def test_another_message_on_the_topic_of_the_modes_is_none(play, node: Node) -> None:
+    play("/control_mode", MITCommand())
+    assert node.published == {"/control_mode": []}
+
+
+def test_a_definition_that_has_changed_is_not_misread(play, node: Node, said: list[str]) -> None:
+    play("/control_mode", ControlMode(), lambda text: text.replace("uint8 mode", "uint16 mode"))
+    assert not node.published
+    assert said == [
+        "not replayed: /control_mode: humanoid_control_msgs/msg/ControlMode has changed since"
+    ]
+
+
+def test_comments_of_a_definition_may_have_changed(play, node: Node, bags) -> None:
+    topic = "/prime/joint_states"
+    play(topic, bags.messages[topic], lambda text: f"# news\n\n{text}")
+    assert len(node.published[topic]) == 1
+
+
+def test_a_type_that_is_not_installed_is_named(play, node: Node, said: list[str], bags) -> None:
+    play("/clock", bags.messages["/clock"], kind="nowhere_msgs/msg/Clock")
+    assert not node.published
+    assert said == [
+        "not replayed: /clock: message type nowhere_msgs/msg/Clock is not installed here"
+    ]

@@ -1,0 +1,107 @@
+"""Whose messages are recorded; without ROS's graph."""
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+
+import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+
+from humanoid_recording.definitions import type_hash
+from humanoid_recording.node_recorder import NodeRecorder
+from humanoid_recording.offers import to_plain, to_publish
+from humanoid_recording.summary import to_yaml
+
+TOPIC = "/prime/joint_states"
+JOINT_STATE = "sensor_msgs/msg/JointState"
+RELIABLE = QoSProfile(depth=10)
+UNRELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def publisher(kind: str = JOINT_STATE, type_hash: str = "", qos: QoSProfile = RELIABLE):
+    return SimpleNamespace(
+        node_name="robot", topic_type=kind, topic_type_hash=type_hash, qos_profile=qos
+    )
+
+
+class Graph:
+    """A node that sees `publishers`, and what is listened to and said because of them."""
+
+    def __init__(self, publishers: Sequence[SimpleNamespace] = ()) -> None:
+        self.publishers = list(publishers)
+        self.listening: list[tuple[type, str, QoSProfile]] = []
+        self.topics: list[object] = []
+        self.said: list[str] = []
+
+    def get_publishers_info_by_topic(self, _: str) -> list[SimpleNamespace]:
+        return self.publishers
+
+    def create_subscription(
+        self, kind: type, topic: str, _: Callable, qos: QoSProfile, *, raw: bool
+    ) -> None:
+        assert raw
+        self.listening.append((kind, topic, qos))
+
+    def add_topic(self, topic: object) -> None:
+        self.topics.append(topic)
+
+    def look(self) -> None:
+        NodeRecorder(self, [TOPIC], self, self.said.append).look()
+
+
+def test_a_topic_is_recorded_once_it_has_a_publisher() -> None:
+    graph = Graph()
+    recorder = NodeRecorder(graph, [TOPIC], graph, graph.said.append)
+    recorder.look()
+    assert not graph.said
+    graph.publishers = [publisher(type_hash=type_hash(JOINT_STATE))]
+    for _ in range(2):
+        recorder.look()
+    assert graph.said == [f"recording {TOPIC}"]
+    assert [(kind, topic) for kind, topic, _ in graph.listening] == [(JointState, TOPIC)]
+
+
+@pytest.mark.parametrize(
+    "publishers",
+    [
+        [publisher(type_hash="RIHS01_00")],
+        [publisher(type_hash="INVALID"), publisher("std_msgs/msg/String", "INVALID")],
+        [publisher("nowhere_msgs/msg/Thing", "INVALID")],
+        [publisher("no type", "INVALID")],
+    ],
+    ids=["another version", "two types", "not installed", "no name of a type"],
+)
+def test_what_would_be_misread_is_not_recorded_and_said_once(publishers) -> None:
+    graph = Graph(publishers)
+    graph.look()
+    assert not graph.listening
+    assert not graph.topics
+    (said,) = graph.said
+    assert said.startswith(f"not recorded: {TOPIC}: ")
+
+
+@pytest.mark.parametrize(
+    ("offers", "reliable", "latched"),
+    [
+        ([RELIABLE], True, False),
+        ([RELIABLE, UNRELIABLE], False, False),
+        ([LATCHED, LATCHED], True, True),
+        ([LATCHED, RELIABLE], True, False),
+    ],
+)
+def test_every_publisher_is_heard_as_well_as_all_allow_and_replayed_so(
+    offers: list[QoSProfile], reliable: bool, latched: bool
+) -> None:
+    graph = Graph([publisher(type_hash="INVALID", qos=qos) for qos in offers])
+    graph.look()
+    ((_, _, asked),) = graph.listening
+    for qos in (asked, to_publish(to_yaml(to_plain(offers)))):
+        assert (qos.reliability is ReliabilityPolicy.RELIABLE) == reliable
+        assert (qos.durability is DurabilityPolicy.TRANSIENT_LOCAL) == latched
+
+
+def test_offers_of_older_bags_are_understood() -> None:
+    offers = to_publish("- {history: 1, depth: 1, reliability: 1, durability: 1}")
+    assert offers.durability is DurabilityPolicy.TRANSIENT_LOCAL
+    assert to_publish("").durability is DurabilityPolicy.VOLATILE
