@@ -57,7 +57,6 @@ def _frames() -> list[Kind]:
             mend=_never(disturb),
             outcome=Outcome.EITHER,
             within=1.0,
-            quick=name == "lost",
         )
         for name, disturb in (("lost", _lose), ("late", _late), ("double", _double))
     ]

@@ -15,7 +15,7 @@ _FAR: Final = (0.6, 0.75)
 _FAR_CAN: Final = (0.32, 0.38)  # [rad] the same of a wrist; a motor pulls with 20 Nm/rad at once
 _NEAR: Final = (0.02, 0.15)  # [rad] what a joint could have gone in a tick
 # A motor that measures no motion doesn't damp it either.
-_UNNOTICED: Final = "a pull of less than 3 Nm on a wrist that seems to stand still may be friction"
+_UNNOTICED: Final = "a joint that seems to stand still under a third of its effort may be stuck"
 
 
 def _stick(scene: Scene) -> None:
@@ -49,7 +49,7 @@ def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
             outcome=Outcome.EITHER,
             watched=0.8,
             within=1.0,
-            known=_UNNOTICED if bus == "can" else "",
+            known=_UNNOTICED,
         ),
         Kind(
             name=f"{bus}: encoder jumps by a little",

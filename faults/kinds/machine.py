@@ -43,7 +43,6 @@ KINDS: Final = (
             mend=_clock(0),
             outcome=Outcome.STAYS,
             watched=0.8,
-            quick=hours > 0,
         )
         for hours in (1, -1)
     ),

@@ -69,7 +69,7 @@ KINDS: Final = (
             starts=(start,),
             source="emergency_stop",
             said="emergency stop",
-            quick=start in (Start.ZERO_TORQUE, Start.REMOTE),
+            quick=start is Start.REMOTE,
         )
         for start in Start
     ),
@@ -80,7 +80,6 @@ KINDS: Final = (
             mend=_report(SafetyLevel.OK),
             source=_SOURCE,
             said="a guest's report",
-            quick=level is SafetyLevel.CRITICAL,
         )
         for level in (SafetyLevel.FAULT, SafetyLevel.CRITICAL)
     ),

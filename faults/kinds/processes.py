@@ -42,7 +42,6 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=0.8,
         recovery=Recovery.RESTART,
-        quick=True,
     ),
     Kind(
         name="process: control stopped for a while",

@@ -64,13 +64,13 @@ def _mailbox(seconds: float) -> Callable[[Scene], None]:
 def _frames() -> list[Kind]:
     """Frames that don't come as they should."""
     kinds = []
-    for name, disturb, quick in (
-        ("lost", _lose, True),
-        ("late", _late, False),
-        ("double", _double, False),
-        ("out of order", _overtake, False),
-        ("damaged", _damage, False),
-        ("miscounted", _miscount, False),
+    for name, disturb in (
+        ("lost", _lose),
+        ("late", _late),
+        ("double", _double),
+        ("out of order", _overtake),
+        ("damaged", _damage),
+        ("miscounted", _miscount),
     ):
         rare = Kind(
             name=f"ring: frames {name}, 1 to 50 %",
@@ -79,7 +79,6 @@ def _frames() -> list[Kind]:
             outcome=Outcome.EITHER,
             within=1.0,
             follows=True,
-            quick=quick,
         )
         kinds.append(rare)
     for name, disturb, said in (

@@ -113,8 +113,8 @@ def test_wrong_controllers_are_refused_with_place_and_cause(
 WRONG_DESCRIPTIONS = {
     "not XML": ("<robot ", "<robot <", r"robot description:\d+: not valid XML"),
     "missing interface": (
-        '<command_interface name="stiffness"/>',
-        "",
+        '<command_interface name="stiffness">',
+        '<command_interface name="position">',
         r"<ros2_control name='PrimeMock'>: joint 'left_shoulder_pitch': <command_interface>",
     ),
     "unknown joint": (

@@ -36,8 +36,8 @@ def test_joint_states_name_the_fourteen_joints_in_order(robot, client):
 def test_a_late_subscriber_gets_description_and_safety(robot, client):
     client.until(lambda: len(client.joint_states) > 5, "some ticks")
     assert "<robot" in client.latched(String, "/robot_description")[0].data
-    safety = client.latched(SafetyStatus, "/safety_status")[0]
-    assert (safety.source, safety.level) == ("PrimeMock", SafetyStatus.OK)
+    safety = {it.source: it.level for it in client.latched(SafetyStatus, "/safety_status", 2)}
+    assert safety == {"PrimeMock": SafetyStatus.OK, "emergency_stop": SafetyStatus.OK}
 
 
 def test_the_robot_starts_limp_and_says_so(robot, client):

@@ -79,12 +79,16 @@ class JointLimits:
     velocity: FloatArray  # [rad/s], > 0
     effort: FloatArray  # [Nm], > 0
     soft: SoftLimits | None = None  # within lower and upper
+    # Largest commanded stiffness [Nm/rad] and damping [Nm*s/rad], (2, n_joints), > 0; inf: none.
+    gains: FloatArray | None = None
 
     def __post_init__(self) -> None:
         rows = [self.lower, self.upper, self.velocity, self.effort]
         if self.soft is not None:
             soft = self.soft
             rows += [soft.lower, soft.upper, soft.position_gain, soft.velocity_gain]
+        if self.gains is not None:
+            rows += [*self.gains]
         shapes = {row.shape for row in rows}
         if len(shapes) != 1:
             raise ConfigError(f"joint limits have different shapes: {sorted(shapes)}")
@@ -92,6 +96,8 @@ class JointLimits:
             raise ConfigError("a joint's lower limit is not below its upper limit")
         if not (np.all(self.velocity > 0) and np.all(self.effort > 0)):
             raise ConfigError("a joint's velocity or effort limit is not positive")
+        if self.gains is not None and not np.all(self.gains > 0):
+            raise ConfigError("a joint's largest stiffness or damping is not positive")
         if self.soft is not None:
             _check_soft(self, self.soft)
 
@@ -113,8 +119,9 @@ class JointLimits:
             self.soft.position_gain[rows],
             self.soft.velocity_gain[rows],
         )
+        gains = None if self.gains is None else self.gains[:, rows]
         return JointLimits(
-            self.lower[rows], self.upper[rows], self.velocity[rows], self.effort[rows], soft
+            self.lower[rows], self.upper[rows], self.velocity[rows], self.effort[rows], soft, gains
         )
 
 

@@ -89,6 +89,9 @@ def test_sensible_limits_are_taken() -> None:
         {"effort": [0.0, 3.0]},
         {"effort": [3.0, np.nan]},
         {"effort": [3.0]},
+        {"gains": [[1.0, 1.0], [1.0, 0.0]]},
+        {"gains": [[1.0, np.nan], [1.0, 1.0]]},
+        {"gains": [[1.0], [1.0]]},
     ],
 )
 def test_limits_that_make_no_sense_are_refused(changes: Any) -> None:

@@ -26,11 +26,13 @@ class Limited(IntEnum):
     STEP = 3  # the target moved faster than the joint may
     SPRING = 4  # the target was so far away that the stiffness alone asked for too much effort
     TORQUE = 5  # stiffness, damping and feed-forward together asked for too much
+    GAINS = 6  # stiffness or damping
 
 
 class LimitStage:
-    """Limits position, velocity and effort of every joint's target; the gains stay as they are.
+    """Limits what is asked of every joint.
 
+    * Stiffness and damping are at most the joint's largest, where it has such.
     * The target lies within the joint's (soft) range. A joint found outside keeps its place or
       moves inward; it is never snapped to the limit. Near the ends target velocity and effort are
       limited as `SoftLimits` says.
@@ -43,7 +45,7 @@ class LimitStage:
       to be had without weakening the damping of measured motion: only what drives the joint is
       scaled down, the target towards the measured position.
 
-    `counts`, shape (6, n), counts the ticks in which something was limited (rows: `Limited`).
+    `counts`, shape (7, n), counts the ticks in which something was limited (rows: `Limited`).
     """
 
     def __init__(self, limits: JointLimits) -> None:
@@ -102,6 +104,7 @@ class LimitStage:
             self._within.set_step(self._step)
         begins = self._stiffness_begins(gains[0])
         if begins or not self._within(state, command, gains, self._reference):
+            gains = self._limit_gains(command)
             self._limit_target(state, command, gains[0])
             self._limit_torque(state, command, gains)
             np.copyto(self._acted, self._acts)
@@ -128,6 +131,14 @@ class LimitStage:
         np.copyto(gains[0], self._realized, where=self._is_realized)
         np.copyto(gains[1], 0.0, where=self._is_realized)
         return gains
+
+    def _limit_gains(self, command: JointCommand) -> FloatArray:
+        """Limit the commanded gains; those that act then, (2, n)."""
+        largest = self._limits.gains
+        if largest is not None:
+            self.counts[Limited.GAINS] += (command.array[3:] > largest).any(axis=0)
+            np.minimum(command.array[3:], largest, out=command.array[3:])
+        return self._acting_gains(command)
 
     def _limit_target(
         self, state: JointState, command: JointCommand, stiffness: FloatArray

@@ -7,15 +7,11 @@ from collections.abc import Callable, Sequence
 from threading import Event
 from typing import Protocol
 
-import rclpy
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.authority import LoopAuthority, SwitchAuthority
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from humanoid_controller_manager.ending import Ending, ToldOfTheEnd, end_of
@@ -24,7 +20,7 @@ from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
-from humanoid_controller_manager.ros_node import destroy_nodes
+from humanoid_controller_manager.ros_node import ros_session
 from humanoid_controller_manager.service_thread import ServiceThread
 
 RCLError = rclpy_implementation.RCLError
@@ -52,16 +48,8 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
     """
     try:
         files = parameter_files(arguments)
-        with take_domain_lock():
-            tune_middleware(get_rmw_implementation_identifier())
-            # rclpy's own handlers would end the context before the hardware is disabled.
-            rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
-            try:
-                manager = ControllerManagerNode(files)
-                return _spin(manager, make_companions, stop)
-            finally:
-                destroy_nodes()
-                rclpy.try_shutdown()
+        with take_domain_lock(), ros_session(arguments):
+            return _spin(ControllerManagerNode(files), make_companions, stop)
     except (RobotError, RCLError, InvalidTopicNameException, OSError) as error:
         # OSError and RCLError: no place to write, no HOME, no network.
         # Notes say what may still be powered after a start that failed half way.

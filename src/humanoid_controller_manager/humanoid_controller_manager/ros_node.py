@@ -1,15 +1,34 @@
-"""Nodes as this workspace makes them."""
+"""Nodes as this workspace makes them, and the session they live in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 from weakref import WeakSet
 
+import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
+
+from humanoid_control_common.middleware import tune_middleware
 
 _made: Final[WeakSet[Node]] = WeakSet()
+
+
+@contextmanager
+def ros_session(arguments: Sequence[str]) -> Iterator[None]:
+    """Rclpy with a tuned middleware; at the end the nodes made here are destroyed."""
+    tune_middleware(get_rmw_implementation_identifier())
+    # rclpy's own handlers would end the context before the hardware is disabled.
+    rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        yield
+    finally:
+        _destroy_nodes()
+        rclpy.try_shutdown()
 
 
 def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ()) -> Node:
@@ -31,7 +50,7 @@ def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ())
     return node
 
 
-def destroy_nodes() -> None:
+def _destroy_nodes() -> None:
     """Destroy every node made here. To be called before the end of the process, whatever it is.
 
     What is left then is taken apart by Fast DDS's static destructors, beside its own threads: one

@@ -91,8 +91,10 @@ class SafetyTrip:
         self._window_age += period
         if period > HELD_UP * self._period or self._late_ticks:
             self._allow_for_hold_up(period)
-        if self._age + self._lag != self._bound_age:
-            self._bound_age = self._age + self._lag
+        # A sample that is doubted gives nobody more time: the next one confirms or refutes it.
+        bound_age = max(self._age, period + self._lag)
+        if bound_age != self._bound_age:
+            self._bound_age = bound_age
             np.multiply(self._limit, self._bound_age, out=self._bounds[_POSITION])
         moves = self._moves
         np.subtract(state.array[:2], self._good, out=moves)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits, JointSet, SoftLimits
 from humanoid_control_common.surface import COMMAND_INTERFACES, STATE_INTERFACES
+from humanoid_controller_manager.gain_limits import largest_gains
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
 
 LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
@@ -46,6 +47,7 @@ def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
     claimed = _claimed_joints(blocks, elements)
     joints = JointSet(tuple(name for name in elements if name in claimed))
     limits = _limits([elements[name] for name in joints.names])
+    limits = replace(limits, gains=largest_gains(blocks, joints))
     return RobotDescription(
         name=root.get("name", ""),
         joints=joints,

@@ -12,7 +12,8 @@ from humanoid_control_common.surface import JointCommand, JointState
 ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
 
 # Rows of the array of quantities, each of which has its bound in the same row of another array.
-_STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT = 3, 4, 5, 6, 7  # 0-2: the target
+# 0-4: the command itself, as in JointCommand.array.
+_EFFORT, _STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT = 2, 5, 6, 7, 8, 9
 
 
 class WithinLimits:
@@ -30,13 +31,14 @@ class WithinLimits:
         self._effort = effort
         self._centre = (lower + upper) / 2.0
         zeros = np.zeros(count)
-        self._target_centre = np.array([self._centre, zeros, zeros])
+        self._command_centre = np.array([self._centre, zeros, zeros, zeros, zeros])
         half = (upper - lower) / 2.0 * (1.0 - ROUNDING)
-        rows = [half, limits.velocity, effort, zeros, effort, effort, half, half]
+        gains = np.full((2, count), np.inf) if limits.gains is None else limits.gains
+        rows = [half, limits.velocity, effort, *gains, zeros, effort, effort, half, half]
         self._bounds = np.array(rows)
         self._quantities = np.zeros((len(rows), count))
         self._beyond = np.zeros((len(rows), count), dtype=np.bool_)
-        self._target = self._quantities[:_STEP]
+        self._command = self._quantities[:_STEP]
         self._torques = self._quantities[_SPRING : _TORQUE + 1]
         self._braked = self._quantities[_BRAKED_VELOCITY:]
         self._inverse_gains = _inverse_gains(limits)
@@ -50,7 +52,7 @@ class WithinLimits:
 
     def efforts_changed(self) -> None:
         """Take the effort limits of now."""
-        self._bounds[2] = self._effort
+        self._bounds[_EFFORT] = self._effort
         self._bounds[_SPRING : _TORQUE + 1] = self._effort * (1.0 + ROUNDING)
 
     def __call__(
@@ -63,7 +65,7 @@ class WithinLimits:
         """
         quantities, torques = self._quantities, self._torques
         spring, torque = torques
-        np.subtract(command.array[:_STEP], self._target_centre, out=self._target)
+        np.subtract(command.array, self._command_centre, out=self._command)
         np.subtract(command.position, reference, out=quantities[_STEP])
         np.subtract(command.array[:2], state.array[:2], out=torques)
         np.multiply(torques, gains, out=torques)

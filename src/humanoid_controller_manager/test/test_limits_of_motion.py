@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -212,3 +213,21 @@ def test_the_quick_look_sees_all_that_a_close_one_would(
                 stage.apply(seen, result, PERIOD)
             assert np.allclose(written[0].array, written[1].array, rtol=0, atol=1e-12)
     assert np.array_equal(quick.counts, close.counts)
+
+
+def test_gains_above_the_joints_largest_are_cut_and_counted() -> None:
+    largest = np.array([[50.0, np.inf], [4.0, np.inf]])
+    stage = LimitStage(replace(LIMITS, gains=largest))
+    for stiffness, damping in ((50.0, 4.0), (5000.0, 1.0), (10.0, 200.0)):
+        written = _command(stiffness=stiffness, damping=damping)
+        stage.apply(_state(), written, PERIOD)
+        assert written.stiffness.tolist() == [min(stiffness, 50.0), stiffness]
+        assert written.damping.tolist() == [min(damping, 4.0), damping]
+    assert stage.counts[Limited.GAINS].tolist() == [2, 0]
+
+
+def test_what_a_target_may_pull_with_is_reckoned_with_the_gains_that_are_left() -> None:
+    stage = LimitStage(replace(LIMITS, gains=np.array([[50.0, 50.0], [4.0, 4.0]])))
+    written = _command(position=0.02, stiffness=5000.0)
+    stage.apply(_state(), written, PERIOD)
+    assert written.position.tolist() == [0.02] * N

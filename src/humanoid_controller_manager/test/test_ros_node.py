@@ -4,26 +4,23 @@ import subprocess
 import sys
 
 SCRIPT = """
-import rclpy
 from pathlib import Path
-from humanoid_controller_manager.ros_node import configured_node, destroy_nodes
+from humanoid_controller_manager.ros_node import configured_node, ros_session
 
 def middleware():
     names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
     # The watchdog of shared memory belongs to no participant.
     return [name for name in names if name.startswith("dds") and name != "dds.shm.wdog"]
 
-rclpy.init()
-first, second = configured_node("first", services=True), configured_node("second", services=False)
-second.destroy_node()
+with ros_session([]):
+    first = configured_node("first", services=True)
+    configured_node("second", services=False).destroy_node()
+    print(len(middleware()))
 print(len(middleware()))
-destroy_nodes()
-print(len(middleware()))
-rclpy.try_shutdown()
 """
 
 
-def test_no_thread_of_the_middleware_is_left_when_the_nodes_are_destroyed() -> None:
+def test_no_thread_of_the_middleware_is_left_when_a_session_has_ended() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=60
     )

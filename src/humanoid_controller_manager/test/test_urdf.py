@@ -283,3 +283,23 @@ def test_limits_that_make_no_sense_are_told(changes: Any) -> None:
     message = _error(_limited(**changes))
     assert "joint 'a'" in message
     assert "expected lower < upper" in message
+
+
+def _with_largest(gain: str, text: str) -> str:
+    interface = f'<command_interface name="{gain}"/>'
+    largest = interface.replace("/>", f'><param name="max">{text}</param></command_interface>')
+    return robot(ABC, block("one", claimed("c"), claimed("a").replace(interface, largest)))
+
+
+@pytest.mark.parametrize(("gain", "row"), [("stiffness", 0), ("damping", 1)])
+def test_a_gain_may_have_a_maximum(gain: str, row: int) -> None:
+    limits = parse_robot_description(_with_largest(gain, "12.5"), 50.0).limits
+    assert limits.gains is not None
+    assert limits.gains[row].tolist() == [12.5, float("inf")]
+    assert limits.gains[1 - row].tolist() == [float("inf")] * 2
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "much"])
+def test_a_maximum_of_a_gain_that_makes_no_sense_is_refused(text: str) -> None:
+    message = _error(_with_largest("damping", text))
+    assert message == f"joint 'a': max of damping: expected a number above 0, found '{text}'"

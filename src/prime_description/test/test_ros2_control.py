@@ -114,6 +114,14 @@ def test_every_joint_has_five_command_and_three_state_interfaces(urdf: Urdf, bac
 
 
 @pytest.mark.parametrize("back_end", BLOCKS)
+def test_every_joint_has_largest_gains_above_those_of_the_modes(urdf: Urdf, back_end: str) -> None:
+    for joint in urdf(back_end).findall("ros2_control/joint"):
+        for gain, most_of_modes in (("stiffness", 20.0), ("damping", 6.0)):
+            found = joint.findtext(f"command_interface[@name='{gain}']/param[@name='max']")
+            assert float(str(found)) > most_of_modes
+
+
+@pytest.mark.parametrize("back_end", BLOCKS)
 def test_blocks_and_kinematics_follow_the_order_of_all_joints(
     urdf: Urdf, config_folder: Path, back_end: str
 ) -> None:

@@ -10,15 +10,12 @@ from functools import partial
 from threading import Event
 from typing import Final
 
-import rclpy
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
-from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
 from humanoid_bringup_prime.impedance.batch_services import BatchServices
@@ -32,11 +29,10 @@ from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Trans
 from humanoid_bringup_prime.impedance.wiring import NODE
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.parameters import node_document, parameter_files, parse
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
-from humanoid_controller_manager.ros_node import configured_node, destroy_nodes, parameters_of
+from humanoid_controller_manager.ros_node import configured_node, parameters_of, ros_session
 
 STATE_PERIOD: Final = 0.1  # [s]: the state at 10 Hz and on every change
 ALONE_FOR: Final = 0.5  # [s] no other manager may be heard before this one says or does anything
@@ -176,13 +172,8 @@ def run(arguments: Sequence[str], stop: Event) -> int:
         # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
         # Before the middleware starts its threads, which inherit it.
         make_thread_realtime(COMPANION_PRIORITY)
-        tune_middleware(get_rmw_implementation_identifier())
-        rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
-        try:
+        with ros_session(arguments):
             _spin(ImpedanceNode(files), stop)
-        finally:
-            destroy_nodes()
-            rclpy.try_shutdown()
     except (ConfigError, OSError, rcl_error) as error:
         sys.stderr.write(f"{error}\n")
         return 1

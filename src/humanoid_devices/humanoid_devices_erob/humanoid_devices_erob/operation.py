@@ -20,7 +20,7 @@ from humanoid_devices_erob.recovery import Recovery
 from humanoid_devices_erob.ring import Ring
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.settings import Settings
-from humanoid_devices_erob.supervisor import Supervisor
+from humanoid_devices_erob.supervisor import SILENCE, Supervisor
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.coe import Emergency
 
@@ -84,6 +84,9 @@ class Operation:
         target = self._targets.update(counts, image.position.astype(np.float64), follow, period)
         ring.exchange(as_wire_counts(target))
         dropped = before & ~ring.enabled
+        if self._clock() - ring.last_answer > SILENCE:
+            # Frames may still get there and keep drives stiff, whose gains can't be changed now.
+            dropped = ring.walk.wanted.copy()
         if dropped.any():
             ring.walk.disable(dropped)  # nothing is enabled again before the fault is reset
         self.supervisor.look(ring)

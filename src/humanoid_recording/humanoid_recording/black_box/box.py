@@ -42,6 +42,11 @@ class Box:
         self._problem = ""  # why a file could not be made, if the last one couldn't
         self._latest: Path | None = None
 
+    @property
+    def watching(self) -> bool:
+        """Whether there is a control process to watch, or something of one left to save."""
+        return bool(self._watches)
+
     def look(self) -> None:
         """To be called about ten times a second."""
         now = self._clock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -10,24 +11,20 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from pydantic import Field
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import get_rmw_implementation_identifier
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError, RobotError
-from humanoid_control_common.middleware import tune_middleware
 from humanoid_controller_manager.diagnostics_message import diagnostic_array
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from humanoid_controller_manager.parameters import node_document, parameter_files, parse
 from humanoid_controller_manager.ros_logging import forward_logging
-from humanoid_controller_manager.ros_node import configured_node, destroy_nodes, parameters_of
+from humanoid_controller_manager.ros_node import configured_node, parameters_of, ros_session
 from humanoid_recording.black_box.box import Box
 from humanoid_recording.black_box.messages import HEARD, Said
 from humanoid_recording.black_box.store import MOST_BYTES, MOST_FILES, Store, default_folder
@@ -91,14 +88,8 @@ def run(arguments: Sequence[str], stop: Event) -> int:
     rcl_error = rclpy_implementation.RCLError
     try:
         files = parameter_files(arguments)
-        with take_domain_lock(NODE):
-            tune_middleware(get_rmw_implementation_identifier())
-            rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
-            try:
-                _spin(BlackBoxNode(files), stop)
-            finally:
-                destroy_nodes()
-                rclpy.try_shutdown()
+        with take_domain_lock(NODE), ros_session(arguments):
+            _spin(BlackBoxNode(files), stop)
     except (ConfigError, OSError, rcl_error) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -109,6 +100,9 @@ def _spin(black_box: BlackBoxNode, stop: Event) -> None:
     forward_logging(black_box.node.get_logger())
     executor = SingleThreadedExecutor()
     executor.add_node(black_box.node)
+    parent = os.getppid()
     while not stop.is_set():
         executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+        if os.getppid() != parent and not black_box.box.watching:
+            break  # who started it was killed, and no robot needs it: the next one has its own
     black_box.box.finish()

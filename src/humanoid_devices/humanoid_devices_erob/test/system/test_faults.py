@@ -237,3 +237,15 @@ def test_gains_that_survived_a_cut_are_read_again_after_the_reset(bench) -> None
     bench.tick(10)
     assert bench.system.impedance_confirmed()
     assert np.isfinite(bench.system.realized_stiffness()).all()
+
+
+def test_drives_that_hear_but_are_not_heard_are_disabled(bench) -> None:
+    """Their watchdogs are fed, and their gains can't be changed: only the controlword is left."""
+    bench.control.late(1.0, 0.03)
+    bench.tick(5)
+    assert bench.of_drives("statusword") == [HEALTHY] * 4
+    bench.tick(8)
+    assert HEALTHY not in bench.of_drives("statusword")
+    bench.control.late(0.0, 0.0)
+    mended(bench)
+    assert bench.of_drives("statusword") == [HEALTHY] * 4
