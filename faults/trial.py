@@ -18,6 +18,7 @@ from faults.stream import Stream
 from humanoid_control_common.modes import Mode
 
 PATIENCE: Final = 6.0  # [s] to reach the situation
+SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
 ROOM: Final = 12.0  # [s] of a recording
 MODES: Final = {
     Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
@@ -162,6 +163,7 @@ class Trial:
     def _recovered(self) -> None:
         """The documented way back to health."""
         robot = self._robot
+        robot.pass_until(robot.twin.time() + SETTLED)
         if self._kind.recovery is Recovery.RESTART:
             robot.restart()
         try:
