@@ -85,7 +85,7 @@ def test_no_argument_sets_a_rate(name: str) -> None:
     ("file", "arguments", "message"),
     [
         ("mock", ["viewer:=maybe"], "Valid options are: ['true', 'false']"),
-        ("mock", ["viewr:=false"], "mock.launch.py has no argument viewr; it has controllers_file"),
+        ("mock", ["viewr:=false"], "mock.launch.py has no argument viewr; it has black_box,"),
         ("real", ["control_frequency:=100"], "real.launch.py has no argument control_frequency"),
         ("mock", ["controllers_file:=no.yaml"], "controllers_file:=no.yaml: there is no such file"),
         ("mujoco", ["real_time_factor:=fast"], "real_time_factor:=fast: expected a number"),

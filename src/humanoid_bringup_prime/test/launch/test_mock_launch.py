@@ -38,5 +38,6 @@ class WhileItRuns(unittest.TestCase):
 class AfterTheEnd(unittest.TestCase):
     def test_every_process_has_ended_in_order(self, proc_info):
         launch_testing.asserts.assertExitCodes(proc_info)
-        self.assertEqual([name.split("-")[0] for name in proc_info.process_names()], ["control"])
+        names = sorted(name.split("-")[0] for name in proc_info.process_names())
+        self.assertEqual(names, ["black_box", "control"])
         self.assertEqual(running_with(MARK), [])

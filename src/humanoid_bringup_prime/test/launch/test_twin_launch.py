@@ -40,7 +40,7 @@ class AfterTheEnd(unittest.TestCase):
     def test_every_process_has_ended_in_order(self, proc_info, proc_output):
         launch_testing.asserts.assertExitCodes(proc_info)
         names = sorted(name.split("-")[0] for name in proc_info.process_names())
-        self.assertEqual(names, ["control", "impedance", "robot", "truth"])
+        self.assertEqual(names, ["black_box", "control", "impedance", "robot", "truth"])
         launch_testing.asserts.assertInStderr(
             proc_output, "all joints are without torque", "control", strict_proc_matching=False
         )
