@@ -153,12 +153,13 @@ class LimitStage:
         stepped = _between(in_range, reference - step, reference + step)
         reach = self._effort / np.maximum(stiffness, LEAST_STIFFNESS)
         # The measured position lies in this range, too: both can be had.
-        near = _between(_between(stepped, low, high), measured - reach, measured + reach)
+        kept = _between(stepped, low, high)
+        near = _between(kept, measured - reach, measured + reach)
         velocity = _between(command.velocity, *velocity_room(state, limits))
         effort = _between(command.effort, *effort_room(state, limits, self._effort))
         self.counts[Limited.POSITION] += in_range != wanted
         self.counts[Limited.STEP] += stepped != in_range
-        self.counts[Limited.SPRING] += near != _between(stepped, low, high)
+        self.counts[Limited.SPRING] += near != kept
         self.counts[Limited.VELOCITY] += velocity != command.velocity
         self.counts[Limited.EFFORT] += effort != command.effort
         command.array[:3] = near, velocity, effort
