@@ -33,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> int:
     print_table(entries)
     if options.json:
         write_json(entries, options.json)
-    return int(any(entry.result.news for entry in entries))
+    return int(any(entry.news for entry in entries))
 
 
 def _run(kinds: Sequence[Kind], options: argparse.Namespace) -> list[Entry]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from faults.archive import Claim
 from faults.judge import described_limits
+from faults.kept import Kept
 from faults.kind import Kind
 from faults.robot import NotHealthyError, Robot
 from faults.stalls import Stalls
@@ -26,6 +30,30 @@ class Entry:
     result: Result
     spoilt: int  # attempts before it in which the host held the machine up
     held_up: float  # [s] longest gap during the one that counts
+    kept: Kept | None = None  # what the black box has of it
+    lost: tuple[str, ...] = ()  # what it has not, though it must
+
+    @property
+    def news(self) -> tuple[str, ...]:
+        """Violations that nobody knew of."""
+        return self.result.news + self.lost
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A trial, and the claim for a file of it that may be settled later."""
+
+    entry: Entry
+    claim: Claim | None
+
+    @property
+    def settled(self) -> bool:
+        return self.claim is None or self.claim.settled
+
+    def settle(self) -> Entry:
+        if self.claim is None:
+            return self.entry
+        return replace(self.entry, kept=self.claim.found, lost=tuple(self.claim.wrong))
 
 
 class Campaign:
@@ -36,22 +64,41 @@ class Campaign:
         self._limits = described_limits()
 
     def run(self, trials: Sequence[tuple[Kind, int]]) -> Iterator[Entry]:
-        """Do trials of kind and seed, one after another."""
-        waiting = list(trials)
+        """Do trials of kind and seed, one after another; each is told when it is settled."""
+        waiting = deque(trials)
         while waiting:
+            unsettled: deque[_Open] = deque()
             with ExitStack() as cleanup:
                 folder = cleanup.enter_context(TemporaryDirectory(prefix="hc_faults_"))
                 stalls = cleanup.enter_context(Stalls())
                 robot = cleanup.enter_context(Robot(Path(folder)))
-                while waiting:
-                    kind, seed = waiting.pop(0)
-                    try:
-                        yield self._counted(robot, stalls, kind, seed)
-                    except NotHealthyError as error:
-                        self._say(
-                            f"the robot is brought up anew after {kind.name}, {seed}: {error}"
-                        )
-                        break
+                yield from self._with(robot, stalls, waiting, unsettled)
+            yield from (it.settle() for it in unsettled)  # its last files were read meanwhile
+
+    def _with(
+        self,
+        robot: Robot,
+        stalls: Stalls,
+        waiting: deque[tuple[Kind, int]],
+        unsettled: deque[_Open],
+    ) -> Iterator[Entry]:
+        """Trials on one robot, as long as it can be brought back to health."""
+        while waiting:
+            kind, seed = waiting.popleft()
+            begin = time.monotonic()
+            try:
+                entry = self._counted(robot, stalls, kind, seed)
+            except NotHealthyError as error:
+                self._say(f"the robot is brought up anew after {kind.name}, {seed}: {error}")
+                if not stalls.worst(begin, time.monotonic()):
+                    unsettled.append(_Open(_failed(kind, seed, begin, str(error)), None))
+                return
+            expected = entry.result.expected
+            claim = None if expected is None else robot.archive.claim(expected)
+            unsettled.append(_Open(entry, claim))
+            robot.archive.look()
+            while unsettled and unsettled[0].settled:
+                yield unsettled.popleft().settle()
 
     def _counted(self, robot: Robot, stalls: Stalls, kind: Kind, seed: int) -> Entry:
         for spoilt in range(ATTEMPTS):
@@ -61,6 +108,14 @@ class Campaign:
                 break
             self._say(f"  held up for {held_up * 1e3:.0f} ms: again ({result.violations})")
         return Entry(result, spoilt, held_up)
+
+
+def _failed(kind: Kind, seed: int, begin: float, error: str) -> Entry:
+    """A trial after which the robot could not even be restarted."""
+    wrong = (f"not well again: {error}",)
+    return Entry(
+        Result(seed, kind.name, "", "", None, wrong, begin, time.monotonic(), None), 0, 0.0
+    )
 
 
 def drawn(kinds: Sequence[Kind], count: int, seed: int) -> list[tuple[Kind, int]]:

@@ -22,6 +22,11 @@ class Heard:
         self._said = kind.said.format(joint=joint)
 
     @property
+    def words(self) -> str:
+        """What must be said of the fault, as a regular expression; empty: anything."""
+        return self._said
+
+    @property
     def fell(self) -> bool:
         """Whether the robot is said to have fallen to DAMPING."""
         now = self._witness.now

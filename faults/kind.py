@@ -40,6 +40,14 @@ class Recovery(Enum):
     RESTART = "restart of the control process"
 
 
+class Filed(Enum):
+    """What the black box must have kept of it."""
+
+    FALL = "a file that tells of the fall, if there is one"
+    END = "a file that goes to the last tick: the control process is killed"
+    NOTHING = "no file: the control process ends in order"
+
+
 @dataclass(slots=True)
 class Scene:
     """One fault as it happens: whom it strikes, and with what."""
@@ -87,6 +95,7 @@ class Kind:
     flags: SafetyFlag = SafetyFlag.NONE  # in it, among others
     said: str = ""  # in its message or, without a source, in the statement
     recovery: Recovery = Recovery.CLEAR
+    filed: Filed = Filed.FALL
     spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints beyond anybody's reach
     follows: bool = False  # a target that follows the joint counts as soft, whatever the gains
     starves: bool = False  # the machine is meant to be held up

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,20 +21,26 @@ WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
 class Program:
     """One process, with all it has said in a file."""
 
-    def __init__(self, process: Process, folder: Path, environment: Mapping[str, str]) -> None:
-        program = str(find_executable(process.package, process.executable))
-        files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
-        self.label = process.label
-        arguments = process.arguments or ("--ros-args", *files)
-        self._command: Sequence[str] = (*WITH_US, program, *arguments)
+    def __init__(
+        self, label: str, command: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> None:
+        self.label = label
+        self._command: Sequence[str] = (*WITH_US, *command)
         self._environment = {**os.environ, **environment}
-        self._log = folder / f"{process.label}.txt"
+        self._log = folder / f"{label}.txt"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def runs(self) -> bool:
         """Whether it runs, or is stopped."""
         return self._process is not None and self._process.poll() is None
+
+    def processes(self, word: str = "") -> list[int]:
+        """Those of it that run with `word` in their command line: itself, and whom it started."""
+        found = [] if self._process is None else [self._process.pid]
+        for parent in found:
+            found += _children(parent)
+        return [process for process in found if word in _command_line(process)]
 
     @property
     def code(self) -> int | None:
@@ -93,3 +100,26 @@ class Program:
         if not self.wait():
             self.send(signal.SIGKILL)
             self.wait()
+
+
+def command_of(process: Process) -> list[str]:
+    """How a process of a bring-up is started. Raises ConfigError."""
+    program = str(find_executable(process.package, process.executable))
+    files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
+    return [program, *(process.arguments or ("--ros-args", *files))]
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            if int(file.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(file.parent.name))
+    return found
+
+
+def _command_line(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+    except OSError:  # it has ended
+        return ""

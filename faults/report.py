@@ -16,7 +16,19 @@ from faults.campaign import Entry
 from faults.kind import Outcome
 from faults.kinds.catalogue import KINDS
 
-_COLUMNS = ("n", "spoilt", "soft p50", "max", "stated", "speed", "effort", "jump", "known", "bad")
+_COLUMNS = (
+    "n",
+    "spoilt",
+    "soft p50",
+    "max",
+    "stated",
+    "speed",
+    "effort",
+    "jump",
+    "files",
+    "known",
+    "bad",
+)
 
 
 def line(entry: Entry) -> str:
@@ -29,8 +41,11 @@ def line(entry: Entry) -> str:
             f"soft {soft} speed {verdict.speed:.2f} effort {verdict.effort:.2f} "
             f"jump {verdict.jump * 1e3:.0f} mrad"
         )
+    if entry.kept is not None:
+        figures += f" file {-entry.kept.before:+.1f} {entry.kept.after:+.1f} s"
     mark = f"known ({result.known})" if result.known else "VIOLATION"
     wrong = "".join(f"\n    {mark}: {it}" for it in result.violations)
+    wrong += "".join(f"\n    VIOLATION: {it}" for it in entry.lost)
     again = f'\n    python -m faults --kind "{result.kind}" --trial {result.seed}' if wrong else ""
     return f"{result.kind} ({result.start}, {result.joint}): {figures}{wrong}{again}"
 
@@ -69,6 +84,7 @@ def _row(name: str, entries: Sequence[Entry]) -> list[str]:
         f"{max((it.speed for it in verdicts), default=0.0):.2f}",
         f"{max((it.effort for it in verdicts), default=0.0):.2f}",
         f"{max((it.jump for it in verdicts), default=0.0) * 1e3:.0f} mrad",
+        str(sum(it.kept is not None for it in entries) or ""),
         str(sum(bool(it.result.violations and it.result.known) for it in entries) or ""),
-        str(sum(bool(it.result.news) for it in entries) or ""),
+        str(sum(bool(it.news) for it in entries) or ""),
     ]

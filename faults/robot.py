@@ -7,10 +7,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
+from faults.archive import Archive
 from faults.controllers import PLUGIN, write_controllers
 from faults.fake_clock import FakeClock
-from faults.programs import Program
+from faults.programs import Program, command_of
 from faults.small_disk import small_disk
+from faults.small_memory import SmallMemory
 from faults.witness import Witness
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
@@ -23,6 +25,9 @@ from prime_description import expand
 UP: Final = 30.0  # [s] until a control process that was started has joint states
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
 MAIN: Final = "control"
+BOX: Final = "black_box"
+OPERATOR: Final = "operator"  # whose heartbeat the robot waits for
+BEAT: Final = 1.5  # [s] it may be silent: longer than what holds ROS up here
 
 
 class NotHealthyError(Exception):
@@ -45,10 +50,13 @@ class Robot:
             urdf = self._folder / "virtual.urdf"
             urdf.write_text(expand({}), encoding="utf-8")
             cleanup.enter_context(small_disk(self.disk))
+            self.archive = cleanup.enter_context(Archive(self._ros_home / "black_box"))
+            self.memory = SmallMemory()
+            cleanup.callback(self.memory.release)
             self.virtual = cleanup.enter_context(virtual_robot(urdf, mailbox_delay_ms=2.0))
             self.twin = self.virtual.control
             self.witness = cleanup.enter_context(Witness())
-            self.programs = {process.label: process for process in self._programs()}
+            self.programs = {program.label: program for program in self._programs()}
             cleanup.callback(self._end)
             self._start()
             self._cleanup = cleanup.pop_all()
@@ -62,6 +70,10 @@ class Robot:
         """The control process."""
         return self.programs[MAIN]
 
+    @property
+    def _ros_home(self) -> Path:
+        return self.disk / "ros"
+
     def restart(self) -> None:
         """End all processes in order, and start them again. Raises NotHealthyError."""
         self._end()
@@ -72,11 +84,20 @@ class Robot:
         witness = self.witness
         if not all(program.runs for program in self.programs.values()):
             self.restart()
-        witness.asked(Mode.DAMPING, HEALTHY)
+        damped = witness.asked(Mode.DAMPING, HEALTHY)
         cleared = witness.within(HEALTHY, self._clear)
         if not (cleared and witness.within(HEALTHY, self._well)):
-            said = f"{witness.now.status_message!r}, {self.ailing()}"
+            obeyed = f"DAMP obeyed: {damped}, faults cleared: {cleared}"
+            said = f"{witness.now.status_message!r}, {self.ailing()}, {obeyed}"
             raise NotHealthyError(f"mode {witness.now.mode}: {said}")
+
+    def record(self) -> None:
+        """Start the black box, if it doesn't run, and wait until it watches. NotHealthyError."""
+        self.witness.recording = False
+        self.programs[BOX].start()
+        # One that is ended while it starts would leave what is in the memory to the next one.
+        if not self.witness.within(UP, lambda: self.witness.recording):
+            raise NotHealthyError(f"the black box did not start: {self.programs[BOX].text()}")
 
     def ailing(self) -> list[str]:
         """What drives have against it."""
@@ -111,21 +132,23 @@ class Robot:
             can_channel=str(self.virtual.can),
             viewer=False,
             controllers_file=write_controllers(self._folder),
+            heartbeats={OPERATOR: BEAT},
         )
         path = os.pathsep.join([str(PLUGIN), os.environ.get("PYTHONPATH", "")])
         environment = {
             "PYTHONPATH": path,
             "PYTHONUNBUFFERED": "1",
-            "ROS_HOME": str(self.disk / "ros"),
+            "ROS_HOME": str(self._ros_home),
             **self.clock.environment,
         }
-        return [Program(it, self._folder, environment) for it in plan(options, self._folder)]
+        # First to start is last to end: the robot must not take its end for a fault.
+        commands = {OPERATOR: ["hc", "heartbeat", OPERATOR]}
+        commands |= {it.label: command_of(it) for it in plan(options, self._folder)}
+        return [Program(it, words, self._folder, environment) for it, words in commands.items()]
 
     def _start(self) -> None:
         witness = self.witness
-        witness.statements.clear()
-        witness.joint_states.clear()
-        witness.impedance = None
+        witness.listen_anew()
         for program in self.programs.values():
             program.start()
         up = witness.within(
@@ -133,6 +156,7 @@ class Robot:
         )
         if not (up and self.control.runs):
             raise NotHealthyError(f"the control process did not start:\n{self._ending()}")
+        self.record()
 
     def _end(self) -> None:
         for program in reversed(self.programs.values()):

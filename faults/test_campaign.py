@@ -26,7 +26,7 @@ def violations(kinds: Sequence[Kind], count: int, seed: int) -> list[str]:
         ):
             sys.stdout.write(f"{line(entry)}\n")
             found += [f"{entry.result.kind}, seed {entry.result.seed}: {it}"
-                      for it in entry.result.news]  # fmt: skip
+                      for it in entry.news]  # fmt: skip
     except VethError as error:
         pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
     return found

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from faults.heard import Heard
+from faults.heard import GRACE, Heard
 from faults.judge import Limits, Verdict, Window, judge, stiff
-from faults.kind import Kind, Outcome, Recovery, RefutedError, Scene
+from faults.kept import Expected
+from faults.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from faults.robot import NotHealthyError, Robot
 from faults.situation import HANDS, Start, draw
 from faults.stream import Stream
@@ -41,6 +42,7 @@ class Result:
     violations: tuple[str, ...]
     begin: float  # [s] monotonic
     end: float
+    expected: Expected | None  # what the black box must have kept; None: nothing
     known: str = ""  # why this was to be expected of the kind
 
     @property
@@ -58,6 +60,7 @@ class Trial:
         situation = draw(dice, kind.starts)
         self._scene = Scene(robot, dice, situation, dice.choice(kind.joints), None)
         self._violations: list[str] = []
+        self._expected: Expected | None = None
 
     def run(self) -> Result:
         """From DAMPING to DAMPING. Raises NotHealthyError if that can't be had at either end."""
@@ -83,6 +86,7 @@ class Trial:
             tuple(self._violations),
             begin,
             time.monotonic(),
+            self._expected,
             self._kind.known,
         )
 
@@ -137,7 +141,7 @@ class Trial:
         robot, kind, scene = self._robot, self._kind, self._scene
         robot.pass_until(robot.twin.time() + scene.situation.wait)
         heard = Heard(robot.witness, kind, MODES[scene.situation.start], scene.joint)
-        fault = robot.twin.time()
+        fault, wall = robot.twin.time(), time.time()
         try:
             kind.inject(scene)
         except RefutedError as error:
@@ -146,13 +150,19 @@ class Trial:
         robot.pass_until(fault + max(kind.watched, kind.within + 0.1))
         self._violations += heard.conclude()
         end = robot.twin.time()
+        fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
+        if fallen and kind.filed is not Filed.NOTHING:
+            # Of what stands still an alarm comes when it goes on.
+            until = time.time() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
+            killed = kind.filed is Filed.END
+            self._expected = Expected(wall, until, heard.words, killed)
         kind.mend(scene)
         spared = kind.spared(scene)
         window = Window(fault=fault, end=end, spared=spared, follows=kind.follows, jump=kind.jump)
         recording = robot.twin.recorded()
         verdict = judge(recording, self._limits, window)
         self._violations += verdict.violations
-        if kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell:
+        if fallen:
             if verdict.softened is None:
                 self._violations.append(f"still stiff: {', '.join(stiff(recording, window))}")
             elif verdict.softened > kind.within:

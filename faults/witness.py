@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool, String
@@ -21,16 +23,40 @@ class Witness(Operator):
     """An operator with patience of a stated length, who takes notes."""
 
     def __init__(self) -> None:
+        self._ears: list[Callable[[], None]] = []
         super().__init__()
         self.safety: list[SafetyStatus] = []
         self.impedance: ImpedanceState | None = None
+        self.recording = False  # whether the black box says that it watches a control process
         self.listen(SafetyStatus, "/safety_status", self.safety.append, _LATCHED)
         self.listen(ImpedanceState, "/erob_impedance_manager/state", self._note_impedance)
+        self.listen(DiagnosticArray, "/diagnostics", self._note_black_box)
         create = self.node.create_publisher
         self.commands = create(MITCommand, f"/{REMOTE}/command", 4)
         self.orders = create(String, f"/{REMOTE}/order", 1)
         self.stop = create(Bool, "/emergency_stop", 10)
         self.reports = create(SafetyStatus, "/safety_status", _LATCHED)
+
+    def listen(
+        self, kind: type, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int = 10
+    ) -> None:
+        """See Operator."""
+        ear = partial(super().listen, kind, topic, callback, qos)
+        self._ears.append(ear)
+        ear()
+
+    def listen_anew(self) -> None:
+        """The robot's processes have ended: nothing of them is heard from now on.
+
+        What they said last may still wait to be taken, and would pass for the words of those that
+        are started next: a mode that is no longer in force, for example.
+        """
+        for subscription in list(self.node.subscriptions):
+            self.node.destroy_subscription(subscription)
+        del self.safety[:], self.joint_states[:], self.statements[:], self.standby[:]
+        self.impedance = None
+        for ear in self._ears:
+            ear()
 
     def within(self, seconds: float, condition: Callable[[], object]) -> bool:
         """Whether `condition` comes true in time."""
@@ -89,3 +115,8 @@ class Witness(Operator):
 
     def _note_impedance(self, message: ImpedanceState) -> None:
         self.impedance = message
+
+    def _note_black_box(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == "black box":
+                self.recording = status.message == "recording"

@@ -2,89 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Final
 
+from faults.disturbances import LATE, every, motor, rare, told
 from faults.kind import CAN, CAN_ONLY, Kind, Outcome, Scene
 from humanoid_control_common.safety import SafetyFlag
 from humanoid_twin.robot.control import RobotControl
 
 SILENCE: Final = 0.7  # [s] until wrists that don't answer are known to, and the arms are soft
-Disturb = Callable[[RobotControl, float], None]
 
 
-def _some(low: float, high: float, disturb: Disturb) -> Callable[[Scene], None]:
-    """Disturb with a random probability."""
-    return lambda scene: disturb(scene.robot.twin, scene.dice.uniform(low, high))
-
-
-def _never(disturb: Disturb) -> Callable[[Scene], None]:
-    return lambda scene: disturb(scene.robot.twin, 0.0)
-
-
-def _lose(twin: RobotControl, probability: float) -> None:
-    twin.can_drop(probability)
-
-
-def _late(twin: RobotControl, probability: float) -> None:
-    twin.can_late(probability, 0.03)
-
-
-def _double(twin: RobotControl, probability: float) -> None:
-    twin.can_double(probability)
-
-
-def _struck(scene: Scene) -> list[str]:
-    return [scene.joint]
-
-
-def _wrists(_scene: Scene) -> tuple[str, ...]:
+def wrists(_scene: Scene) -> tuple[str, ...]:
     """Nobody can reach them."""
     return CAN_ONLY
-
-
-def _off_and_on(scene: Scene) -> None:
-    scene.robot.twin.can_power_off(scene.motor)
-    scene.robot.twin.can_power_on(scene.motor)
-
-
-def _frames() -> list[Kind]:
-    """Frames that don't come as they should."""
-    kinds = [
-        Kind(
-            name=f"can: frames {name}, 1 to 50 %",
-            inject=_some(0.01, 0.5, disturb),
-            mend=_never(disturb),
-            outcome=Outcome.EITHER,
-            within=1.0,
-        )
-        for name, disturb in (("lost", _lose), ("late", _late), ("double", _double))
-    ]
-    return [
-        *kinds,
-        Kind(
-            name="can: frames destroyed, up to 100 in a row",
-            inject=lambda scene: scene.robot.twin.can_corrupt_next(scene.dice.randint(1, 100)),
-            outcome=Outcome.EITHER,
-            within=SILENCE,
-            spared=_wrists,
-        ),
-        Kind(
-            name="can: all frames lost",
-            inject=_some(1.0, 1.0, _lose),
-            mend=_never(_lose),
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.RX_TIMEOUT,
-            said="silent",
-            spared=_wrists,
-        ),
-        Kind(
-            name="can: frames of strangers",
-            inject=_strangers,
-            outcome=Outcome.STAYS,
-        ),
-    ]
 
 
 def _strangers(scene: Scene) -> None:
@@ -93,104 +24,89 @@ def _strangers(scene: Scene) -> None:
         scene.robot.twin.can_stray(scene.dice.randrange(1 << 11), data, extended=False)
 
 
-def _bus() -> list[Kind]:
-    """The bus and its adapter."""
-    return [
-        Kind(
-            name="can: bus-off",
-            inject=lambda scene: scene.robot.twin.can_bus_off(),
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.BUS_OFF,
-            said="bus-off",
-            spared=_wrists,
-        ),
-        Kind(
-            name="can: adapter unplugged",
-            inject=lambda scene: scene.robot.twin.can_unplug(),
-            mend=lambda scene: scene.robot.twin.can_plug_in(),
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
-            said="the adapter is gone",
-            spared=_wrists,
-            quick=True,
-        ),
-        Kind(
-            name="can: motors with another bit rate",
-            inject=lambda scene: scene.robot.twin.can_bitrate(500_000),
-            mend=lambda scene: scene.robot.twin.can_bitrate(1_000_000),
-            within=SILENCE,
-            source=CAN,
-            said="bitrate|silent|bus-off",
-            spared=_wrists,
-        ),
-        Kind(
-            name="can: power of all motors lost",
-            inject=lambda scene: scene.robot.twin.can_power_off(),
-            mend=lambda scene: scene.robot.twin.can_power_on(),
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.RX_TIMEOUT,
-            said="silent",
-        ),
-    ]
+def _power_twice(twin: RobotControl, identifier: int) -> None:
+    twin.can_power_off(identifier)
+    twin.can_power_on(identifier)
 
 
-def _motors() -> list[Kind]:
-    """One motor."""
-    return [
-        Kind(
-            name="can: power of a motor lost",
-            inject=lambda scene: scene.robot.twin.can_power_off(scene.motor),
-            mend=lambda scene: scene.robot.twin.can_power_on(scene.motor),
-            joints=CAN_ONLY,
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.RX_TIMEOUT,
-            said="{joint}.*silent",
-        ),
-        Kind(
-            name="can: motor reset",
-            inject=_off_and_on,
-            joints=CAN_ONLY,
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.RX_TIMEOUT,
-            said="{joint}.*silent",
-        ),
-        Kind(
-            name="can: firmware of a motor hangs",
-            inject=lambda scene: scene.robot.twin.can_freeze(scene.motor),
-            mend=lambda scene: scene.robot.twin.can_freeze(scene.motor, False),
-            joints=CAN_ONLY,
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.RX_TIMEOUT,
-            said="{joint}.*silent",
-            spared=_struck,
-        ),
-        Kind(
-            name="can: motor hot",
-            inject=lambda scene: scene.robot.twin.can_overheat(scene.motor, 120.0),
-            mend=lambda scene: scene.robot.twin.can_overheat(scene.motor, 25.0),
-            joints=CAN_ONLY,
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.RX_TIMEOUT,
-            said="{joint}.*silent",
-            quick=True,
-        ),
-        Kind(
-            name="can: motor finds a fault",
-            inject=lambda scene: scene.robot.twin.can_motor_fault(scene.motor, 4),
-            joints=CAN_ONLY,
-            within=SILENCE,
-            source=CAN,
-            flags=SafetyFlag.RX_TIMEOUT,
-            said="{joint}.*silent",
-        ),
-    ]
+_rare: Final = partial(Kind, outcome=Outcome.EITHER, within=1.0)
+_noticed: Final = partial(Kind, within=SILENCE, source=CAN)
+_bus: Final = partial(_noticed, spared=wrists)
+_motor: Final = partial(
+    _noticed, joints=CAN_ONLY, flags=SafetyFlag.RX_TIMEOUT, said="{joint}.*silent"
+)
 
+_FRAMES: Final = (
+    rare(_rare, "can: frames lost", RobotControl.can_drop),
+    rare(_rare, "can: frames late", lambda twin, chance: twin.can_late(chance, LATE)),
+    rare(_rare, "can: frames double", RobotControl.can_double),
+    Kind(
+        name="can: frames destroyed, up to 100 in a row",
+        inject=lambda scene: scene.robot.twin.can_corrupt_next(scene.dice.randint(1, 100)),
+        outcome=Outcome.EITHER,
+        within=SILENCE,
+        spared=wrists,
+    ),
+    every(
+        partial(_bus, flags=SafetyFlag.RX_TIMEOUT),
+        "can: all frames lost",
+        RobotControl.can_drop,
+        "silent",
+    ),
+    Kind(name="can: frames of strangers", inject=_strangers, outcome=Outcome.STAYS),
+)
+_BUS: Final = (
+    _bus(
+        name="can: bus-off",
+        inject=told(RobotControl.can_bus_off),
+        flags=SafetyFlag.BUS_OFF,
+        said="bus-off",
+    ),
+    _bus(
+        name="can: adapter unplugged",
+        inject=told(RobotControl.can_unplug),
+        mend=told(RobotControl.can_plug_in),
+        flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
+        said="the adapter is gone",
+        quick=True,
+    ),
+    _bus(
+        name="can: motors with another bit rate",
+        inject=told(lambda twin: twin.can_bitrate(500_000)),
+        mend=told(lambda twin: twin.can_bitrate(1_000_000)),
+        said="bitrate|silent|bus-off",
+    ),
+    _noticed(
+        name="can: power of all motors lost",
+        inject=told(RobotControl.can_power_off),
+        mend=told(RobotControl.can_power_on),
+        flags=SafetyFlag.RX_TIMEOUT,
+        said="silent",
+    ),
+)
+_MOTORS: Final = (
+    _motor(
+        name="can: power of a motor lost",
+        inject=motor(RobotControl.can_power_off),
+        mend=motor(RobotControl.can_power_on),
+    ),
+    _motor(name="can: motor reset", inject=motor(_power_twice)),
+    _motor(
+        name="can: firmware of a motor hangs",
+        inject=motor(RobotControl.can_freeze),
+        mend=motor(lambda twin, identifier: twin.can_freeze(identifier, False)),
+        spared=lambda scene: [scene.joint],
+    ),
+    _motor(
+        name="can: motor hot",
+        inject=motor(lambda twin, identifier: twin.can_overheat(identifier, 120.0)),
+        mend=motor(lambda twin, identifier: twin.can_overheat(identifier, 25.0)),
+        quick=True,
+    ),
+    _motor(
+        name="can: motor finds a fault",
+        inject=motor(lambda twin, identifier: twin.can_motor_fault(identifier, 4)),
+    ),
+)
 
-KINDS: Final = (*_frames(), *_bus(), *_motors())
+KINDS: Final = (*_FRAMES, *_BUS, *_MOTORS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from faults.kind import CAN_ONLY, RING_ONLY, Kind, Outcome, Scene
@@ -40,30 +41,25 @@ def _shift(scene: Scene, way: tuple[float, float]) -> None:
 
 
 def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
+    kind = partial(Kind, mend=_right, joints=joints)
     return [
-        Kind(
+        kind(
             name=f"{bus}: encoder stuck",
             inject=_stick,
-            mend=_right,
-            joints=joints,
             outcome=Outcome.EITHER,
             watched=0.8,
             within=1.0,
             known=_UNNOTICED,
         ),
-        Kind(
+        kind(
             name=f"{bus}: encoder jumps by a little",
             inject=_near,
-            mend=_right,
-            joints=joints,
             outcome=Outcome.EITHER,
             watched=0.6,
         ),
-        Kind(
+        kind(
             name=f"{bus}: encoder jumps",
             inject=_far,
-            mend=_right,
-            joints=joints,
             starts=STIFF,
             said="{joint} (is .* from where|moved|moves)",
             jump=0.1,  # the drive follows its encoder until the loop has seen it twice

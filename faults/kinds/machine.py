@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from typing import Final
 
-from faults.kind import RING, Kind, Outcome, Scene
+from faults.hogs import more_urgent, ordinary, urgent
+from faults.kind import RING, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from faults.kinds.can import wrists
+from faults.kinds.operators import STOP, let_go, stop
 from faults.kinds.ring import LOST
+from faults.robot import OPERATOR
+from faults.situation import STIFF
 from faults.small_disk import fill, make_room
+from faults.small_memory import ROOM, SCARCE
+from humanoid_controller_manager.realtime import LOOP_PRIORITY
 
 _HOUR: Final = 3600  # [s]
-_HOG: Final = "import time\nend = time.monotonic() + 0.8\nwhile time.monotonic() < end: pass"
 _HOGS: Final = 6
+_BURST: Final = 0.6  # [s]
+_DYING: Final = 2.0  # [s] a process may take to be gone that the kernel has ended
+# SCHED_FIFO, between the other threads of the stack (40) and the virtual robot (50); and above it,
+# so that it goes on when the loop doesn't: it is on this machine in a campaign only.
+_ABOVE_THE_REST: Final = 45
+_REACHED_BY_NOBODY: Final = LOOP_PRIORITY + 10
 
 
 def _clock(seconds: int) -> Callable[[Scene], None]:
@@ -30,9 +41,42 @@ def _link(state: str) -> Callable[[Scene], None]:
 
 def _busy(_scene: Scene) -> None:
     """Ordinary programs take all of the machine for a while."""
-    hogs = [subprocess.Popen([sys.executable, "-c", _HOG]) for _ in range(_HOGS)]
-    for hog in hogs:
-        hog.wait()
+    ordinary(_HOGS, 0.8)
+
+
+def _urgent(_scene: Scene) -> None:
+    """Urgent programs leave something to the loop and the buses alone."""
+    urgent(_ABOVE_THE_REST, _BURST)
+
+
+def _starved(scene: Scene) -> None:
+    """Urgent programs leave nothing to anybody but the guard, and the robot itself."""
+    with more_urgent(scene.robot.virtual.process.pid, _REACHED_BY_NOBODY):
+        urgent(LOOP_PRIORITY, _BURST)
+
+
+def _runs_out(scene: Scene, room: int) -> None:
+    robot = scene.robot
+    stack = [program for label, program in robot.programs.items() if label != OPERATOR]
+    robot.memory.run_out([process for it in stack for process in it.processes()], room)
+
+
+def _out_of_memory(scene: Scene) -> None:
+    """The kernel ends the control process. Raises RefutedError if it doesn't."""
+    scene.robot.memory.give_up(scene.robot.control.processes()[0])
+    _runs_out(scene, SCARCE)
+    if not scene.robot.control.wait(_DYING):
+        raise RefutedError("the memory didn't run out: the control process is still there")
+
+
+def _fall_on_a_full_disk(scene: Scene) -> None:
+    fill(scene.robot.disk)
+    stop(scene)
+
+
+def _room_again(scene: Scene) -> None:
+    make_room(scene.robot.disk)
+    let_go(scene)
 
 
 KINDS: Final = (
@@ -52,6 +96,49 @@ KINDS: Final = (
         mend=lambda scene: make_room(scene.robot.disk),
         outcome=Outcome.STAYS,
         watched=0.6,
+    ),
+    Kind(
+        name="machine: disk full, and the robot falls",
+        inject=_fall_on_a_full_disk,
+        mend=_room_again,
+        source=STOP,
+        said="emergency stop",
+    ),
+    Kind(
+        name="machine: memory runs out for a while",
+        inject=lambda scene: _runs_out(scene, ROOM),
+        mend=lambda scene: scene.robot.memory.release(),
+        outcome=Outcome.EITHER,
+        within=1.0,
+        watched=0.6,
+    ),
+    Kind(
+        name="machine: memory runs out, and the control process is ended",
+        inject=_out_of_memory,
+        mend=lambda scene: scene.robot.memory.release(),
+        outcome=Outcome.OFF,
+        within=1.5,
+        recovery=Recovery.RESTART,
+        filed=Filed.END,
+    ),
+    Kind(
+        name="machine: urgent programs take the processors from all but the loop",
+        inject=_urgent,
+        starts=STIFF,
+        within=1.0,
+        watched=1.0,
+        said="ROS side silent|impedance manager silent|silent",
+        spared=wrists,
+        starves=True,
+    ),
+    Kind(
+        name="machine: urgent programs take the processors from the loop, too",
+        inject=_starved,
+        outcome=Outcome.OFF,
+        within=1.0,
+        watched=1.2,
+        spared=wrists,
+        starves=True,
     ),
     Kind(
         name="machine: other programs take the processors",

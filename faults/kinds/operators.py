@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from std_msgs.msg import Bool
 
 from faults.kind import Kind, Outcome, RefutedError, Scene
+from faults.robot import BEAT, OPERATOR
 from faults.situation import STIFF, Start
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
 
+STOP: Final = "emergency_stop"
 _SOURCE: Final = "campaign"
 
 
@@ -28,11 +32,12 @@ def _request(mode: int) -> Callable[[Scene], None]:
     return lambda scene: scene.robot.witness.ask(mode)
 
 
-def _stop(scene: Scene) -> None:
+def stop(scene: Scene) -> None:
+    """The operator's stop."""
     scene.robot.witness.stop.publish(Bool(data=True))
 
 
-def _let_go(scene: Scene) -> None:
+def let_go(scene: Scene) -> None:
     """Which doesn't let go: only clear_fault does."""
     scene.robot.witness.stop.publish(Bool(data=False))
 
@@ -60,14 +65,28 @@ def _storm(scene: Scene) -> None:
         scene.robot.witness.ask(scene.dice.randrange(2, 256))
 
 
+def _beat(number: signal.Signals) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.programs[OPERATOR].send(number)
+
+
+def _beats_again(scene: Scene) -> None:
+    scene.robot.programs[OPERATOR].start()
+
+
+_ENDS: Final = (
+    ("ends", signal.SIGKILL, _beats_again),
+    ("stops for a while", signal.SIGSTOP, _beat(signal.SIGCONT)),
+)
+_stays: Final = partial(Kind, outcome=Outcome.STAYS)
+
 KINDS: Final = (
     *(
         Kind(
             name=f"operator: emergency stop in {start.value}",
-            inject=_stop,
-            mend=_let_go,
+            inject=stop,
+            mend=let_go,
             starts=(start,),
-            source="emergency_stop",
+            source=STOP,
             said="emergency stop",
             quick=start is Start.REMOTE,
         )
@@ -83,40 +102,35 @@ KINDS: Final = (
         )
         for level in (SafetyLevel.FAULT, SafetyLevel.CRITICAL)
     ),
-    Kind(
+    *(
+        Kind(
+            name=f"operator: heartbeat {how}",
+            inject=_beat(number),
+            mend=mend,
+            starts=STIFF,
+            within=BEAT + 0.5,
+            said=f"heartbeat of {OPERATOR} ended",
+        )
+        for how, number, mend in _ENDS
+    ),
+    _stays(
         name="guest: reports WARNING",
         inject=_report(SafetyLevel.WARNING),
         mend=_report(SafetyLevel.OK),
-        outcome=Outcome.STAYS,
     ),
-    Kind(
-        name="operator: asks for a mode that isn't",
-        inject=_request(9),
-        outcome=Outcome.STAYS,
-    ),
-    Kind(
-        name="operator: asks for LOCOMOTION",
-        inject=_request(Mode.LOCOMOTION),
-        outcome=Outcome.STAYS,
-    ),
-    Kind(
+    _stays(name="operator: asks for a mode that isn't", inject=_request(9)),
+    _stays(name="operator: asks for LOCOMOTION", inject=_request(Mode.LOCOMOTION)),
+    _stays(
         name="operator: asks for ZERO_TORQUE in a stiff mode",
         inject=_request(Mode.ZERO_TORQUE),
         starts=STIFF,
-        outcome=Outcome.STAYS,
     ),
-    Kind(
+    _stays(
         name="operator: asks for STANDBY in REMOTE",
         inject=_request(Mode.STANDBY),
         starts=(Start.REMOTE,),
-        outcome=Outcome.STAYS,
     ),
-    Kind(
-        name="operator: asks to clear faults in a stiff mode",
-        inject=_clear,
-        starts=STIFF,
-        outcome=Outcome.STAYS,
-    ),
+    _stays(name="operator: asks to clear faults in a stiff mode", inject=_clear, starts=STIFF),
     Kind(
         name="guest: forged statements",
         inject=_forge,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
-from faults.kind import Kind, Outcome, Recovery, RefutedError, Scene
+from humanoid_control_msgs.msg import SafetyStatus
+
+from faults.kind import CAN, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from faults.kinds.operators import STOP, let_go, stop
 from faults.programs import GIVE_UP
-from faults.robot import MAIN
+from faults.robot import BOX, MAIN
 from faults.situation import STIFF, Start
+from humanoid_control_common.safety import SafetyLevel
 
 IMPEDANCE: Final = "impedance"
+_GUARD: Final = "humanoid_devices_can.guard"  # in its command line
+_UNGUARDED: Final = 3.0  # [s] in which an operator is told that there is no guard
 
 
 def _send(label: str, number: signal.Signals) -> Callable[[Scene], None]:
@@ -35,6 +43,48 @@ def _second(scene: Scene) -> None:
         raise RefutedError("a second control process runs beside the first")
 
 
+def _guard(number: signal.Signals) -> Callable[[Scene], None]:
+    def inject(scene: Scene) -> None:
+        for process in scene.robot.control.processes(_GUARD):
+            os.kill(process, number)
+
+    return inject
+
+
+def _unguarded(number: signal.Signals) -> Callable[[Scene], None]:
+    """Strike the guard. Raises RefutedError if the operator isn't told."""
+
+    def told(message: SafetyStatus) -> bool:
+        warns: bool = message.level == SafetyLevel.WARNING
+        return warns and message.source == CAN and "no guard" in message.message
+
+    def inject(scene: Scene) -> None:
+        witness = scene.robot.witness
+        _guard(number)(scene)
+        if not witness.within(_UNGUARDED, lambda: any(map(told, witness.safety))):
+            raise RefutedError("nobody says that there is no guard")
+
+    return inject
+
+
+def _record(scene: Scene) -> None:
+    scene.robot.record()
+
+
+def _fall_without_box(scene: Scene) -> None:
+    """The black box is killed, and the operator stops the robot."""
+    scene.robot.programs[BOX].send(signal.SIGKILL)
+    stop(scene)
+
+
+def _record_and_let_go(scene: Scene) -> None:
+    scene.robot.record()
+    let_go(scene)
+
+
+_impedance: Final = partial(Kind, inject=_send(IMPEDANCE, signal.SIGSTOP))
+_go_on: Final = _send(IMPEDANCE, signal.SIGCONT)
+
 KINDS: Final = (
     Kind(
         name="process: control killed",
@@ -42,6 +92,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=0.8,
         recovery=Recovery.RESTART,
+        filed=Filed.END,
     ),
     Kind(
         name="process: control stopped for a while",
@@ -57,6 +108,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=1.5,
         recovery=Recovery.RESTART,
+        filed=Filed.NOTHING,
     ),
     Kind(
         name="process: impedance manager killed",
@@ -66,23 +118,54 @@ KINDS: Final = (
         within=1.0,
         said="impedance manager",
     ),
-    Kind(
+    _impedance(
         name="process: impedance manager stopped for a while",
-        inject=_send(IMPEDANCE, signal.SIGSTOP),
-        mend=_send(IMPEDANCE, signal.SIGCONT),
+        mend=_go_on,
         starts=STIFF,
         within=1.0,
         watched=1.2,
         said="impedance manager",
         quick=True,
     ),
-    Kind(
+    _impedance(
         name="process: impedance manager stopped while nothing is stiff",
-        inject=_send(IMPEDANCE, signal.SIGSTOP),
-        mend=_send(IMPEDANCE, signal.SIGCONT),
+        mend=_go_on,
         starts=(Start.ZERO_TORQUE, Start.DAMPING),
         outcome=Outcome.STAYS,
         watched=0.8,
+    ),
+    Kind(
+        name="process: guard of the wrists killed",
+        inject=_unguarded(signal.SIGKILL),
+        outcome=Outcome.STAYS,
+        recovery=Recovery.RESTART,
+    ),
+    Kind(
+        name="process: guard of the wrists stopped for a while",
+        inject=_unguarded(signal.SIGSTOP),
+        mend=_guard(signal.SIGCONT),
+        outcome=Outcome.STAYS,
+    ),
+    Kind(
+        name="process: black box killed",
+        inject=_send(BOX, signal.SIGKILL),
+        mend=_record,
+        outcome=Outcome.STAYS,
+        watched=0.6,
+    ),
+    Kind(
+        name="process: black box stopped for a while",
+        inject=_send(BOX, signal.SIGSTOP),
+        mend=_send(BOX, signal.SIGCONT),
+        outcome=Outcome.STAYS,
+        watched=0.6,
+    ),
+    Kind(
+        name="process: black box killed, and the robot falls",
+        inject=_fall_without_box,
+        mend=_record_and_let_go,
+        source=STOP,
+        said="emergency stop",
     ),
     Kind(
         name="process: a second control process is started",

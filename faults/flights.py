@@ -1,0 +1,109 @@
+"""A file of the black box, read as `hc blackbox show` reads it, and looked through for lost ticks.
+
+Run as `python -m faults.flights FOLDER` it prints what it found as JSON: reading takes a second of
+a processor, which the program that commands the robot must not lose.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import Float64MultiArray
+
+from humanoid_recording.black_box.messages import COUNTERS
+from humanoid_recording.black_box.story import read_story
+from humanoid_recording.reader import BagReader
+from humanoid_recording.topics import JOINT_STATES
+from humanoid_recording.whole_writes import BagError
+
+# A tick late by less than a period leaves a gap, too, but those behind it are on time again:
+# so many of them are looked at, and what is missing then is missing. One that is later is an
+# overrun, which the loop counts and the file has.
+BEHIND: Final = 5
+GAP: Final = 1.5  # periods between two ticks
+MISSING: Final = 0.5  # periods by which those behind are late
+_OVERRUNS: Final = "loop: overruns"
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """One file. Times in [s] since the epoch."""
+
+    begin: float  # of the ticks
+    end: float
+    reasons: tuple[str, ...]
+    alarms: tuple[tuple[float, str], ...]  # when, and in which words
+    gaps: tuple[tuple[float, float], ...]  # between ticks, which nothing explains: when, how long
+    problem: str = ""  # why it can't be read
+
+
+def examine(folder: Path) -> Flight:
+    """Read a file. Raises BagError for what isn't one."""
+    story = read_story(folder)
+    times, counters = _ticks(folder)
+    problem = story.damage
+    if len(times) != len(counters):
+        problem = f"{len(times)} joint states, {len(counters)} counters"
+    alarms = [(story.fault + it.time, it.text) for it in story.moments if it.alarm]
+    gaps = () if problem else _gaps(times, counters)
+    begin, end = story.fault - story.before, story.fault + story.after
+    return Flight(begin, end, story.reasons, tuple(alarms), gaps, problem)
+
+
+def from_json(text: str) -> Flight:
+    """What `main` prints."""
+    plain: dict[str, Any] = json.loads(text)
+    for name in ("alarms", "gaps"):
+        plain[name] = tuple(map(tuple, plain[name]))
+    return Flight(**plain | {"reasons": tuple(plain["reasons"])})
+
+
+def _ticks(folder: Path) -> tuple[list[int], list[bytes]]:
+    """When each tick was [ns], and its counters."""
+    times, counters = [], []
+    for recorded in BagReader(folder):
+        if recorded.channel.topic == JOINT_STATES:
+            times.append(recorded.time)
+        elif recorded.channel.topic == COUNTERS:
+            counters.append(recorded.data)
+    return times, counters
+
+
+def _gaps(times: list[int], counters: list[bytes]) -> tuple[tuple[float, float], ...]:
+    if len(times) < 3:
+        return ()
+    between = np.diff(np.array(times)) / 1e9
+    period = float(np.median(between))
+    last = len(between) - 2  # behind it nobody can tell
+    found: list[int] = np.flatnonzero(between[:last] > GAP * period).tolist()
+    return tuple(
+        (times[i] / 1e9, float(between[i]))
+        for i in found
+        if between[i : i + BEHIND].sum() - len(between[i : i + BEHIND]) * period > MISSING * period
+        and _overruns(counters[i]) == _overruns(counters[min(i + BEHIND, len(counters) - 1)])
+    )
+
+
+def _overruns(data: bytes) -> float:
+    message = deserialize_message(data, Float64MultiArray)
+    labels = [dimension.label for dimension in message.layout.dim]
+    return float(message.data[labels.index(_OVERRUNS)])
+
+
+def main(folder: Path) -> None:
+    """Print what is in the file."""
+    try:
+        flight = examine(folder)
+    except BagError as error:
+        flight = Flight(0.0, 0.0, (), (), (), str(error))
+    sys.stdout.write(json.dumps(asdict(flight)))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

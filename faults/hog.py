@@ -1,0 +1,30 @@
+"""A program that takes a processor from the others, for less than a second.
+
+    python hog.py BEGIN SECONDS                 like any other program
+    python hog.py BEGIN SECONDS CORE PRIORITY   that core, by SCHED_FIFO
+
+BEGIN: [s] on the monotonic clock, so that several begin together.
+"""
+
+import os
+import resource
+import sys
+import time
+
+LONGEST = 0.9  # [s] the kernel ends an urgent one then, whatever it does
+
+
+def main(begin: float, seconds: float, core: float = -1.0, priority: float = 0.0) -> None:
+    """Hog."""
+    if core >= 0:
+        limit = round(LONGEST * 1e6)
+        resource.setrlimit(resource.RLIMIT_RTTIME, (limit, limit))
+        os.sched_setaffinity(0, {int(core)})
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(int(priority)))
+    time.sleep(max(begin - time.monotonic(), 0.0))
+    while time.monotonic() < begin + seconds:
+        pass
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))

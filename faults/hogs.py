@@ -1,0 +1,51 @@
+"""Programs that take the processors from the others, for less than a second."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from faults.programs import WITH_US
+
+_HOG: Final = str(Path(__file__).with_name("hog.py"))
+_TOGETHER: Final = 0.2  # [s] until all of them are there
+
+
+def ordinary(count: int, seconds: float) -> None:
+    """`count` programs like any other; returns when they have ended."""
+    _run([() for _ in range(count)], seconds)
+
+
+def urgent(priority: int, seconds: float) -> None:
+    """One on each core, which only what is more urgent than `priority` can interrupt."""
+    _run([(core, priority) for core in sorted(os.sched_getaffinity(0))], seconds)
+
+
+@contextmanager
+def more_urgent(process: int, priority: int) -> Iterator[None]:
+    """All threads of a process have SCHED_FIFO of `priority` meanwhile."""
+    before = {}
+    for thread in map(int, os.listdir(f"/proc/{process}/task")):
+        with suppress(ProcessLookupError):
+            before[thread] = os.sched_getscheduler(thread), os.sched_getparam(thread)
+            os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+    try:
+        yield
+    finally:
+        for thread, (policy, parameters) in before.items():
+            with suppress(ProcessLookupError):
+                os.sched_setscheduler(thread, policy, parameters)
+
+
+def _run(places: list[tuple[int, ...]], seconds: float) -> None:
+    begin = time.monotonic() + _TOGETHER
+    command = [*WITH_US, sys.executable, "-S", _HOG, str(begin), str(seconds)]
+    hogs = [subprocess.Popen([*command, *map(str, place)]) for place in places]
+    for hog in hogs:
+        hog.wait()
