@@ -45,7 +45,7 @@ unit: setup build ## Run the tests that can share the machine, side by side
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --unit $(ARGS)
 
 .PHONY: integration
-integration: setup build ## Run the tests in wall time, alone: buses, virtual robot, launch files
+integration: setup build ## Run the tests in wall time: programs side by side; buses and the virtual robot alone
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --integration $(ARGS)
 
 .PHONY: soak

@@ -1,4 +1,4 @@
-"""Which tests need the machine for themselves, and a ROS domain for each worker of the others."""
+"""Which tests may run side by side, and a ROS domain for each of those who run them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,37 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent
-# Real processes, buses in wall time, threads that must be on time: not beside anything else.
+# Buses in wall time, rings on a virtual cable, threads that must be on time: not beside anything.
 ALONE = (
     "faults/test_campaign.py",
     "src/humanoid_bringup_prime/test/launch/",
-    "src/humanoid_bringup_prime/test/test_",
-    "src/humanoid_control_cli/",
-    "src/humanoid_devices/humanoid_devices_can/",
-    "src/humanoid_devices/humanoid_devices_robstride/",
-    "src/humanoid_devices/humanoid_devices_sito/",
+    "src/humanoid_bringup_prime/test/test_calibration.py",
+    "src/humanoid_bringup_prime/test/test_real.py",
+    "src/humanoid_bringup_prime/test/test_whole_robot.py",
+    "src/humanoid_control_cli/test/test_ring.py",
+    "src/humanoid_control_cli/test/test_twin.py",
+    "src/humanoid_devices/humanoid_devices_can/test/test_engine.py",
+    "src/humanoid_devices/humanoid_devices_can/test/test_guard.py",
+    "src/humanoid_devices/humanoid_devices_can/test/test_slcan.py",
+    "src/humanoid_devices/humanoid_devices_robstride/test/test_diagnosing.py",
+    "src/humanoid_devices/humanoid_devices_robstride/test/test_system.py",
+    "src/humanoid_devices/humanoid_devices_sito/test/test_diagnosing.py",
+    "src/humanoid_devices/humanoid_devices_sito/test/test_guard.py",
+    "src/humanoid_devices/humanoid_devices_sito/test/test_system.py",
+    "src/humanoid_twin/test/ethercat/acceptance/test_pysoem.py",
+    "src/humanoid_twin/test/robot/test_wrists.py",
+)
+# What starts whole programs, or joins a ROS domain: tests with these fixtures, and whole files.
+PROGRAMS = {
+    "src/humanoid_bringup_prime/test/test_": {"domain", "shared_domain"},
+    "src/humanoid_control_cli/": {"start", "start_once"},
+    "src/humanoid_viz/": {"domain"},
+}
+PROGRAM_FILES = (
     "src/humanoid_twin/test/can/test_process.py",
     "src/humanoid_twin/test/ethercat/acceptance/",
     "src/humanoid_twin/test/robot/",
-    "src/humanoid_viz/",
-    "tests/test_benchmarks.py",
 )
-DOMAINS = 101  # that leave the ports of other programs alone
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,14 +49,22 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.mkdtemp(prefix="humanoid_control_tests_")
         os.environ["ROS_HOME"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    if worker:
-        number = int(os.environ.get("ROS_DOMAIN_ID", "0")) + int(worker.removeprefix("gw"))
-        os.environ["ROS_DOMAIN_ID"] = str(number % DOMAINS + 1)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from humanoid_control_common.testing import own_domains
+
+        os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what can't share the machine."""
+    """Mark what can't share the machine, and what can, but with programs of its kind only."""
     for item in items:
-        if item.path.relative_to(ROOT).as_posix().startswith(ALONE):
+        path = item.path.relative_to(ROOT).as_posix()
+        if path.startswith(ALONE):
             item.add_marker(pytest.mark.alone)
+        elif path.startswith(PROGRAM_FILES) or _starts_programs(path, item):
+            item.add_marker(pytest.mark.programs)
+
+
+def _starts_programs(path: str, item: pytest.Item) -> bool:
+    used = set(getattr(item, "fixturenames", ()))
+    return any(path.startswith(folder) and used & found for folder, found in PROGRAMS.items())

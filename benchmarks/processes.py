@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
 from humanoid_control_common.middleware import tuned_middleware
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.testing import own_domains
 
 BENCHMARKS = Path(__file__).resolve().parent
 PATIENCE = 20.0  # [s] until something that should take one is given up
@@ -78,7 +78,7 @@ def isolated() -> Iterator[None]:
         sys.exit(128 + number)
 
     before = signal.signal(signal.SIGTERM, leave)
-    os.environ["ROS_DOMAIN_ID"] = str(random.randint(1, 101))
+    os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     try:
         yield

@@ -24,16 +24,17 @@ class FakePytest:
         return [words[words.index("-m") + 1] for words in self.calls]
 
 
-UNIT, INTEGRATION = "not soak and not alone", "not soak and alone"
+UNIT = ["not soak and not alone and not programs"]
+INTEGRATION = ["not soak and programs", "not soak and alone"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], [UNIT, INTEGRATION]),
-        (["--unit"], [UNIT]),
-        (["--integration"], [INTEGRATION]),
-        (["--unit", "--integration"], [UNIT, INTEGRATION]),
+        ([], UNIT + INTEGRATION),
+        (["--unit"], UNIT),
+        (["--integration"], INTEGRATION),
+        (["--unit", "--integration"], UNIT + INTEGRATION),
     ],
 )
 def test_what_is_run(
@@ -50,25 +51,39 @@ def test_what_is_run(
 def test_a_failure_of_one_half_runs_the_other_and_is_not_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest_ = FakePytest(1, 0)
+    pytest_ = FakePytest(1, 0, 0)
     monkeypatch.setattr(run_tests, "_run", pytest_)
     assert run_tests.main([]) == 1
-    assert pytest_.markers() == [UNIT, INTEGRATION]
+    assert pytest_.markers() == UNIT + INTEGRATION
 
 
+@pytest.mark.parametrize("failed", [(0, 1, 0), (0, 0, 1), (0, 1, 1)], ids=str)
 @pytest.mark.parametrize(("second_try", "code"), [(0, 0), (1, 1)])
-def test_only_tests_in_wall_time_get_a_second_try(
-    second_try: int, code: int, monkeypatch: pytest.MonkeyPatch
+def test_only_tests_in_wall_time_get_a_second_try_and_all_of_them_alone(
+    failed: tuple[int, ...], second_try: int, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest_ = FakePytest(0, 1, second_try)
+    pytest_ = FakePytest(*failed, second_try)
     monkeypatch.setattr(run_tests, "_run", pytest_)
     assert run_tests.main([]) == code
-    assert ["--last-failed" in words for words in pytest_.calls] == [False, False, True]
+    assert ["--last-failed" in words for words in pytest_.calls] == [False] * 3 + [True]
+    assert pytest_.markers()[-1] == "not soak and (alone or programs)"
+    assert ["-n" in words for words in pytest_.calls] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("code", [2, 3])
+def test_what_could_not_be_run_is_not_tried_again(
+    code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest_ = FakePytest(0, code, 1)
+    monkeypatch.setattr(run_tests, "_run", pytest_)
+    assert run_tests.main([]) == code
+    assert len(pytest_.calls) == 3
 
 
 def test_an_empty_half_is_no_failure_but_two_are(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = run_tests.NOTHING_SELECTED
-    monkeypatch.setattr(run_tests, "_run", FakePytest(nothing, 0))
-    assert run_tests.main([]) == 0
-    monkeypatch.setattr(run_tests, "_run", FakePytest(nothing, nothing))
+    for codes in ((nothing, nothing, 0), (nothing, 0, nothing), (0, nothing, nothing)):
+        monkeypatch.setattr(run_tests, "_run", FakePytest(*codes))
+        assert run_tests.main([]) == 0
+    monkeypatch.setattr(run_tests, "_run", FakePytest(nothing, nothing, nothing))
     assert run_tests.main([]) == nothing

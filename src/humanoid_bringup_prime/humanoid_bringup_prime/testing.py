@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,6 +21,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware import tuned_middleware
+from humanoid_control_common.testing import own_domains
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
 GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
@@ -31,7 +31,7 @@ LATCHED: Final = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCA
 def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
     """Set a ROS domain of this machine that no robot is on; `environment` sets a variable."""
     environment("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    for number in random.sample(range(1, 102), 101):  # these leave others' ports alone
+    for number in own_domains():
         environment("ROS_DOMAIN_ID", str(number))
         with suppress(ConfigError):
             take_domain_lock().close()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from ament_index_python.packages import get_package_prefix
-from humanoid_control_msgs.msg import ImpedanceState, MITCommand, SafetyStatus
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
 
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options, Process
@@ -88,25 +90,6 @@ def _edit_description(file: Path, edit: Callable[[str], str]) -> None:
     file.write_text(yaml.safe_dump(content))
 
 
-# As IgH's program answers: an upload in hexadecimal and decimal, an abort on stderr and code 1.
-PROGRAM = """#!/bin/sh
-echo "$@" >> "$FAKE_RING/calls"
-[ "$1 $4 $5" = "-p --type int32" ] || exit 2
-file="$FAKE_RING/$2_$6_$7"
-if [ -e "$file.abort" ]; then
-  echo "SDO transfer aborted with code 0x06020000" >&2
-  exit 1
-fi
-if [ "$3" = download ]; then
-  [ -e "$file.fixed" ] || echo "$8" > "$file"
-else
-  value=0
-  [ -e "$file" ] && read -r value < "$file"
-  printf '0x%08x %d\\n' $((value & 0xffffffff)) "$value"
-fi
-"""
-
-
 class FakeRing:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -126,7 +109,7 @@ class FakeRing:
 def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeRing:
     program = tmp_path / "bin" / "ethercat"
     program.parent.mkdir()
-    program.write_text(PROGRAM)
+    shutil.copy(Path(__file__).with_name("ethercat_program.sh"), program)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     folder = tmp_path / "ring"
@@ -138,48 +121,69 @@ def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeRing:
 StartControl = Callable[..., Running]
 
 
+@contextmanager
+def ended_at_last() -> Iterator[list[Running]]:
+    """A list for started processes, which end with the context."""
+    started: list[Running] = []
+    try:
+        yield started
+    finally:
+        for running in started:
+            running.end()
+
+
+@contextmanager
+def control_processes(folder: Path) -> Iterator[StartControl]:
+    """Starts control processes with the given options; ends them."""
+    with ended_at_last() as started:
+
+        def start(
+            backend: Backend = Backend.MOCK,
+            edit_description: Callable[[str], str] = str,
+            **options: Any,
+        ) -> Running:
+            own = folder / f"control_{len(started)}"
+            own.mkdir()
+            processes = plan(Options(backend=backend, viewer=False, **options), own)
+            process = labelled(processes, "control")
+            _edit_description(process.parameter_files[-1], edit_description)
+            started.append(Running(command_of(process), own / "output.txt"))
+            return started[-1]
+
+        yield start
+
+
 @pytest.fixture
 def start_control(domain: int, tmp_path: Path) -> Iterator[StartControl]:
     """Starts control processes with the given options; ends them after the test."""
-    started: list[Running] = []
+    with control_processes(tmp_path) as start:
+        yield start
 
-    def start(
-        backend: Backend = Backend.MOCK,
-        edit_description: Callable[[str], str] = str,
-        **options: Any,
-    ) -> Running:
-        folder = tmp_path / f"control_{len(started)}"
-        folder.mkdir()
-        process = labelled(
-            plan(Options(backend=backend, viewer=False, **options), folder), "control"
-        )
-        _edit_description(process.parameter_files[-1], edit_description)
-        running = Running(command_of(process), folder / "output.txt")
-        started.append(running)
-        return running
 
-    yield start
-    for running in started:
-        running.end()
+@pytest.fixture(scope="module")
+def shared_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A ROS domain with a control process on mock hardware, for tests that leave it limp."""
+    folder = tmp_path_factory.mktemp("shared")
+    with pytest.MonkeyPatch.context() as patch, control_processes(folder) as start:
+        be_on_a_free_domain(patch.setenv)
+        start()
+        yield int(os.environ["ROS_DOMAIN_ID"])
 
 
 @pytest.fixture
 def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]:
     """Starts the viewer on a free port; ends it after the test."""
-    started: list[Running] = []
+    with ended_at_last() as started:
 
-    def start() -> Running:
-        folder = tmp_path / "viewer"
-        folder.mkdir()
-        options = Options(backend=Backend.MOCK, viewer_port=0)
-        process = labelled(plan(options, folder), "viewer")
-        running = Running(command_of(process), folder / "output.txt")
-        started.append(running)
-        return running
+        def start() -> Running:
+            folder = tmp_path / "viewer"
+            folder.mkdir()
+            options = Options(backend=Backend.MOCK, viewer_port=0)
+            process = labelled(plan(options, folder), "viewer")
+            started.append(Running(command_of(process), folder / "output.txt"))
+            return started[-1]
 
-    yield start
-    for running in started:
-        running.end()
+        yield start
 
 
 class Client(Operator):
@@ -229,3 +233,14 @@ def client(domain: int) -> Iterator[Client]:
     instance = Client()
     yield instance
     instance.close()
+
+
+@pytest.fixture
+def onlooker(shared_domain: int) -> Iterator[Client]:
+    """A client of the robot that the tests of a module share: it is limp, and stays so."""
+    instance = Client()
+    instance.connect()
+    yield instance
+    in_force = instance.now.mode, instance.now.switch_number
+    instance.close()
+    assert in_force == (ControlMode.ZERO_TORQUE, 1), "others share it as it was after its start"

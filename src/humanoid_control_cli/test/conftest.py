@@ -19,11 +19,12 @@ import yaml
 from ament_index_python.packages import get_package_share_directory
 
 from humanoid_control_common.middleware import PROFILE_VARIABLES
+from humanoid_control_common.testing import own_domains
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 PATIENCE = 60.0  # [s]; a dead-man's switch, nothing here is expected to take long
 # One after the other, so that no robot of a test meets that of another one.
-DOMAINS = itertools.cycle(random.sample(range(1, 102), 101))
+DOMAINS = itertools.cycle(own_domains())
 
 
 def wait_until(condition: Callable[[], object], what: str) -> None:

@@ -306,7 +306,9 @@ def test_a_reader_that_stands_still_does_not_hold_up_the_stop(tmp_path: Path) ->
 
 
 def test_a_reader_that_goes_away_stops_all(supervise, start) -> None:
-    asked = json.dumps({"commands": {"a": python(POLITE), "b": python(POLITE)}})
+    # That it has gone is noticed with the next line, so there must be one, however late it goes.
+    talking = POLITE.replace("signal.pause()", 'print("more"); signal.sigtimedwait([], 0.01)')
+    asked = json.dumps({"commands": {"a": python(POLITE), "b": python(talking)}})
     run = start(
         "bash", "-c", f"{sys.executable} {PROGRAM} '{asked}' | head -n 1; echo ${{PIPESTATUS[0]}}"
     )

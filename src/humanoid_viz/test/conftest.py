@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from humanoid_control_common.testing import own_domains
 from humanoid_viz.model import RobotModel
 from humanoid_viz.urdf import parse_urdf
 
@@ -85,7 +85,7 @@ def arm_model(arm_urdf: str) -> RobotModel:
 @pytest.fixture
 def domain(monkeypatch: pytest.MonkeyPatch) -> int:
     """A ROS domain of this test's own, on this machine only."""
-    number = random.randrange(1, 102)
+    number = own_domains()[0]
     monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     return number

@@ -1,7 +1,6 @@
 """Node `truth`: where the joints are, for people."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 
+from humanoid_control_common.testing import own_domains
 from humanoid_twin.prime import JOINTS
 from humanoid_twin.truth import TOPIC, main
 
@@ -22,7 +22,7 @@ PATIENCE = 60.0  # [s]
 @pytest.fixture
 def listen(monkeypatch):
     """Function that waits for the first message on the topic that fits."""
-    domain = random.randint(1, 101)
+    domain = own_domains()[0]
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     context = Context()
