@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Final
 
 import rclpy
@@ -47,12 +46,7 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown()

@@ -127,3 +127,11 @@ def test_the_doctor_tells_what_a_safety_report_and_a_diagnosis_say_once() -> Non
     status.safety["Side"] = SafetyReport("Side", SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, said)
     (finding,) = judged(status)
     assert finding.subject == "joint: elbow"
+
+
+def test_the_doctor_does_not_let_a_smaller_trouble_of_a_component_hide_its_fault() -> None:
+    small = Diagnosis("impedance: Side", DiagnosisLevel.WARN, "not confirmed", source="Side")
+    status = robot_with(small)
+    status.safety["Side"] = SafetyReport("Side", SafetyLevel.FAULT, message="read failed: oops")
+    found = {finding.subject: finding.level for finding in judged(status)}
+    assert found == {"safety: Side": Level.BROKEN, "impedance: Side": Level.WARNING}

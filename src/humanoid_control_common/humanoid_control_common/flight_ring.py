@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from humanoid_control_common.flight_file import FlightFile
 from humanoid_control_common.flight_layout import TEXT, EventKind, Records, Word
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+
+SOURCE: Final = 200  # characters of a source's name that are kept
 
 
 class Event(NamedTuple):
@@ -62,8 +64,9 @@ def events_in(ring: Records, first: int = 0) -> list[Event]:
 
 
 def report_text(source: str, flags: int, message: str) -> str:
-    """The text of an event of the kind REPORT."""
-    return f"{source}\t{flags}\t{message}"
+    """The text of an event of the kind REPORT. Anybody may call himself what he likes."""
+    name = " ".join(source[:SOURCE].split())  # neither a tab in it, nor too long for the rest
+    return f"{name}\t{flags}\t{message}"
 
 
 def report_of(event: Event) -> SafetyReport:

@@ -26,7 +26,13 @@ from humanoid_control_common.flight_file import (
     process_start,
 )
 from humanoid_control_common.flight_layout import EventKind, FlightFacts, Word, tick_type
-from humanoid_control_common.flight_ring import EventWriter, events_in, whole_records
+from humanoid_control_common.flight_ring import (
+    EventWriter,
+    events_in,
+    report_of,
+    report_text,
+    whole_records,
+)
 from humanoid_control_common.safety import SafetyLevel
 
 FACTS = FlightFacts(
@@ -161,6 +167,20 @@ def test_events_tell_what_is_worth_a_file(file: FlightFile) -> None:
     assert events[3].text.startswith("ééé"), "cut, and still text"
     assert events_in(file.ros_events, 2) == events[2:]
     assert events_in(file.loop_events) == []
+
+
+@pytest.mark.parametrize("source", ["a\tb", "\t\t", "", "x" * 2000, "é" * 500])
+def test_what_any_source_says_is_read_back_whatever_it_calls_itself(
+    source: str, file: FlightFile
+) -> None:
+    EventWriter(file, Word.ROS_EVENTS).add(
+        EventKind.REPORT, report_text(source, 8, "hot\tand loud"), SafetyLevel.FAULT
+    )
+    (event,) = events_in(file.ros_events)
+    report = report_of(event)
+    assert (report.level, int(report.flags)) == (SafetyLevel.FAULT, 8)
+    assert report.message.startswith("hot\tand loud")
+    assert report.source[:1] == source[:1].strip()
 
 
 def test_a_writer_is_told_from_another_process_of_its_number(tmp_path: Path) -> None:

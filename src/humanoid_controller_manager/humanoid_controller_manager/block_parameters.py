@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from humanoid_control_common.calibration import Calibration, load_calibration
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.urdf import number
+
+
+def number(text: str, where: str, above: float = -math.inf) -> float:
+    """`text` as a finite number above `above`. Raises ConfigError starting with `where`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > above):
+        expected = f"number above {above:g}" if math.isfinite(above) else "finite number"
+        raise ConfigError(f"{where}: expected a {expected}, found '{text}'")
+    return value
 
 
 def complete(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
 import numpy as np
 
-from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_controller_manager.block_parameters import number
 
 GAINS = ("stiffness", "damping")
 
@@ -27,15 +26,6 @@ def largest_gains(blocks: Iterable[ElementTree.Element], joints: JointSet) -> Fl
             for row, gain in enumerate(GAINS):
                 text = joint.findtext(f"command_interface[@name='{gain}']/param[@name='max']")
                 if text is not None:
-                    gains[row, column] = _positive(text, f"joint '{name}': max of {gain}")
+                    where = f"joint '{name}': max of {gain}"
+                    gains[row, column] = number(text, where, above=0.0)
     return gains
-
-
-def _positive(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0.0):
-        raise ConfigError(f"{where}: expected a number above 0, found '{text}'")
-    return value

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
-from math import isinf
+from math import inf, isinf
 from typing import Any
 
 from humanoid_control_common.joints import FloatArray, IndexArray
@@ -15,6 +16,8 @@ from humanoid_controller_manager.hardware import (
     HasWatchdog,
     MindsTheLoop,
 )
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,21 @@ class Member:
 
     def unwatched(self) -> list[str]:
         """Names of its joints that go on with their last command if this computer fails."""
+        return [name for name, time in self.watchdogs().items() if isinf(time)]
+
+    def watchdogs(self) -> dict[str, float]:
+        """After how long [s] each joint lets go by itself; empty if the component has no say.
+
+        If it fails to tell, joints are taken to have none: nothing may depend on them.
+        """
         if not isinstance(self.component, HasWatchdog):
-            return []
-        times, joints = self.component.watchdog_times(), self.info.joints
-        return [joint.name for joint, time in zip(joints, times, strict=True) if isinf(time)]
+            return {}
+        names = [joint.name for joint in self.info.joints]
+        try:
+            return dict(zip(names, self.component.watchdog_times().tolist(), strict=True))
+        except Exception as error:  # its mistake must not end the process that drives it
+            logger.error("%s: watchdog_times failed: %r", self.info.name, error)
+            return dict.fromkeys(names, inf)
 
     def refresh_report(self) -> bool:
         """Take the component's report, or a FAULT if a call failed. Whether it changed."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
 from humanoid_control_common.safety import SafetyReport
-from humanoid_controller_manager.hardware import HasWatchdog
 from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import Limited
 from humanoid_controller_manager.runner import LoopRunner
@@ -99,13 +98,12 @@ def limits(counts: Counts, new: Counts, names: Sequence[str]) -> Diagnosis:
 
 def watchdogs(members: Sequence[Member]) -> Diagnosis:
     """After how long each joint lets go by itself when this computer says nothing any more."""
-    values = {}
+    values, unwatched = {}, []
     for member in members:
-        if isinstance(member.component, HasWatchdog):
-            times = member.component.watchdog_times().tolist()
-            for joint, time in zip(member.info.joints, times, strict=True):
-                values[f"{joint.name} [s]"] = "none" if isinf(time) else f"{time:g}"
-    unwatched = [name for member in members for name in member.unwatched()]
+        for name, time in member.watchdogs().items():
+            values[f"{name} [s]"] = "none" if isinf(time) else f"{time:g}"
+            if isinf(time):
+                unwatched.append(name)
     if unwatched:
         text = f"joints without a watchdog of their own: {', '.join(unwatched)}"
     else:

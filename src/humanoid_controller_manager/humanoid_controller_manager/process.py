@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Event
 from typing import Protocol
 
-from rclpy.exceptions import InvalidTopicNameException
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from humanoid_control_common.errors import RobotError
 from humanoid_controller_manager.authority import LoopAuthority, SwitchAuthority
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from humanoid_controller_manager.ending import Ending, ToldOfTheEnd, end_of
@@ -20,10 +17,9 @@ from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
-from humanoid_controller_manager.ros_node import ros_session
+from humanoid_controller_manager.ros_node import exit_code, ros_session
 from humanoid_controller_manager.service_thread import ServiceThread
 
-RCLError = rclpy_implementation.RCLError
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
 
 
@@ -46,15 +42,13 @@ def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop
     Wrong configuration and hardware that does not come up end in a sentence on stderr and code 1.
     The end is always in order: loop, hardware, nodes.
     """
-    try:
-        files = parameter_files(arguments)
-        with take_domain_lock(), ros_session(arguments):
-            return _spin(ControllerManagerNode(files), make_companions, stop)
-    except (RobotError, RCLError, InvalidTopicNameException, OSError) as error:
-        # OSError and RCLError: no place to write, no HOME, no network.
-        # Notes say what may still be powered after a start that failed half way.
-        sys.stderr.write("\n".join([str(error), *getattr(error, "__notes__", [])]) + "\n")
-        return 1
+    return exit_code(partial(_run, make_companions, arguments, stop))
+
+
+def _run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop: Event) -> int:
+    files = parameter_files(arguments)
+    with take_domain_lock(), ros_session(arguments):
+        return _spin(ControllerManagerNode(files), make_companions, stop)
 
 
 def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> Ending:
@@ -93,12 +87,12 @@ def _spin(
 
     manager.loop.on_change = manager.node.create_guard_condition(changed).trigger
     manager.start()
-    if manager.runner.realtime:
-        make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread says what it got
-    services.start()
-    facts = manager.robot
-    logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004 - ROS logger
-    try:
+    try:  # from here on the joints may have torque
+        if manager.runner.realtime:
+            make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread says what it got
+        services.start()
+        facts = manager.robot
+        logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004
         while not stop.is_set() and manager.runner.is_running():
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
             manager.loop.heartbeat()

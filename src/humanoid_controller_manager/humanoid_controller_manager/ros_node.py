@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 from weakref import WeakSet
 
 import rclpy
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 
+from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware import tune_middleware
+from humanoid_controller_manager.ros_logging import forward_logging
+
+SPIN_TIMEOUT: Final = 0.05  # [s] until a request to end is noticed
 
 _made: Final[WeakSet[Node]] = WeakSet()
 
@@ -29,6 +37,30 @@ def ros_session(arguments: Sequence[str]) -> Iterator[None]:
     finally:
         _destroy_nodes()
         rclpy.try_shutdown()
+
+
+def exit_code(run: Callable[[], int]) -> int:
+    """What `run` returns; 1 if the configuration or the machine is not as it should be.
+
+    What is wrong then stands on stderr, in a sentence.
+    """
+    rcl_error = rclpy_implementation.RCLError
+    try:
+        return run()
+    except (RobotError, rcl_error, InvalidTopicNameException, OSError) as error:
+        # OSError and RCLError: no place to write, no HOME, no network.
+        # Notes say what may still be powered after a start that failed half way.
+        sys.stderr.write("\n".join([str(error), *getattr(error, "__notes__", [])]) + "\n")
+        return 1
+
+
+def spin_until(node: Node, done: Callable[[], object]) -> None:
+    """Execute the callbacks of a process's only node until `done`; its logging goes to ROS."""
+    forward_logging(node.get_logger())
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    while not done():
+        executor.spin_once(timeout_sec=SPIN_TIMEOUT)
 
 
 def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ()) -> Node:

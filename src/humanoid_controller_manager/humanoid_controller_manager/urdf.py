@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.etree import ElementTree
@@ -12,6 +11,7 @@ import numpy as np
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits, JointSet, SoftLimits
 from humanoid_control_common.surface import COMMAND_INTERFACES, STATE_INTERFACES
+from humanoid_controller_manager.block_parameters import number
 from humanoid_controller_manager.gain_limits import largest_gains
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
 
@@ -155,17 +155,6 @@ def _soft_row(element: ElementTree.Element, limit: list[float]) -> list[float]:
             f"limits {lower:g} to {upper:g} and no negative gain"
         )
     return row
-
-
-def number(text: str, where: str) -> float:
-    """`text` as a finite number. Raises ConfigError starting with `where`."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ConfigError(f"{where}: expected a finite number, found '{text}'")
-    return value
 
 
 def _block(

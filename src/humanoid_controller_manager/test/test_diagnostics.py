@@ -174,6 +174,14 @@ def test_joints_without_a_watchdog_are_named(talking) -> None:
     assert found.values == {"a [s]": "0.1", "b [s]": "none"}
 
 
+def test_a_component_that_fails_to_tell_of_its_watchdogs_is_taken_to_have_none(talking) -> None:
+    watched, arm = talking
+    arm.watchdog_times = lambda: 1 / 0
+    found = watched.report()[WATCHDOGS]
+    assert found.message == "joints without a watchdog of their own: a, b"
+    assert [member.unwatched() for member in watched.rig.group.members] == [["a", "b"]]
+
+
 @pytest.mark.parametrize("count", [0, 1, 4, 25, 130])
 def test_no_message_is_long_nor_are_there_many_of_them(count: int) -> None:
     names = [f"joint: {i}" for i in range(count)]

@@ -26,22 +26,13 @@ def _stage() -> LimitStage:
 
 
 def _state(position: Any) -> JointState:
-    state = JointState(N)
-    state.array.fill(0.0)
-    state.position[:] = position
-    return state
+    return JointState(N, np.array([position * np.ones(N), np.zeros(N), np.zeros(N)]))
 
 
-def _command(
-    position: Any = 0.0,
-    velocity: Any = 0.0,
-    effort: Any = 0.0,
-    stiffness: Any = 0.0,
-    damping: Any = 0.0,
-) -> JointCommand:
+def _command(**rows: Any) -> JointCommand:
     command = JointCommand(N)
-    for row, value in enumerate((position, velocity, effort, stiffness, damping)):
-        command.array[row] = value
+    for name, values in rows.items():
+        getattr(command, name)[:] = values
     return command
 
 
@@ -52,7 +43,11 @@ def _rows(elements: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
 ANY = st.floats(-1e100, 1e100)
 GAIN = st.one_of(st.just(0.0), st.floats(0.0, 1e100), st.floats(0.0, 100.0))
 TORQUE = int(Limited.TORQUE)
-commands = st.builds(_command, _rows(ANY), _rows(ANY), _rows(ANY), _rows(GAIN), _rows(GAIN))
+commands = st.builds(
+    _command,
+    **dict.fromkeys(("position", "velocity", "effort"), _rows(ANY)),
+    **dict.fromkeys(("stiffness", "damping"), _rows(GAIN)),
+)
 positions = _rows(st.one_of(st.floats(LOWER, UPPER), st.floats(-50.0, 50.0)))
 effort_limits = _rows(st.one_of(st.just(0.0), st.floats(0.0, 2 * EFFORT)))
 
@@ -157,7 +152,9 @@ def test_a_command_within_the_limits_is_not_touched(
     stiffness: list[float],
 ) -> None:
     # 1 Nm/rad over at most 3 rad, 1 Nm s/rad times 3 rad/s and 4 Nm make 10 Nm.
-    command = _command(target, velocity, effort, stiffness, 1.0)
+    command = _command(
+        position=target, velocity=velocity, effort=effort, stiffness=stiffness, damping=1.0
+    )
     result, stage = _applied(command, position, [EFFORT] * N)
     assert np.array_equal(result.array, command.array)
     assert not stage.counts.any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -27,22 +28,13 @@ STEP = VELOCITY * PERIOD  # [rad]
 
 
 def _state(position: Any = 0.0, velocity: Any = 0.0) -> JointState:
-    state = JointState(N)
-    state.array.fill(0.0)
-    state.position[:], state.velocity[:] = position, velocity
-    return state
+    return JointState(N, np.array([position * ONES, velocity * ONES, 0.0 * ONES]))
 
 
-def _command(
-    position: Any = 0.0,
-    velocity: Any = 0.0,
-    effort: Any = 0.0,
-    stiffness: Any = 0.0,
-    damping: Any = 0.0,
-) -> JointCommand:
+def _command(**rows: Any) -> JointCommand:
     command = JointCommand(N)
-    for row, value in enumerate((position, velocity, effort, stiffness, damping)):
-        command.array[row] = value
+    for name, values in rows.items():
+        getattr(command, name)[:] = values
     return command
 
 
@@ -151,7 +143,11 @@ def _rows(elements: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
 
 ANY = st.one_of(st.just(0.0), st.floats(-50.0, 50.0))
 GAIN = st.one_of(st.just(0.0), st.floats(0.0, 500.0))
-commands = st.builds(_command, _rows(ANY), _rows(ANY), _rows(ANY), _rows(GAIN), _rows(GAIN))
+commands = st.builds(
+    _command,
+    **dict.fromkeys(("position", "velocity", "effort"), _rows(ANY)),
+    **dict.fromkeys(("stiffness", "damping"), _rows(GAIN)),
+)
 states = st.builds(_state, _rows(st.floats(-3.0, 3.0)), _rows(st.floats(-20.0, 20.0)))
 
 
@@ -213,6 +209,25 @@ def test_the_quick_look_sees_all_that_a_close_one_would(
                 stage.apply(seen, result, PERIOD)
             assert np.allclose(written[0].array, written[1].array, rtol=0, atol=1e-12)
     assert np.array_equal(quick.counts, close.counts)
+
+
+PARTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("inside", [-0.05, 0.05, 0.15, 0.25, 0.35, 0.45])
+def test_the_quick_look_sees_what_is_too_much_near_an_end(side: float, inside: float) -> None:
+    position = SOFT_UPPER - inside if side > 0.0 else SOFT_LOWER + inside
+    for speed, velocity, effort in itertools.product(*[PARTS] * 3):
+        state = _state(position=position, velocity=speed * VELOCITY)
+        asked = {"velocity": velocity * VELOCITY, "effort": effort * EFFORT}
+        written = [_command(position=position, **asked) for _ in range(3)]
+        quick, close = LimitStage(LIMITS), LimitStage(LIMITS)
+        close._within = NeverSure(LIMITS, LIMITS.effort.copy())
+        quick.apply(state, written[0], PERIOD)  # the first of a mode is always looked at closely
+        quick.apply(state, written[1], PERIOD)
+        close.apply(state, written[2], PERIOD)
+        assert np.allclose(written[1].array, written[2].array, rtol=0, atol=1e-6)
 
 
 def test_gains_above_the_joints_largest_are_cut_and_counted() -> None:

@@ -85,3 +85,30 @@ def test_start_that_fails_half_way_also_tells_its_notes(
         "Side: no answer",
         "joints may still be powered: CAN: stuck on",
     ]
+
+
+def test_what_fails_once_the_joints_may_have_torque_ends_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[str] = []
+
+    class Services:
+        def __init__(self, *_: object) -> None:
+            self.stop = lambda: calls.append("services stopped")
+
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(process, "ServiceThread", Services)
+    monkeypatch.setattr(process, "forward_logging", lambda _: None)
+    manager = manager_that(lambda: calls.append("stopped"))
+    manager.start = lambda: calls.append("started")
+    manager.executor = None
+    manager.runner = SimpleNamespace(realtime=False)
+    manager.node = SimpleNamespace(
+        get_logger=lambda: None,
+        create_guard_condition=lambda _: SimpleNamespace(trigger=None),
+    )
+    with pytest.raises(RuntimeError, match="new thread"):
+        process._spin(manager, [], Event())
+    assert calls == ["started", "stopped", "services stopped"]

@@ -47,7 +47,7 @@ class FlightNotes:
     def reported(self, report: SafetyReport) -> None:
         """A safety source of another process has said something."""
         if self._reports.get(report.source) != report:
-            if len(self._reports) < _MOST:
+            if report.source in self._reports or len(self._reports) < _MOST:
                 self._reports[report.source] = report
             text = report_text(report.source, int(report.flags), report.message)
             self._note(EventKind.REPORT, text, report.level)

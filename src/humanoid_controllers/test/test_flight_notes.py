@@ -71,6 +71,17 @@ def test_reports_of_other_processes_are_noted_when_they_change(
     ]
 
 
+def test_of_too_many_sources_those_that_came_first_are_still_noted_once(
+    notes: FlightNotes, recorder: Recorder
+) -> None:
+    for number in range(40):
+        notes.reported(SafetyReport(f"source {number}"))
+    recorder.events.clear()
+    for _ in range(3):
+        notes.reported(SafetyReport("source 0", SafetyLevel.FAULT))
+    assert len(recorder.events) == 1
+
+
 def test_without_a_recorder_nothing_happens() -> None:
     notes = FlightNotes()
     notes.asked("LOAD", Answer(True, "switching"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, cast
 
 from mcap.writer import CompressionType, Writer
@@ -56,12 +55,7 @@ class BagWriter:
     def __enter__(self) -> BagWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             if self.summary.count and not self._file.broken:
                 self._finish()

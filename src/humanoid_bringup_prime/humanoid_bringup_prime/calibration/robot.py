@@ -18,8 +18,9 @@ from humanoid_control_common.calibration import (
 )
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointSet
+from humanoid_controller_manager.block_parameters import number
 from humanoid_controller_manager.hardware import HardwareInfo
-from humanoid_controller_manager.urdf import RobotDescription, number, parse_robot_description
+from humanoid_controller_manager.urdf import RobotDescription, parse_robot_description
 from humanoid_devices_erob.gains import gains_to_registers
 
 # [Nm s/rad] that a limp joint has at least: DAMPING's, known not to let an arm drop.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -12,8 +11,6 @@ from typing import Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
@@ -31,12 +28,16 @@ from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.parameters import node_document, parameter_files, parse
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
-from humanoid_controller_manager.ros_logging import forward_logging
-from humanoid_controller_manager.ros_node import configured_node, parameters_of, ros_session
+from humanoid_controller_manager.ros_node import (
+    configured_node,
+    exit_code,
+    parameters_of,
+    ros_session,
+    spin_until,
+)
 
 STATE_PERIOD: Final = 0.1  # [s]: the state at 10 Hz and on every change
 ALONE_FOR: Final = 0.5  # [s] no other manager may be heard before this one says or does anything
-SPIN_TIMEOUT: Final = 0.05  # [s] until a request to end is noticed
 
 
 class ImpedanceNode:
@@ -166,26 +167,18 @@ def run(arguments: Sequence[str], stop: Event) -> int:
 
     Wrong parameters end in a sentence on stderr and code 1.
     """
-    rcl_error = rclpy_implementation.RCLError
-    try:
-        files = parameter_files(arguments)
-        # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
-        # Before the middleware starts its threads, which inherit it.
-        make_thread_realtime(COMPANION_PRIORITY)
-        with ros_session(arguments):
-            _spin(ImpedanceNode(files), stop)
-    except (ConfigError, OSError, rcl_error) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    return exit_code(partial(_run, arguments, stop))
+
+
+def _run(arguments: Sequence[str], stop: Event) -> int:
+    files = parameter_files(arguments)
+    # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
+    # Before the middleware starts its threads, which inherit it.
+    make_thread_realtime(COMPANION_PRIORITY)
+    with ros_session(arguments):
+        manager = ImpedanceNode(files)
+        try:
+            spin_until(manager.node, stop.is_set)
+        finally:
+            manager.close()
     return 0
-
-
-def _spin(manager: ImpedanceNode, stop: Event) -> None:
-    forward_logging(manager.node.get_logger())
-    executor = SingleThreadedExecutor()
-    executor.add_node(manager.node)
-    try:
-        while not stop.is_set():
-            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-    finally:
-        manager.close()

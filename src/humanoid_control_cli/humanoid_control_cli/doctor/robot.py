@@ -9,7 +9,7 @@ from humanoid_bringup_prime.machine.findings import Finding, broken, ok, warning
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.diagnosis_view import fixes, wrong
 from humanoid_control_cli.status import Status, collect
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 
@@ -33,8 +33,8 @@ def robot() -> list[Finding]:
 def judged(status: Status) -> list[Finding]:
     """One finding for each thing that isn't well; else that the robot is."""
     details = wrong(status.diagnoses.values())
-    told = {diagnosis.source for diagnosis in details}
-    reports = [report for report in status.safety.values() if report.source not in told]
+    told = {(diagnosis.source, diagnosis.level) for diagnosis in details}
+    reports = [it for it in status.safety.values() if (it.source, level_of(it.level)) not in told]
     found = [*_mode(status), *_safety(reports), *map(_finding, details)]
     statement = status.statement
     mode = statement.mode.name if statement else "no mode manager"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,6 +203,16 @@ def test_bus_belongs_to_one_control_process_and_its_guard(tmp_path) -> None:
         claim(bus, patience=0.05)
     guards_copy.close()
     claim(bus, patience=0.05).close()
+
+
+def test_a_network_interface_is_the_same_wherever_a_process_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = BusSettings("socketcan", f"hc{os.getpid()}", 1_000_000)
+    with closing(claim(bus)):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(InterfaceError, match="another process"):
+            claim(bus, patience=0.05)
 
 
 def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,14 @@ import numpy as np
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, IndexArray
-from humanoid_controller_manager.block_parameters import calibration, complete, integer, positive
+from humanoid_controller_manager.block_parameters import (
+    calibration,
+    complete,
+    integer,
+    number,
+    positive,
+)
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
-from humanoid_controller_manager.urdf import number
 
 REQUIRED: Final = ("master_id", "interface", "vendor_id", "product_code", "calibration_file")
 # Bring-up rate: the documents' 1 kHz. Fallback damping: DAMPING's 6 Nm s/rad (actuator documents).

@@ -68,7 +68,7 @@ class Box:
         self._search()
         for watch in reversed(self._watches.values()):
             if watch.file.words[Word.TICKS]:
-                return self._write(watch.file, ["saved on request"])
+                return self._write(watch.file, ["saved on request"], None)
         raise RobotError("no control process runs on this ROS domain and machine: nothing to save")
 
     def diagnosis(self) -> Diagnosis:
@@ -98,17 +98,19 @@ class Box:
         if due is None:
             return
         try:
-            self._write(watch.file, due.reasons)
+            self._write(watch.file, due.reasons, due.fault)
         except BagError:
             watch.failed()  # the memory stays as it is, and is tried again
         else:
             watch.saved(due)
 
-    def _write(self, file: FlightFile, reasons: Sequence[str]) -> Path:
+    def _write(self, file: FlightFile, reasons: Sequence[str], fault: int | None) -> Path:
         flight = read_flight(file)
         try:
             path = self._store.add(
-                lambda folder, name: write_flight(folder, name, flight, reasons, self.heard)
+                lambda folder, name: write_flight(
+                    folder, name, flight, reasons, self.heard, fault=fault
+                )
             )
         except BagError as error:
             if not self._problem:

@@ -35,17 +35,23 @@ _KEPT: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def write_flight(
-    folder: Path, name: str, flight: Flight, reasons: Iterable[str], heard: Iterable[Said] = ()
+    folder: Path,
+    name: str,
+    flight: Flight,
+    reasons: Iterable[str],
+    heard: Iterable[Said] = (),
+    *,
+    fault: int | None = None,
 ) -> int:
     """Make the bag `folder`, called `name`. Returns the number of its messages.
 
-    `reasons` say why; `heard` are messages of other processes (of topics in `HEARD`), oldest
-    first.
+    `reasons` say why, since `fault` [ns, monotonic], or the end of the flight; `heard` are
+    messages of other processes (of topics in `HEARD`), oldest first.
 
     Raises BagError if the disk takes no more.
     """
     with BagWriter(folder, name=name) as bag:
-        for said in _in_order(flight, reasons, heard):
+        for said in _in_order(flight, heard, reasons, fault):
             if said.topic not in bag.summary.topics:
                 bag.add_topic(_topic(said.topic, flight))
             time = flight.wall(said.time)
@@ -53,13 +59,17 @@ def write_flight(
         return bag.summary.count
 
 
-def _in_order(flight: Flight, reasons: Iterable[str], heard: Iterable[Said]) -> Iterator[Said]:
+def _in_order(
+    flight: Flight, heard: Iterable[Said], reasons: Iterable[str], fault: int | None
+) -> Iterator[Said]:
     events = sorted(from_events(flight), key=attrgetter("time"))
     own = [said for said in heard if said.time >= flight.start]
     yield from heapq.merge(from_ticks(flight), events, own, key=attrgetter("time"))
     end = _end(flight, own)
+    # These lines are the last; their stamps say when it was.
+    stamp = flight.wall(end if fault is None else fault)
     for reason in reasons:
-        yield Said(EVENTS, end, log_line(flight.wall(end), LOGGER, Log.ERROR, reason))
+        yield Said(EVENTS, end, log_line(stamp, LOGGER, Log.ERROR, reason))
 
 
 def _end(flight: Flight, heard: list[Said]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -14,24 +13,26 @@ from typing import Final
 from diagnostic_msgs.msg import DiagnosticArray
 from pydantic import Field
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import Document, StrictModel
-from humanoid_control_common.errors import ConfigError, RobotError
+from humanoid_control_common.errors import RobotError
 from humanoid_controller_manager.diagnostics_message import diagnostic_array
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from humanoid_controller_manager.parameters import node_document, parameter_files, parse
-from humanoid_controller_manager.ros_logging import forward_logging
-from humanoid_controller_manager.ros_node import configured_node, parameters_of, ros_session
+from humanoid_controller_manager.ros_node import (
+    configured_node,
+    exit_code,
+    parameters_of,
+    ros_session,
+    spin_until,
+)
 from humanoid_recording.black_box.box import Box
 from humanoid_recording.black_box.messages import HEARD, Said
 from humanoid_recording.black_box.store import MOST_BYTES, MOST_FILES, Store, default_folder
 
 NODE: Final = "black_box"
 LOOK_PERIOD: Final = 0.1  # [s]
-SPIN_TIMEOUT: Final = 0.05  # [s] until a request to end is noticed
 
 
 class BlackBoxParameters(StrictModel):
@@ -85,24 +86,19 @@ def run(arguments: Sequence[str], stop: Event) -> int:
 
     Wrong parameters, or another black box, end in a sentence on stderr and code 1.
     """
-    rcl_error = rclpy_implementation.RCLError
-    try:
-        files = parameter_files(arguments)
-        with take_domain_lock(NODE), ros_session(arguments):
-            _spin(BlackBoxNode(files), stop)
-    except (ConfigError, OSError, rcl_error) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    return exit_code(partial(_run, arguments, stop))
+
+
+def _run(arguments: Sequence[str], stop: Event) -> int:
+    files = parameter_files(arguments)
+    with take_domain_lock(NODE), ros_session(arguments):
+        black_box = BlackBoxNode(files)
+        parent = os.getppid()
+
+        def needed() -> bool:
+            # Who started it was killed, and no robot needs it: the next one has its own.
+            return os.getppid() == parent or black_box.box.watching
+
+        spin_until(black_box.node, lambda: stop.is_set() or not needed())
+        black_box.box.finish()
     return 0
-
-
-def _spin(black_box: BlackBoxNode, stop: Event) -> None:
-    forward_logging(black_box.node.get_logger())
-    executor = SingleThreadedExecutor()
-    executor.add_node(black_box.node)
-    parent = os.getppid()
-    while not stop.is_set():
-        executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-        if os.getppid() != parent and not black_box.box.watching:
-            break  # who started it was killed, and no robot needs it: the next one has its own
-    black_box.box.finish()

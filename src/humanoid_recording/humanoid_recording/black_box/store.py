@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -42,8 +43,12 @@ class Store:
 
     def files(self) -> list[Path]:
         """The bags, latest first."""
-        found = [path for path in self.folder.glob(f"{PREFIX}*") if (path / FILE_NAME).is_file()]
-        return sorted(found, key=_made, reverse=True)
+        dated = []
+        for path in self.folder.glob(f"{PREFIX}*"):
+            with suppress(FileNotFoundError):  # removed meanwhile, by whoever
+                if (path / FILE_NAME).is_file():
+                    dated.append((path.stat().st_mtime_ns, path))
+        return [path for _, path in sorted(dated, reverse=True)]
 
     def add(self, write: Callable[[Path, str], object]) -> Path:
         """Have `write` make a bag (folder, name), and keep it. Returns where it is.
@@ -58,6 +63,7 @@ class Store:
             self._check_room()
             path = self._unused(name)
             write(partial, path.name)
+            self._check_room()  # how much of it a file takes is only known now
             self._keep(partial, path)
         except OSError as error:
             raise BagError(f"{self.folder}: {error.strerror}") from error
@@ -103,12 +109,12 @@ class Store:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _made(path: Path) -> int:
-    return path.stat().st_mtime_ns
-
-
 def _size(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.iterdir())
+    size = 0
+    with suppress(FileNotFoundError):
+        for file in path.iterdir():
+            size += file.stat().st_size
+    return size
 
 
 def _sync(path: Path) -> None:

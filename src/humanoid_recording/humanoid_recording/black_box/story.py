@@ -92,11 +92,11 @@ def read_reasons(path: Path) -> tuple[tuple[str, ...], float]:
 
 
 def _why(bag: _Bag) -> tuple[tuple[str, ...], int]:
-    """The reasons, and when the first of them was noted, or the end [ns]."""
-    reasons = tuple(log.msg for _, log in bag.logs if log.name == LOGGER)
-    noted = [time for time, log in bag.logs if log.name != LOGGER and log.msg in reasons]
+    """The reasons, and when the first of them was noted, or the end of a damaged file [ns]."""
+    own = [log for _, log in bag.logs if log.name == LOGGER]
+    noted = [log.stamp.sec * 1_000_000_000 + log.stamp.nanosec for log in own]
     end = max((time for time, _ in bag.logs), default=0)
-    return reasons, min(noted, default=end)
+    return tuple(log.msg for log in own), min(noted, default=end)
 
 
 def _read(reader: BagReader) -> _Bag:

@@ -21,9 +21,13 @@ ABSENCE: Final = 0.5  # [s] between two looks after which the watch was held up,
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A file is to be made now; `seen` is the number of events of each ring that are in it."""
+    """A file is to be made now; `seen` is the number of events of each ring that are in it.
+
+    `fault`: when the first of the reasons was noted [ns, monotonic]; None: only now.
+    """
 
     reasons: tuple[str, ...]
+    fault: int | None
     seen: tuple[int, int]
 
 
@@ -67,9 +71,10 @@ class Watch:
         self.over = (ended or lost) and not reasons
         if not reasons or (now < self._not_before and not last):
             return None
-        if not at_once and now < self._first_alarm + AFTERWARDS:
+        fault = self._first_alarm
+        if not at_once and fault is not None and now < fault / 1e9 + AFTERWARDS:
             return None
-        return Due(tuple(reasons), (self._alarms[0].seen, self._alarms[1].seen))
+        return Due(tuple(reasons), fault, (self._alarms[0].seen, self._alarms[1].seen))
 
     def saved(self, due: Due) -> None:
         """There is a file of it."""
@@ -89,7 +94,7 @@ class Watch:
     def _reasons(self) -> list[str]:
         waiting = [event for alarms in self._alarms for event in alarms.waiting]
         waiting.sort(key=lambda event: event.monotonic)
-        self._first_alarm = waiting[0].monotonic / 1e9 if waiting else 0.0
+        self._first_alarm = waiting[0].monotonic if waiting else None
         # The same fault is told by several: each sentence once.
         return list(dict.fromkeys(map(in_words, waiting)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -330,3 +331,36 @@ def test_what_a_killed_box_had_begun_is_removed(watched: Watched) -> None:
 def test_without_a_robot_there_is_nothing_to_save(tmp_path: Path) -> None:
     with pytest.raises(RobotError, match="nothing to save"):
         Box(Store(tmp_path), tmp_path).save()
+
+
+def test_files_that_somebody_removes_meanwhile_are_no_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+
+    def write(folder: Path, name: str) -> None:
+        folder.mkdir()
+        (folder / "metadata.yaml").touch()
+
+    for _ in range(3):
+        store.add(write)
+    looked = Path.is_file
+
+    def removed_after_a_look(path: Path) -> bool:
+        found = looked(path)
+        shutil.rmtree(path.parent)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "is_file", removed_after_a_look)
+        assert store.files() == []
+    latest = store.add(write)
+    assert store.files() == [latest]
+
+
+def test_a_file_that_takes_the_room_of_others_is_not_kept(tmp_path: Path) -> None:
+    free = iter([25_000_000, 15_000_000])
+    store = Store(tmp_path / "files", free=lambda folder: next(free))
+    with pytest.raises(RobotError, match="only 15 MB are left"):
+        store.add(lambda folder, name: folder.mkdir())
+    assert list(store.folder.iterdir()) == []

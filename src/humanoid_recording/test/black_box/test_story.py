@@ -124,3 +124,20 @@ def test_a_number_that_flutters_does_not_fill_the_screen() -> None:
 def test_what_is_no_file_of_a_black_box_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BagError, match="no bag there"):
         read_story(tmp_path)
+
+
+def test_the_fault_is_the_one_the_file_was_made_for_not_an_earlier_one_of_the_same_words(
+    told: Told,
+) -> None:
+    told.flight.tick(10)
+    told.flight.event(EventKind.FALL, "emergency stop")
+    first = told.run_to_the_file()
+    told.flight.tick(1000)
+    told.box.look()
+    fault = told.flight.now
+    told.flight.event(EventKind.FALL, "emergency stop")
+    told.flight.tick(110)
+    told.box.look()
+    (second,) = {*Store(first.parent).files()} - {first}
+    for found in (read_story(second).fault, read_reasons(second)[1]):
+        assert found == pytest.approx((fault + told.flight.offset) / 1e9, abs=1e-6)

@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from humanoid_control_common.errors import RobotError
@@ -89,11 +90,12 @@ def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
     )
     process.commands.add(JointCommands(plant, JOINTS))
     mountings = load_mountings(options.mountings, JOINTS) if options.mountings else {}
-    buses, drives = [], Drives()
+    robot = _Robot(options, process, plant, mountings)
+    buses, drives = [], robot.drives
     if options.ring:
-        buses.append(_ring(options, process, plant, drives, mountings))
+        buses.append(robot.add_ring())
     if options.can:
-        buses.append(_can(options, process, plant, drives, mountings))
+        buses.append(robot.add_can())
     recorder = Recorder(plant, JOINTS, [drives.get(joint, _Undriven()) for joint in JOINTS])
     process.world.on_step = recorder.stepped
     process.commands.add(PhysicsCommands(Loads(plant.model, plant.data, urdf), recorder))
@@ -111,34 +113,32 @@ class _Undriven:
         return 0.0, 0.0
 
 
-def _ring(
-    options: argparse.Namespace,
-    process: Assembly,
-    plant: MujocoPlant,
-    drives: Drives,
-    mountings: Mountings,
-) -> str:
-    if options.cable:
-        process.cleanup.enter_context(veth_pair(options.cable, options.ring))
-    erobs = build_drives(plant, mountings)
-    drives.update(zip(RING_JOINTS, erobs, strict=True))
-    ring = VirtualRing(erobs, process.moment)
-    commands = add_ring(process, ring, RingPlace(options.ring, options.capture, options.seed))
-    commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
-    return f"{len(ring.slaves)} drives on {options.ring}"
+@dataclass(frozen=True, slots=True)
+class _Robot:
+    """What is moved, and the buses it answers on; each is added with its drives."""
 
+    options: argparse.Namespace
+    process: Assembly
+    plant: MujocoPlant
+    mountings: Mountings
+    drives: Drives = field(default_factory=dict)
 
-def _can(
-    options: argparse.Namespace,
-    process: Assembly,
-    plant: MujocoPlant,
-    drives: Drives,
-    mountings: Mountings,
-) -> str:
-    can = build_wrists(plant, mountings, process.moment)
-    drives.update(zip(CAN_JOINTS.values(), can.motors, strict=True))
-    add_can(process, can, options.can)
-    return f"{len(can.motors)} motors at {options.can}"
+    def add_ring(self) -> str:
+        options, process = self.options, self.process
+        if options.cable:
+            process.cleanup.enter_context(veth_pair(options.cable, options.ring))
+        erobs = build_drives(self.plant, self.mountings)
+        self.drives.update(zip(RING_JOINTS, erobs, strict=True))
+        ring = VirtualRing(erobs, process.moment)
+        commands = add_ring(process, ring, RingPlace(options.ring, options.capture, options.seed))
+        commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
+        return f"{len(ring.slaves)} drives on {options.ring}"
+
+    def add_can(self) -> str:
+        can = build_wrists(self.plant, self.mountings, self.process.moment)
+        self.drives.update(zip(CAN_JOINTS.values(), can.motors, strict=True))
+        add_can(self.process, can, self.options.can)
+        return f"{len(can.motors)} motors at {self.options.can}"
 
 
 if __name__ == "__main__":

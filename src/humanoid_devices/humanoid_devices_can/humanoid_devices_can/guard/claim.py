@@ -20,7 +20,9 @@ def claim(bus: BusSettings, patience: float | None = None) -> socket.socket:
     Raises InterfaceError if somebody else keeps it for `patience` [s], by default for as long as a
     guard may need.
     """
-    address = f"\0humanoid_control.can.{bus.interface}.{os.path.realpath(bus.channel)}"
+    # A device has many paths, relative and linked ones; a network interface has none.
+    channel = os.path.realpath(bus.channel) if os.sep in bus.channel else bus.channel
+    address = f"\0humanoid_control.can.{bus.interface}.{channel}"
     taken = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     deadline = time.monotonic() + (PATIENCE if patience is None else patience)
     while True:
