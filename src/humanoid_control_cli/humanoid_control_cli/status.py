@@ -90,7 +90,8 @@ def _joint_state_listener(status: Status) -> Callable[[Any], None]:
 
 def _safety_listener(status: Status) -> Callable[[Any], None]:
     def listen(message: Any) -> None:
-        level, flags = SafetyLevel(message.level), SafetyFlag(message.flags)
+        level = SafetyLevel(min(message.level, max(SafetyLevel)))
+        flags = SafetyFlag(message.flags)
         status.safety[message.source] = SafetyReport(message.source, level, flags, message.message)
 
     return listen
@@ -100,7 +101,7 @@ def _diagnostics_listener(status: Status) -> Callable[[Any], None]:
     def listen(message: Any) -> None:
         for item in message.status:
             values = {value.key: value.value for value in item.values}
-            level = DiagnosisLevel(item.level[0])
+            level = DiagnosisLevel(min(item.level[0], max(DiagnosisLevel)))
             status.diagnoses[item.name] = Diagnosis(
                 item.name, level, item.message, values, item.hardware_id
             )

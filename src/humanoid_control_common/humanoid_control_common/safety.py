@@ -47,6 +47,7 @@ def _names(flags: SafetyFlag) -> str:
 
 MOST_SOURCES = 32  # a robot has a handful; more is somebody's mistake, and would slow every look
 MOST_NAMED = 3  # reasons told in full
+PACE = 2  # repetitions in a row that make a pace; one may be a latched report told again
 
 
 @dataclass(slots=True)
@@ -55,7 +56,8 @@ class SafetyMonitor:
 
     A source named in `deadlines` [s] that is silent for longer counts as a FAULT; its clock starts
     with the first call that gives a time. Who repeats the same report within `default_deadline` [s]
-    is taken at that: silence for longer counts, too. Who speaks only when something changes is not.
+    twice in a row is taken at that: silence for longer counts, too. Who speaks only when something
+    changes is not.
     """
 
     deadlines: dict[str, float] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class SafetyMonitor:
     _reports: dict[str, SafetyReport] = field(default_factory=dict, init=False)
     _arrival: dict[str, float] = field(default_factory=dict, init=False)
     _held_to: dict[str, float] = field(init=False)  # [s], deadlines in force
+    _repeats: dict[str, int] = field(default_factory=dict, init=False)  # in a row
 
     def __post_init__(self) -> None:
         self._held_to = dict(self.deadlines)
@@ -74,7 +77,9 @@ class SafetyMonitor:
             report = SafetyReport("safety monitor", SafetyLevel.FAULT, message=message)
         source = report.source
         repeated = self._reports.get(source) == report
-        if repeated and now - self._arrival[source] <= self.default_deadline:
+        soon = repeated and now - self._arrival[source] <= self.default_deadline
+        self._repeats[source] = self._repeats.get(source, 0) + 1 if soon else 0
+        if self._repeats[source] >= PACE:
             self._held_to.setdefault(source, self.default_deadline)
         self._reports[source] = report
         self._arrival[source] = now

@@ -123,12 +123,19 @@ def test_a_source_that_speaks_when_something_changes_may_be_silent_for_ever() ->
     assert monitor.problem(1e6) == ""
 
 
+def test_a_latched_report_told_again_is_no_promise_to_repeat_it() -> None:
+    monitor = SafetyMonitor(default_deadline=2.0)
+    for now in (0.0, 0.1, 100.0, 101.0):  # by the publisher of before a restart, and by the new one
+        monitor.report(_report(SafetyLevel.OK), now)
+    assert monitor.problem(1e6) == ""
+
+
 def test_a_deadline_of_ones_own_is_not_replaced_by_the_common_one() -> None:
     monitor = SafetyMonitor({"bus": 10.0}, default_deadline=2.0)
-    for now in (0.0, 1.0):
+    for now in (0.0, 1.0, 2.0):
         monitor.report(_report(SafetyLevel.OK), now)
     assert monitor.problem(9.0) == ""
-    assert "deadline 10 s" in monitor.problem(12.0)
+    assert "deadline 10 s" in monitor.problem(13.0)
 
 
 def test_a_silent_source_that_reported_a_fault_is_told_as_both() -> None:

@@ -1,0 +1,19 @@
+"""What `hc status` makes of messages that others may publish."""
+
+from __future__ import annotations
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from humanoid_control_msgs.msg import SafetyStatus
+
+from humanoid_control_cli import status
+from humanoid_control_common.diagnosis import DiagnosisLevel
+from humanoid_control_common.safety import SafetyLevel
+
+
+def test_levels_nobody_defined_are_taken_for_the_worst() -> None:
+    found = status.Status()
+    status._safety_listener(found)(SafetyStatus(source="bus", level=9, flags=1 << 30))
+    item = DiagnosticStatus(name="pump", level=b"\x09")
+    status._diagnostics_listener(found)(DiagnosticArray(status=[item]))
+    assert found.safety["bus"].level is SafetyLevel.CRITICAL
+    assert found.diagnoses["pump"].level is DiagnosisLevel.STALE
