@@ -31,7 +31,7 @@ from humanoid_control_common.testing import own_domains
 
 BENCHMARKS = Path(__file__).resolve().parent
 PATIENCE = 20.0  # [s] until something that should take one is given up
-END_PATIENCE = 5.0  # [s] a process has to end after a signal
+END_PATIENCE = 15.0  # [s] a process has to end after a signal; `hc up` has several to end itself
 
 
 class BenchmarkError(Exception):

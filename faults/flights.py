@@ -9,26 +9,18 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
-from humanoid_recording.black_box.messages import COUNTERS
+from humanoid_recording.black_box.messages import COUNTERS, TICKS
 from humanoid_recording.black_box.story import read_story
 from humanoid_recording.reader import BagReader
 from humanoid_recording.topics import JOINT_STATES
 from humanoid_recording.whole_writes import BagError
-
-# A tick late by less than a period leaves a gap, too, but those behind it are on time again:
-# so many of them are looked at, and what is missing then is missing. One that is later is an
-# overrun, which the loop counts and the file has.
-BEHIND: Final = 5
-GAP: Final = 1.5  # periods between two ticks
-MISSING: Final = 0.5  # periods by which those behind are late
-_OVERRUNS: Final = "loop: overruns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +31,7 @@ class Flight:
     end: float
     reasons: tuple[str, ...]
     alarms: tuple[tuple[float, str], ...]  # when, and in which words
-    gaps: tuple[tuple[float, float], ...]  # between ticks, which nothing explains: when, how long
+    gaps: tuple[tuple[float, float], ...]  # where ticks are missing: when, how long
     problem: str = ""  # why it can't be read
 
 
@@ -51,7 +43,7 @@ def examine(folder: Path) -> Flight:
     if len(times) != len(counters):
         problem = f"{len(times)} joint states, {len(counters)} counters"
     alarms = [(story.fault + it.time, it.text) for it in story.moments if it.alarm]
-    gaps = () if problem else _gaps(times, counters)
+    gaps = () if problem else _gaps(times, [_tick(data) for data in counters])
     begin, end = story.fault - story.before, story.fault + story.after
     return Flight(begin, end, story.reasons, tuple(alarms), gaps, problem)
 
@@ -75,25 +67,19 @@ def _ticks(folder: Path) -> tuple[list[int], list[bytes]]:
     return times, counters
 
 
-def _gaps(times: list[int], counters: list[bytes]) -> tuple[tuple[float, float], ...]:
-    if len(times) < 3:
-        return ()
-    between = np.diff(np.array(times)) / 1e9
-    period = float(np.median(between))
-    last = len(between) - 2  # behind it nobody can tell
-    found: list[int] = np.flatnonzero(between[:last] > GAP * period).tolist()
+def _gaps(times: list[int], ticks: list[int]) -> tuple[tuple[float, float], ...]:
+    both = zip(pairwise(times), pairwise(ticks), strict=True)
     return tuple(
-        (times[i] / 1e9, float(between[i]))
-        for i in found
-        if between[i : i + BEHIND].sum() - len(between[i : i + BEHIND]) * period > MISSING * period
-        and _overruns(counters[i]) == _overruns(counters[min(i + BEHIND, len(counters) - 1)])
+        (begin / 1e9, (end - begin) / 1e9)
+        for (begin, end), (before, after) in both
+        if after != before + 1
     )
 
 
-def _overruns(data: bytes) -> float:
+def _tick(data: bytes) -> int:
     message = deserialize_message(data, Float64MultiArray)
     labels = [dimension.label for dimension in message.layout.dim]
-    return float(message.data[labels.index(_OVERRUNS)])
+    return int(message.data[labels.index(TICKS)])
 
 
 def main(folder: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-SIZE: Final = "64m"
+SIZE: Final = "256m"  # of memory; the files of a black box that wait to be read have room
 _FILLER: Final = "filler"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, Final
 
 import rclpy
@@ -17,6 +18,7 @@ from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.errors import RefusedError, no_control_process
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware import tune_middleware
+from humanoid_control_common.waking import kept_awake
 
 # [s] between two looks at a condition that no message announces; also how late Ctrl-C may work.
 LOOK_PERIOD: Final = 0.05
@@ -42,11 +44,14 @@ class Client:
         )
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
+        self._awake = ExitStack()
 
     def __enter__(self) -> Client:
+        self._awake.enter_context(kept_awake(self._executor))
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._awake.close()
         self._executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown()

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from rclpy.node import Node
 
+from humanoid_control_common.waking import kept_awake
 from humanoid_controller_manager.authority import LoopAuthority, SwitchAuthority
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from humanoid_controller_manager.ending import Ending, ToldOfTheEnd, end_of
@@ -93,9 +94,10 @@ def _spin(
         services.start()
         facts = manager.robot
         logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004
-        while not stop.is_set() and manager.runner.is_running():
-            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-            manager.loop.heartbeat()
+        with kept_awake(executor):
+            while not stop.is_set() and manager.runner.is_running():
+                executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+                manager.loop.heartbeat()
     finally:
         ending = _stop(manager, companions)
         services.stop()

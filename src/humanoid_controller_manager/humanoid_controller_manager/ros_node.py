@@ -19,6 +19,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware import tune_middleware
+from humanoid_control_common.waking import kept_awake
 from humanoid_controller_manager.ros_logging import forward_logging
 
 SPIN_TIMEOUT: Final = 0.05  # [s] until a request to end is noticed
@@ -59,8 +60,9 @@ def spin_until(node: Node, done: Callable[[], object]) -> None:
     forward_logging(node.get_logger())
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    while not done():
-        executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+    with kept_awake(executor):
+        while not done():
+            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
 
 
 def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ()) -> Node:

@@ -16,6 +16,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.middleware import tune_middleware
+from humanoid_control_common.waking import kept_awake
 from humanoid_viz.board import Board
 from humanoid_viz.node import RosLog, ViewerNode
 from humanoid_viz.page_token import Token, token_for
@@ -89,7 +90,8 @@ def _spinning(node: ViewerNode, waker: Waker) -> Iterator[None]:
     thread = threading.Thread(target=spin, name="ros")
     thread.start()
     try:
-        yield
+        with kept_awake(executor):
+            yield
     finally:
         executor.shutdown()
         thread.join()

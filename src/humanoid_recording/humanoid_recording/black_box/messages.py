@@ -40,8 +40,9 @@ HEARD: Final = {"/diagnostics": DiagnosticArray, "/erob_impedance_manager/state"
 LATCHED: Final = frozenset({SAFETY, DESCRIPTION})
 _FRAME: Final = "base_link"
 _STATEMENTS: Final = 50.0  # [Hz]
+TICKS: Final = "loop: ticks"  # since the start; in a file of which nothing was lost, without a gap
 EXECUTION: Final = "loop: execution [us]"  # of the tick before
-_OWN_COUNTERS: Final = ("loop: overruns", EXECUTION)
+_OWN_COUNTERS: Final = (TICKS, "loop: overruns", EXECUTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class _Counters:
         self._template = Template(message, 1, len(names), stamped=False)
 
     def at(self, tick: np.void) -> Said:
-        own = (float(tick["overruns"]), tick["execution"] * 1e6)
+        own = (float(tick["tick"]), float(tick["overruns"]), tick["execution"] * 1e6)
         limited = tick["limited"].ravel()[self._limited]
         values = np.concatenate([own, tick["counters"], limited])
         return Said(COUNTERS, int(tick["monotonic"]), self._template.filled(0, values[None, :]))

@@ -1,0 +1,41 @@
+"""Waits of the middleware that end in time, whatever becomes of the system's clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Final, Protocol
+
+PERIOD: Final = 0.05  # [s]
+
+
+class Waits(Protocol):
+    """An executor."""
+
+    def wake(self) -> None:
+        """End its wait; it goes on waiting if there is nothing to do."""
+
+
+@contextmanager
+def kept_awake(executor: Waits) -> Iterator[None]:
+    """Wake `executor` every 50 ms while the context is open.
+
+    Fast DDS as the wheels have it (built for an old C library) waits until a moment of the system's
+    clock: set back by an hour, a wait of 50 ms took an hour, and with it timers and Ctrl-C.
+    """
+    ended = Event()
+
+    def wake() -> None:
+        while not ended.is_set():
+            time.sleep(PERIOD)  # of the monotonic clock
+            executor.wake()
+
+    thread = Thread(target=wake, name="wake", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
