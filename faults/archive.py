@@ -94,7 +94,7 @@ class Archive:
                 self._problems.append(f"{path.name} can't be read: {flight.problem}")
             for claim in self._open:
                 self._hold(claim, flight)
-        self._open = [claim for claim in self._open if not claim.settled]
+            self._open = [claim for claim in self._open if not claim.settled]
 
     def _hold(self, claim: Claim, flight: Flight) -> None:
         claim.found = kept(flight, claim.expected)
