@@ -103,7 +103,7 @@ class Campaign:
     def _counted(self, robot: Robot, stalls: Stalls, kind: Kind, seed: int) -> Entry:
         for spoilt in range(ATTEMPTS):
             result = Trial(robot, kind, seed, self._limits).run()
-            held_up = stalls.worst(result.begin, result.end)
+            held_up = max(stalls.worst(result.begin, result.end), result.held_up)
             if not (result.news and held_up) or kind.starves or spoilt + 1 == ATTEMPTS:
                 break
             self._say(f"  held up for {held_up * 1e3:.0f} ms: again ({result.violations})")
@@ -114,7 +114,7 @@ def _failed(kind: Kind, seed: int, begin: float, error: str) -> Entry:
     """A trial after which the robot could not even be restarted."""
     wrong = (f"not well again: {error}",)
     return Entry(
-        Result(seed, kind.name, "", "", None, wrong, begin, time.monotonic(), None), 0, 0.0
+        Result(seed, kind.name, "", "", None, wrong, begin, time.monotonic(), None, 0.0), 0, 0.0
     )
 
 

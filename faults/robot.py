@@ -91,6 +91,10 @@ class Robot:
             said = f"{witness.now.status_message!r}, {self.ailing()}, {obeyed}"
             raise NotHealthyError(f"mode {witness.now.mode}: {said}")
 
+    def held_up(self) -> float:
+        """Longest time [s] this machine had none for the virtual robot, since the last call."""
+        return max((length for _, length in self.twin.pauses()), default=0.0)
+
     def record(self) -> None:
         """Start the black box, if it doesn't run, and wait until it watches. NotHealthyError."""
         self.witness.recording = False

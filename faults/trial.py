@@ -43,6 +43,7 @@ class Result:
     begin: float  # [s] monotonic
     end: float
     expected: Expected | None  # what the black box must have kept; None: nothing
+    held_up: float  # [s] longest time this machine had none for the virtual robot
     known: str = ""  # why this was to be expected of the kind
 
     @property
@@ -61,10 +62,12 @@ class Trial:
         self._scene = Scene(robot, dice, situation, dice.choice(kind.joints), None)
         self._violations: list[str] = []
         self._expected: Expected | None = None
+        self._held_up = 0.0
 
     def run(self) -> Result:
         """From DAMPING to DAMPING. Raises NotHealthyError if that can't be had at either end."""
         begin = time.monotonic()
+        self._robot.held_up()
         self._robot.healthy()
         self._robot.witness.forget()
         verdict = None
@@ -87,6 +90,7 @@ class Trial:
             begin,
             time.monotonic(),
             self._expected,
+            max(self._held_up, self._robot.held_up()),
             self._kind.known,
         )
 
@@ -157,9 +161,21 @@ class Trial:
             killed = kind.filed is Filed.END
             self._expected = Expected(wall, until, heard.words, killed)
         kind.mend(scene)
-        spared = kind.spared(scene)
-        window = Window(fault=fault, end=end, spared=spared, follows=kind.follows, jump=kind.jump)
+        window = Window(
+            fault=fault,
+            end=end,
+            spared=kind.spared(scene),
+            follows=kind.follows,
+            jump=kind.jump,
+        )
+        return self._judged(window, fallen=fallen)
+
+    def _judged(self, window: Window, *, fallen: bool) -> Verdict:
+        """By the truth."""
+        robot, kind = self._robot, self._kind
+        self._held_up = robot.held_up()
         recording = robot.twin.recorded()
+        robot.held_up()  # what that took is nobody's fault
         verdict = judge(recording, self._limits, window)
         self._violations += verdict.violations
         if fallen:

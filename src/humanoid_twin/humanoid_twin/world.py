@@ -1,5 +1,6 @@
 """Time of the virtual robot: what happens on its buses, in its drives and joints, in order."""
 
+from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
@@ -7,6 +8,10 @@ from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.firmware import STEP, Physics
 
 _STEP_TIME: Final = round(STEP * 1e9)  # [ns]
+_PAUSE: Final = (
+    8_000_000  # [ns] a robot on the wall clock is never left alone so long, unless held up
+)
+_MOST_PAUSES: Final = 1000
 
 
 class Side(Protocol):
@@ -37,6 +42,7 @@ class World:
         self.plant = plant
         self.moment = moment
         self._sides: list[Side] = []
+        self.pauses: deque[tuple[int, int]] = deque(maxlen=_MOST_PAUSES)  # end, and length [ns]
         self._next_step = _STEP_TIME
         self.on_step: Callable[[int], None] = lambda _now: None  # told the time of each step [ns]
 
@@ -57,6 +63,8 @@ class World:
     def advance(self, now: int) -> None:
         """Run buses, drives and plant until `now` [ns]."""
         moment = self.moment
+        if now - moment.now > _PAUSE:
+            self.pauses.append((now, now - moment.now))
         while True:
             due, event = None, self._next_step
             for side in self._sides:

@@ -107,3 +107,10 @@ def test_the_same_happens_in_one_advance_as_in_many(stops, periods):
         parts.advance(stop)
     assert found == expected
     assert expected == sorted(expected, key=lambda event: event[1])
+
+
+def test_how_long_it_was_left_alone_is_told():
+    world, _ = world_of(10**12)
+    for now in (5, 10, 40, 45):
+        world.advance(now * MILLISECOND)
+    assert list(world.pauses) == [(40 * MILLISECOND, 30 * MILLISECOND)]

@@ -75,3 +75,10 @@ class TimedControl(ControlClient):
     def epoch(self) -> float:
         """The machine's monotonic clock when that was 0 [s] (wall clock only)."""
         return float(self._ask("epoch"))
+
+    def pauses(self) -> list[tuple[float, float]]:
+        """When it was held up for more than 8 ms since the last call: end, in its time, length [s].
+
+        What its buses answered meanwhile came late. Wall clock only.
+        """
+        return [(end, length) for end, length in self._ask("pauses")]

@@ -57,6 +57,16 @@ class TimeCommands:
             raise TwinError("a stepped clock has no epoch")
         return self.clock.epoch / 1e9
 
+    def pauses(self) -> list[tuple[float, float]]:
+        """When it was held up for more than 8 ms since the last call: end, length [s].
+
+        Wall clock only.
+        """
+        self.epoch()
+        found = [(end / 1e9, length / 1e9) for end, length in self.world.pauses]
+        self.world.pauses.clear()
+        return found
+
 
 class JointTruth(TypedDict):
     """One joint as it is, whatever its drive believes."""

@@ -118,6 +118,7 @@ REFUSALS = [
     (lambda control: control.obstacle((0, 0, 0), (0, 1, 1)), "size"),
     (lambda control: control.record(-1.0), "can't record"),
     (lambda control: control.epoch(), "stepped clock has no epoch"),
+    (lambda control: control.pauses(), "stepped clock has no epoch"),
     (lambda control: control._ask("explode"), "no command 'explode'; there are advance, "),
 ]
 
