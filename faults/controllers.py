@@ -24,8 +24,8 @@ def write_controllers(folder: Path) -> Path:
     poses = content["standby_controller"]["ros__parameters"]["poses"]
     for pose, seconds in _DURATIONS.items():
         poses[pose]["duration"] = seconds
-    # Each is removed when it was read; on a busy machine that takes its time.
-    content["black_box"] = {"ros__parameters": {"most_files": 30, "most_megabytes": 200.0}}
+    # The disk they are on is small; each is removed when it was read, which may take its time.
+    content["black_box"] = {"ros__parameters": {"most_files": 8, "most_megabytes": 40.0}}
     file = folder / "campaign_controllers.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return file

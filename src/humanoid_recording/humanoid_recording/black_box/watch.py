@@ -24,11 +24,13 @@ class Due:
     """A file is to be made now; `seen` is the number of events of each ring that are in it.
 
     `fault`: when the first of the reasons was noted [ns, monotonic]; None: only now.
+    `whole`: the control process had ended before; nothing is written behind it.
     """
 
     reasons: tuple[str, ...]
     fault: int | None
     seen: tuple[int, int]
+    whole: bool
 
 
 class Watch:
@@ -74,7 +76,8 @@ class Watch:
         fault = self._first_alarm
         if not at_once and fault is not None and now < fault / 1e9 + AFTERWARDS:
             return None
-        return Due(tuple(reasons), fault, (self._alarms[0].seen, self._alarms[1].seen))
+        seen = self._alarms[0].seen, self._alarms[1].seen
+        return Due(tuple(reasons), fault, seen, whole=ended or lost)
 
     def saved(self, due: Due) -> None:
         """There is a file of it."""
@@ -83,7 +86,8 @@ class Watch:
         now = self._clock()
         self._not_before = now + PAUSE
         self._told_still = self._told_still or self._stands_still(now)
-        if self.file.words[Word.ENDED] or not self.file.writer_lives():
+        # One that ended while the file was made has something left to tell.
+        if due.whole:
             self.over = True
             self.file.remove()
 

@@ -15,7 +15,7 @@ from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.flight_file import files_of_domain
+from humanoid_control_common.flight_file import FlightFile, files_of_domain
 from humanoid_control_common.flight_layout import EventKind
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_recording.black_box.box import Box
@@ -236,6 +236,48 @@ def test_what_a_control_process_left_that_was_killed_is_saved_at_the_start(
     assert "(pid 4000000) was killed" in lines(bag)[-1]
     assert len(messages(bag)["/prime/joint_states"]) == 500
     assert files_of_domain(tmp_path / "memory") == [], "it is on the disk now"
+
+
+def test_a_control_process_killed_while_a_file_is_made_is_in_the_next_one(
+    flights: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = Watched(flights, tmp_path, free=lambda _folder: meanwhile() or 10**12)
+
+    def meanwhile() -> None:  # room is looked for after the memory was copied
+        watched.flight.tick(50)
+        monkeypatch.setattr(FlightFile, "writer_lives", lambda _file: False)
+
+    watched.run(5)
+    watched.flight.event(EventKind.FALL, "fell")
+    watched.run(3)
+    watched.box.finish()
+    latest, first = watched.store.files()
+    assert "fell" in lines(first)[-1]
+    assert "was killed, or crashed" in lines(latest)[-1]
+    latest_ticks, first_ticks = (
+        len(messages(bag)["/prime/joint_states"]) for bag in (latest, first)
+    )
+    assert latest_ticks >= first_ticks + 50
+    assert files_of_domain(tmp_path / "memory") == [], "both are on the disk now"
+
+
+def test_a_fault_and_the_end_while_a_file_is_made_are_in_the_next_one(
+    flights: Any, tmp_path: Path
+) -> None:
+    watched = Watched(flights, tmp_path, free=lambda _folder: meanwhile() or 10**12)
+    left = [None]
+
+    def meanwhile() -> None:
+        if left:
+            left.pop()
+            watched.flight.event(EventKind.FALL, "fell again")
+            watched.flight.end()
+
+    watched.run(5)
+    watched.flight.event(EventKind.FALL, "fell")
+    watched.run(3, ticking=False)
+    watched.box.finish()
+    assert ["fell again" in lines(bag)[-1] for bag in watched.store.files()] == [True, False]
 
 
 def test_a_control_process_that_never_came_up_leaves_nothing(flights: Any, tmp_path: Path) -> None:
