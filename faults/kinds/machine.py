@@ -128,7 +128,6 @@ KINDS: Final = (
         starts=STIFF,
         within=1.0,
         watched=1.0,
-        said="ROS side silent|impedance manager silent|silent",
         spared=wrists,
         starves=True,
     ),
