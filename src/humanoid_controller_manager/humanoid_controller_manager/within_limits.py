@@ -10,11 +10,10 @@ from humanoid_control_common.joints import FloatArray, JointLimits
 from humanoid_control_common.surface import JointCommand, JointState
 
 ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
-CALM: Final = 0.5  # of the velocity limit; what moves faster is looked at more closely
 
 # Rows of the array of quantities, each of which has its bound in the same row of another array.
-# 0-4: the command itself, as in JointCommand.array; 8, 9: the first two rows of JointState.array.
-_EFFORT, _STEP, _SPRING, _TORQUE, _MEASURED = 2, 5, 6, 7, 8
+# 0-4: the command itself, as in JointCommand.array.
+_EFFORT, _STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT = 2, 5, 6, 7, 8, 9
 
 
 class WithinLimits:
@@ -30,19 +29,21 @@ class WithinLimits:
         count = effort.shape[0]
         lower, upper = limits.target_lower, limits.target_upper
         self._effort = effort
-        centre, half = (lower + upper) / 2.0, (upper - lower) / 2.0 * (1.0 - ROUNDING)
+        self._centre = (lower + upper) / 2.0
         zeros = np.zeros(count)
-        self._command_centre = np.array([centre, zeros, zeros, zeros, zeros])
-        self._measured_centre = self._command_centre[:2]
-        self._brakes = Brakes(limits, centre, half)
+        self._command_centre = np.array([self._centre, zeros, zeros, zeros, zeros])
+        half = (upper - lower) / 2.0 * (1.0 - ROUNDING)
         gains = np.full((2, count), np.inf) if limits.gains is None else limits.gains
-        rows = [half, limits.velocity, effort, *gains, zeros, effort, effort]
-        self._bounds = np.array([*rows, self._brakes.far_from_ends, CALM * limits.velocity])
-        self._quantities = np.zeros(self._bounds.shape)
-        self._beyond = np.zeros(self._bounds.shape, dtype=np.bool_)
+        rows = [half, limits.velocity, effort, *gains, zeros, effort, effort, half, half]
+        self._bounds = np.array(rows)
+        self._quantities = np.zeros((len(rows), count))
+        self._beyond = np.zeros((len(rows), count), dtype=np.bool_)
         self._command = self._quantities[:_STEP]
         self._torques = self._quantities[_SPRING : _TORQUE + 1]
-        self._measured = self._quantities[_MEASURED:]
+        self._braked = self._quantities[_BRAKED_VELOCITY:]
+        self._by_velocity, self._by_effort = _inverse_gains(limits)
+        self._has_brake = bool(self._by_velocity.any())
+        self._scratch = np.empty(count)
         self.efforts_changed()
 
     def set_step(self, step: FloatArray) -> None:
@@ -62,60 +63,37 @@ class WithinLimits:
         `gains` (2, n) are the stiffness and damping that act, `reference` [rad] (n,) is where the
         targets were in the tick before.
         """
-        quantities, torques, measured = self._quantities, self._torques, state.array[:2]
+        quantities, torques = self._quantities, self._torques
         spring, torque = torques
         np.subtract(command.array, self._command_centre, self._command)
         np.subtract(command.position, reference, quantities[_STEP])
-        np.subtract(command.array[:2], measured, torques)
+        np.subtract(command.array[:2], state.array[:2], torques)
         np.multiply(torques, gains, torques)
         np.add(torque, spring, torque)
         np.add(torque, command.effort, torque)
-        np.subtract(measured, self._measured_centre, self._measured)
+        if self._has_brake:
+            self._fill_braked(state, command)
         np.abs(quantities, quantities)
         np.greater(quantities, self._bounds, self._beyond)
-        if not np.count_nonzero(self._beyond):
-            return True
-        return not np.count_nonzero(self._beyond[:_MEASURED]) and self._brakes(state, command)
+        return not np.count_nonzero(self._beyond)
 
-
-class Brakes:
-    """Whether soft ends leave a command as it is.
-
-    Args:
-        centre: of the range of targets [rad] (n,).
-        half: half of its width [rad] (n,).
-
-    `far_from_ends` [rad] (n,) is the distance from the centre within which they do, as long as the
-    command is within the joint's limits and the joint moves calmly; negative: nowhere for certain.
-    """
-
-    def __init__(self, limits: JointLimits, centre: FloatArray, half: FloatArray) -> None:
-        count = centre.shape[0]
-        self._centre, self._half = centre, half
-        self._inverse_gains = _inverse_gains(limits)
-        self._where = np.zeros((2, count))  # slowed down from the velocity, by the effort
-        self._scratch = np.empty(count)
-        by_velocity, by_effort = self._inverse_gains * [limits.velocity, limits.effort]
-        needed = np.maximum(by_velocity, CALM * by_velocity + by_effort)
-        self.far_from_ends = np.where(needed > 0.0, half - needed, np.inf)
-
-    def __call__(self, state: JointState, command: JointCommand) -> bool:
-        """Whether no joint would leave its range, were it slowed down by its brakes only."""
+    def _fill_braked(self, state: JointState, command: JointCommand) -> None:
+        """Where the joints would be asked to go, were they slowed down by their brakes only."""
+        velocity, effort = self._braked
         if not np.count_nonzero(command.array[1:3]):
-            return True
-        velocity, effort = self._where
-        scratch, inverse = self._scratch, self._inverse_gains
+            self._braked.fill(0.0)
+            return
+        scratch, by_velocity = self._scratch, self._by_velocity
         np.subtract(state.position, self._centre, scratch)
-        np.multiply(command.velocity, inverse[0], velocity)
+        np.multiply(command.velocity, by_velocity, velocity)
         np.add(velocity, scratch, velocity)
-        effort.fill(0.0)
-        if np.count_nonzero(command.effort):
-            np.multiply(command.effort, inverse[1], effort)
-            np.add(effort, scratch, effort)
-            np.multiply(state.velocity, inverse[0], scratch)
-            np.add(effort, scratch, effort)
-        np.abs(self._where, self._where)
-        return not np.count_nonzero(self._where > self._half)
+        if not np.count_nonzero(command.effort):
+            effort.fill(0.0)
+            return
+        np.multiply(command.effort, self._by_effort, effort)
+        np.add(effort, scratch, effort)
+        np.multiply(state.velocity, by_velocity, scratch)
+        np.add(effort, scratch, effort)
 
 
 def _inverse_gains(limits: JointLimits) -> FloatArray:
