@@ -27,24 +27,20 @@ def main(arguments: Sequence[str]) -> int:
     words = [word for word in arguments if word not in only]
     codes = []
     if only != {INTEGRATION}:
-        codes.append(_side_by_side(_cores(), PURE, words))
+        codes.append(_side_by_side(PURE, words))
     if only != {UNIT}:
         codes.append(_in_wall_time(words))
     return _worst(codes)
 
 
-def _cores() -> int:
-    return min(os.cpu_count() or 1, 8)
-
-
-def _side_by_side(workers: int, marks: str, words: Sequence[str]) -> int:
-    return _run(["-n", str(workers), "--dist", "worksteal", "-m", marks, *words])
+def _side_by_side(marks: str, words: Sequence[str]) -> int:
+    workers = str(min(os.cpu_count() or 1, 8))
+    return _run(["-n", workers, "--dist", "worksteal", "-m", marks, *words])
 
 
 def _in_wall_time(words: Sequence[str]) -> int:
     slow = [*SLOWEST, *words]
-    # Programs wait for one another a third of the time: one more than there are cores.
-    codes = [_side_by_side(_cores() + 1, PROGRAMS, slow), _run(["-m", ALONE, *slow])]
+    codes = [_side_by_side(PROGRAMS, slow), _run(["-m", ALONE, *slow])]
     if _worst(codes) == FAILED:
         sys.stdout.write("\nonce more, what failed of the tests in wall time:\n")
         sys.stdout.flush()

@@ -86,8 +86,8 @@ def test_a_refusal_gives_the_reason_until_the_next_accepted_intent(robot, client
 
 def test_a_mode_that_does_not_exist_is_refused_with_the_list_of_those_that_do(onlooker):
     onlooker.request(9)
+    onlooker.until(lambda: "no mode 9" in onlooker.now.status_message, "the refusal")
     assert onlooker.now.mode == ControlMode.ZERO_TORQUE
-    assert "no mode 9" in onlooker.now.status_message
     assert "1 DAMPING" in onlooker.now.status_message
 
 
