@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from faults.hogs import more_urgent, ordinary, urgent
@@ -79,6 +80,8 @@ def _room_again(scene: Scene) -> None:
     let_go(scene)
 
 
+_urgently: Final = partial(Kind, within=1.0, spared=wrists, starves=True)
+
 KINDS: Final = (
     *(
         Kind(
@@ -121,24 +124,18 @@ KINDS: Final = (
         recovery=Recovery.RESTART,
         filed=Filed.END,
     ),
-    Kind(
+    _urgently(
         name="machine: urgent programs take the processors from all but the loop",
         inject=_urgent,
         outcome=Outcome.EITHER,  # the kernel leaves all others a part of each second
         starts=STIFF,
-        within=1.0,
         watched=1.0,
-        spared=wrists,
-        starves=True,
     ),
-    Kind(
+    _urgently(
         name="machine: urgent programs take the processors from the loop, too",
         inject=_starved,
         outcome=Outcome.OFF,
-        within=1.0,
         watched=1.2,
-        spared=wrists,
-        starves=True,
     ),
     Kind(
         name="machine: other programs take the processors",

@@ -82,8 +82,9 @@ def _record_and_let_go(scene: Scene) -> None:
     let_go(scene)
 
 
-_impedance: Final = partial(Kind, inject=_send(IMPEDANCE, signal.SIGSTOP))
-_go_on: Final = _send(IMPEDANCE, signal.SIGCONT)
+_impedance: Final = partial(
+    Kind, inject=_send(IMPEDANCE, signal.SIGSTOP), mend=_send(IMPEDANCE, signal.SIGCONT)
+)
 
 KINDS: Final = (
     Kind(
@@ -120,7 +121,6 @@ KINDS: Final = (
     ),
     _impedance(
         name="process: impedance manager stopped for a while",
-        mend=_go_on,
         starts=STIFF,
         within=1.0,
         watched=1.2,
@@ -129,7 +129,6 @@ KINDS: Final = (
     ),
     _impedance(
         name="process: impedance manager stopped while nothing is stiff",
-        mend=_go_on,
         starts=(Start.ZERO_TORQUE, Start.DAMPING),
         outcome=Outcome.STAYS,
         watched=0.8,

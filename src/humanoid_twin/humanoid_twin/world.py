@@ -8,9 +8,8 @@ from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.firmware import STEP, Physics
 
 _STEP_TIME: Final = round(STEP * 1e9)  # [ns]
-_PAUSE: Final = (
-    8_000_000  # [ns] a robot on the wall clock is never left alone so long, unless held up
-)
+# A robot on the wall clock is never left alone so long, unless this machine is held up.
+_PAUSE: Final = 8_000_000  # [ns]
 _MOST_PAUSES: Final = 1000
 
 
