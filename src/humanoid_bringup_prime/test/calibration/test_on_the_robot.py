@@ -30,6 +30,7 @@ COUNT = 2 * pi / 524288  # [rad] of an eRob's encoder
 SOFTEST = 0.02  # [rad] that a stop may yield when it is reached at the speed of these hands
 CLOSE = 0.3  # [rad] from the stop
 AT_REST = 0.001  # [rad/s]
+REST = 0.06  # [s] at a stop, until its angle has come through the ring to the session
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20))]
 
 
@@ -63,6 +64,7 @@ class Operator:
         for stop, sign in ((limits.high, 1), (limits.low, -1)):
             self.push(joint, sign * hand.far, lambda s=stop: abs(s - self.truth(joint)) < CLOSE)
             self.push(joint, sign * hand.near, lambda s=stop, d=sign: self.rests_at(joint, s, d))
+            self.bench.run(REST)
         self.push(joint, hand.far, lambda: self.truth(joint) > min(0.0, limits.high) - CLOSE)
         self.push(joint, 0.0, lambda: True)
         recording = self.control.recorded()
