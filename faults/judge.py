@@ -16,7 +16,9 @@ from prime_description import expand
 # Of the limits in the robot's description. Targets move at the speed limit at most, and joints
 # swing beyond their targets; beyond this the loop itself takes a joint for a runaway.
 SPEED: Final = 1.5
-EFFORT: Final = 1.0
+# The loop bounds the sum of the law by its own measurements; those of the motor are up to a period
+# of the loop newer.
+EFFORT: Final = 1.02
 # What a following target may pull with: a joint that moves with 0.5 rad/s is 40 ms ahead of it.
 FOLLOWING: Final = 1.0  # [Nm]
 # Within one period of the loop a joint may leave the course it was on by so much: a torque of 2 Nm
