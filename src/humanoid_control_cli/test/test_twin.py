@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
+from humanoid_twin.ethercat.veth import remove_veth
 
 UP = "Prime is up"
 needs_rights = pytest.mark.skipif(
@@ -48,12 +49,17 @@ def test_the_virtual_robot_comes_up_with_the_real_stack_and_one_interrupt_ends_a
 
 @needs_rights
 def test_a_virtual_robot_that_dies_is_named_and_ends_the_rest(hc) -> None:
+    before = cables()
     up = hc("up", "twin", "--no-viewer")
-    up.wait_for("robot: 10 drives on hcs")
-    os.kill(up.descendant("/humanoid_twin/robot"), signal.SIGKILL)
-    assert up.finish() == 137, up.text
-    assert "hc        | robot ended: SIGKILL; stopping the others" in up.lines
-    assert not up.descendants()
+    try:
+        up.wait_for("robot: 10 drives on hcs")
+        os.kill(up.descendant("/humanoid_twin/robot"), signal.SIGKILL)
+        assert up.finish() == 137, up.text
+        assert "hc        | robot ended: SIGKILL; stopping the others" in up.lines
+        assert not up.descendants()
+    finally:
+        for end in sorted(cables() - before)[:1]:
+            remove_veth(end)  # the robot it belonged to can't any more
 
 
 def test_a_bus_alone_is_a_serial_port_until_the_interrupt(hc, tmp_path: Path) -> None:
