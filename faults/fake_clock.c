@@ -1,8 +1,14 @@
 /* Preloaded into a process: its CLOCK_REALTIME is off by what the file $FAKE_CLOCK says (int64 [s]).
 
-   The clock of the machine stays as it is, and so do the monotonic ones. */
+   The clock of the machine stays as it is, and so do the monotonic ones. Waits until a moment of
+   CLOCK_REALTIME end at that moment of the process's clock, also when that is set back meanwhile; what
+   isn't shown is that setting it forward ends them early. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -44,4 +50,50 @@ time_t time(time_t *out) {
   clock_gettime(CLOCK_REALTIME, &now);
   if (out) *out = now.tv_sec;
   return now.tv_sec;
+}
+
+/* Moments that can only be of CLOCK_REALTIME: of a condition variable nobody knows the clock. */
+static int is_realtime(const struct timespec *moment) { return moment->tv_sec > 1000000000; }
+
+/* Call `wait`, an expression with the moment `real` of the kernel's clock, until it ends in time. */
+#define WAIT_UNTIL(moment, timed_out, wait)                                                        \
+  for (;;) {                                                                                       \
+    int64_t begun = *offset;                                                                       \
+    struct timespec real = *(moment);                                                              \
+    if (is_realtime(moment)) real.tv_sec -= begun;                                                 \
+    int result = (wait);                                                                           \
+    if (!(timed_out) || *offset >= begun || !is_realtime(moment)) return result;                   \
+  }
+
+/* The one programs are linked to: without its version the oldest one would be found. */
+static void *next(const char *name, const char *version) {
+  void *found = dlvsym(RTLD_NEXT, name, version);
+  return found ? found : dlsym(RTLD_NEXT, name);
+}
+
+int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                           const struct timespec *restrict moment) {
+  static int (*wait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+  if (!wait) wait = next("pthread_cond_timedwait", "GLIBC_2.3.2");
+  WAIT_UNTIL(moment, result == ETIMEDOUT, wait(condition, mutex, &real))
+}
+
+int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                           clockid_t clock, const struct timespec *restrict moment) {
+  static int (*wait)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+  if (!wait) wait = next("pthread_cond_clockwait", "GLIBC_2.30");
+  WAIT_UNTIL(moment, result == ETIMEDOUT, wait(condition, mutex, clock, &real))
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
+                            const struct timespec *restrict moment) {
+  static int (*lock)(pthread_mutex_t *, const struct timespec *);
+  if (!lock) lock = next("pthread_mutex_timedlock", "GLIBC_2.2.5");
+  WAIT_UNTIL(moment, result == ETIMEDOUT, lock(mutex, &real))
+}
+
+int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict moment) {
+  static int (*wait)(sem_t *, const struct timespec *);
+  if (!wait) wait = next("sem_timedwait", "GLIBC_2.2.5");
+  WAIT_UNTIL(moment, result && errno == ETIMEDOUT, wait(semaphore, &real))
 }

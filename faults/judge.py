@@ -24,6 +24,9 @@ FOLLOWING: Final = 1.0  # [Nm]
 # Within one period of the loop a joint may leave the course it was on by so much: a torque of 2 Nm
 # does that to a wrist, one of 15 Nm to a shoulder.
 JUMP: Final = 0.03  # [rad]
+# The same where it is told to go at its full speed at once: that is 3.1 rad/s, and damping of
+# 2 Nm s/rad pulls with 6 Nm then.
+HURRY: Final = 0.06  # [rad]
 JUMP_TIME: Final = 20  # [ms]
 SETTLED: Final = 0.05  # [s] it must have been soft at the end
 

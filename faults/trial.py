@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from faults.heard import GRACE, Heard
+from faults.heard import FALLEN, GRACE, Heard
 from faults.judge import Limits, Verdict, Window, judge, stiff
 from faults.kept import Expected
 from faults.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
@@ -74,8 +74,9 @@ class Trial:
         with self._loaded():
             if self._reached():
                 with self._streaming():
-                    verdict = self._struck()
-            else:
+                    if self._remains():
+                        verdict = self._struck()
+            if verdict is None:
                 now = self._robot.witness.now
                 self._violations.append(f"not reached: mode {now.mode}, {now.status_message!r}")
         self._recovered()
@@ -132,6 +133,13 @@ class Trial:
             return finished and witness.now.mode == Mode.STANDBY
         return witness.asked(Mode.REMOTE, PATIENCE)
 
+    def _remains(self) -> bool:
+        """Whether the robot is still in its mode, and well, when the fault is due."""
+        robot, situation = self._robot, self._scene.situation
+        robot.pass_until(robot.twin.time() + situation.wait)
+        now = robot.witness.now
+        return now.mode == MODES[situation.start] and not now.status_message.startswith(FALLEN)
+
     @contextmanager
     def _streaming(self) -> Iterator[None]:
         scene = self._scene
@@ -143,7 +151,6 @@ class Trial:
 
     def _struck(self) -> Verdict:
         robot, kind, scene = self._robot, self._kind, self._scene
-        robot.pass_until(robot.twin.time() + scene.situation.wait)
         heard = Heard(robot.witness, kind, MODES[scene.situation.start], scene.joint)
         fault, wall = robot.twin.time(), time.time()
         try:

@@ -8,7 +8,7 @@ from typing import Final
 
 from humanoid_control_msgs.msg import MITCommand
 
-from faults.judge import JUMP
+from faults.judge import HURRY, JUMP
 from faults.kind import Kind, Outcome, Scene
 from faults.situation import Start
 from faults.stream import Stream
@@ -98,9 +98,8 @@ _STREAMED: Final = (
     ("stream of 1 kHz", _flood),
 )
 _QUICK: Final = ("NaN position", "stream ends")
-# [rad] A joint may be told its full speed at once (damping of 2 Nm s/rad pulls with 6 Nm then), or
-# its full effort: 9 Nm turn a wrist of 0.015 kg m2 by so much in 20 ms.
-_HURRY: Final = {"huge velocity": 0.06, "huge effort": 0.12}
+# [rad] 9 Nm, the full effort of a wrist of 0.015 kg m2, turn it by 0.12 rad in 20 ms.
+_JUMPS: Final = {"huge velocity": HURRY, "huge effort": 0.12}
 
 
 def _kind(name: str, inject: Callable[[Scene], None]) -> Kind:
@@ -110,7 +109,7 @@ def _kind(name: str, inject: Callable[[Scene], None]) -> Kind:
         starts=_REMOTE,
         outcome=Outcome.STAYS,
         watched=0.6,
-        jump=_HURRY.get(name, JUMP),
+        jump=_JUMPS.get(name, JUMP),
         quick=name in _QUICK,
     )
 

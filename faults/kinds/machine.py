@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from faults.hogs import more_urgent, ordinary, urgent
+from faults.judge import HURRY
 from faults.kind import RING, Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from faults.kinds.can import wrists
 from faults.kinds.operators import STOP, let_go, stop
@@ -80,7 +81,8 @@ def _room_again(scene: Scene) -> None:
     let_go(scene)
 
 
-_urgently: Final = partial(Kind, within=1.0, spared=wrists, starves=True)
+# Targets that come late are caught up with at full speed.
+_urgently: Final = partial(Kind, within=1.0, spared=wrists, starves=True, jump=HURRY)
 
 KINDS: Final = (
     *(
