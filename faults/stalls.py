@@ -1,6 +1,7 @@
 """Moments in which this machine had no time for the robot, noticed by processes that only wait.
 
-One on each core, as urgent as the control loop, and an ordinary one. Run as
+One on each core, as urgent as the control loop, that sends itself datagrams, too: what carries
+frames from one interface to another is the kernel's own, and not urgent. And an ordinary one. Run as
 `python -m faults.stalls CORE` (-1: an ordinary one) each says on stdout, for every gap that is too
 long, when it ended [s, monotonic] and how long it was [s].
 """
@@ -8,6 +9,7 @@ long, when it ended [s, monotonic] and how long it was [s].
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -21,6 +23,7 @@ from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_real
 URGENT: Final = 0.008  # [s] a loop of 50 Hz and its buses don't always survive
 ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, doesn't
 _SLEEP: Final = 0.001  # [s]
+_LOST: Final = 0.5  # [s]
 
 
 class Stalls:
@@ -67,13 +70,22 @@ class Stalls:
 def _watch(core: int) -> None:
     """Never returns."""
     limit = ORDINARY
+    mirror = None
     if core >= 0:
         limit = URGENT
         os.sched_setaffinity(0, {core})
         make_thread_realtime(LOOP_PRIORITY)
+        mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        mirror.bind(("127.0.0.1", 0))
+        mirror.connect(mirror.getsockname())
+        mirror.settimeout(_LOST)
     before = time.monotonic()
     while True:
         time.sleep(_SLEEP)
+        if mirror:
+            mirror.send(b"there")
+            with suppress(TimeoutError):
+                mirror.recv(8)
         now = time.monotonic()
         if now - before > limit:
             sys.stdout.write(f"{now} {now - before}\n")
