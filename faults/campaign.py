@@ -104,7 +104,8 @@ class Campaign:
         for spoilt in range(ATTEMPTS):
             result = Trial(robot, kind, seed, self._limits).run()
             held_up = max(stalls.worst(result.begin, result.end), result.held_up)
-            if not (result.news and held_up) or kind.starves or spoilt + 1 == ATTEMPTS:
+            own = kind.starves and result.verdict is not None
+            if not (result.news and held_up) or own or spoilt + 1 == ATTEMPTS:
                 break
             self._say(f"  held up for {held_up * 1e3:.0f} ms: again ({result.violations})")
         return Entry(result, spoilt, held_up)

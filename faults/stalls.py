@@ -1,9 +1,9 @@
 """Moments in which this machine had no time for the robot, noticed by processes that only wait.
 
 One on each core, as urgent as the control loop, that sends itself datagrams, too: what carries
-frames from one interface to another is the kernel's own, and not urgent. And an ordinary one. Run as
-`python -m faults.stalls CORE` (-1: an ordinary one) each says on stdout, for every gap that is too
-long, when it ended [s, monotonic] and how long it was [s].
+frames from one interface to another is the kernel's own, and not urgent. And an ordinary one.
+Run as `python -m faults.stalls CORE` (-1: an ordinary one) each says on stdout, for every gap that
+is too long, when it ended [s, monotonic] and how long it was [s].
 """
 
 from __future__ import annotations
