@@ -120,7 +120,7 @@ class LimitStage:
         begins = not self._stiffness
         self._stiffness = content
         np.greater(stiffness, 0.0, out=self._acts)
-        return begins or not np.array_equal(self._acts, self._acted)
+        return begins or bool(np.count_nonzero(self._acts != self._acted))
 
     def _acting_gains(self, command: JointCommand) -> FloatArray:
         """Stiffness and damping that act, (2, n). A drive with gains of its own damps by itself."""

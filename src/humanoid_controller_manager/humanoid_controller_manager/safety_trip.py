@@ -97,9 +97,9 @@ class SafetyTrip:
             self._bound_age = bound_age
             np.multiply(self._limit, self._bound_age, out=self._bounds[_POSITION])
         moves = self._moves
-        np.subtract(state.array[:2], self._good, out=moves)
-        np.abs(moves, out=moves)
-        np.greater(moves, self._bounds, out=self._beyond)
+        np.subtract(state.array[:2], self._good, moves)
+        np.abs(moves, moves)
+        np.greater(moves, self._bounds, self._beyond)
         if self._struck or np.count_nonzero(self._beyond):
             return self._look_closely(state)
         self._believe(state)
