@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Final, Self
 
@@ -21,6 +21,9 @@ from faults.programs import WITH_US
 from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
 
 URGENT: Final = 0.008  # [s] a loop of 50 Hz and its buses don't always survive
+# Nor two gaps that make two frames in a row late: the ring is waited for 2 ms, a watcher sleeps 1 ms.
+SHORT: Final = 0.003  # [s]
+IN_A_ROW: Final = 0.03  # [s] from one to the next, at 50 Hz
 ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, doesn't
 _SLEEP: Final = 0.001  # [s]
 _LOST: Final = 0.5  # [s]
@@ -59,7 +62,7 @@ class Stalls:
                 at, length = line.split()
                 self._gaps.append((float(at), float(length)))
         self._gaps = [gap for gap in self._gaps if gap[0] >= begin]
-        return max((length for at, length in self._gaps if at - length <= end), default=0.0)
+        return longest([(at, length) for at, length in self._gaps if at - length <= end])
 
     def _outputs(self) -> Iterator[IO[bytes]]:
         for watcher in self._watchers:
@@ -67,12 +70,27 @@ class Stalls:
             yield watcher.stdout
 
 
+def longest(gaps: Sequence[tuple[float, float]]) -> float:
+    """The longest [s] of those that matter by themselves or by coming in a row; 0: none.
+
+    `gaps` are end and length [s] each; several watchers may tell of the same.
+    """
+    return max(
+        (
+            length
+            for at, length in gaps
+            if length > URGENT or any(SHORT < abs(at - other) < IN_A_ROW for other, _ in gaps)
+        ),
+        default=0.0,
+    )
+
+
 def _watch(core: int) -> None:
     """Never returns."""
     limit = ORDINARY
     mirror = None
     if core >= 0:
-        limit = URGENT
+        limit = SHORT
         os.sched_setaffinity(0, {core})
         make_thread_realtime(LOOP_PRIORITY)
         mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -44,9 +44,10 @@ ATTEMPTS = 3
 
 def ask(robot, up, *arguments: str) -> list[str]:
     run = robot.hc(*arguments, *PATIENCE)
-    if run.finish() != 0 and LOST in up.text:
+    code = run.finish()
+    if LOST in up.text:  # the robot fell: what was asked for is no longer in force
         raise CrowdedError(up.text)
-    assert run.finish() == 0, run.text
+    assert code == 0, run.text
     return run.lines
 
 
