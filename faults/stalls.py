@@ -21,7 +21,7 @@ from faults.programs import WITH_US
 from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
 
 URGENT: Final = 0.008  # [s] a loop of 50 Hz and its buses don't always survive
-# Nor two gaps that make two frames in a row late: the ring is waited for 2 ms, a watcher sleeps 1 ms.
+# Nor two gaps that make two frames in a row late: the ring has 2 ms, a watcher sleeps for 1 ms.
 SHORT: Final = 0.003  # [s]
 IN_A_ROW: Final = 0.03  # [s] from one to the next, at 50 Hz
 ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, doesn't
