@@ -11,7 +11,7 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
 
 GRACE: Final = 3.0  # [s] this program may take to hear of it
-FALLEN: Final = "Fell to safety"  # how the statement begins then
+_FALLEN: Final = "Fell to safety"  # how the statement begins then
 
 
 class Heard:
@@ -29,8 +29,12 @@ class Heard:
     @property
     def fell(self) -> bool:
         """Whether the robot is said to have fallen to DAMPING."""
-        now = self._witness.now
-        return bool(now.mode == Mode.DAMPING and now.status_message.startswith(FALLEN))
+        return bool(self._witness.now.mode == Mode.DAMPING and self._tells_of_a_fall)
+
+    @property
+    def left(self) -> bool:
+        """Whether the mode of before is no longer in force, or was fallen to."""
+        return bool(self._witness.now.mode != self._before or self._tells_of_a_fall)
 
     def listen(self) -> list[str]:
         """Wait for what must be heard at once; what is missing."""
@@ -57,7 +61,7 @@ class Heard:
         if not witness.fresh(GRACE):
             return ["the robot says nothing any more"]
         now = witness.now
-        if outcome is Outcome.STAYS and (now.mode != self._before or self.fell):
+        if outcome is Outcome.STAYS and self.left:
             return [f"left {self._before.name}: mode {now.mode}, {now.status_message!r}"]
         if not self.fell:
             return []
@@ -66,6 +70,10 @@ class Heard:
         if witness.now.mode != Mode.DAMPING:
             return [f"up again by itself: mode {witness.now.mode}"]
         return []
+
+    @property
+    def _tells_of_a_fall(self) -> bool:
+        return bool(self._witness.now.status_message.startswith(_FALLEN))
 
     def _is_right(self) -> bool:
         kind, witness = self._kind, self._witness

@@ -26,7 +26,7 @@ SHORT: Final = 0.003  # [s]
 IN_A_ROW: Final = 0.03  # [s] from one to the next, at 50 Hz
 ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, doesn't
 _SLEEP: Final = 0.001  # [s]
-_LOST: Final = 0.5  # [s]
+_LOST: Final = 0.5  # [s] a datagram is waited for
 
 
 class Stalls:

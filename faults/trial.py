@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from faults.heard import FALLEN, GRACE, Heard
+from faults.heard import GRACE, Heard
 from faults.judge import Limits, Verdict, Window, judge, stiff
 from faults.kept import Expected
 from faults.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
@@ -60,6 +60,8 @@ class Trial:
         dice = Random(seed)
         situation = draw(dice, kind.starts)
         self._scene = Scene(robot, dice, situation, dice.choice(kind.joints), None)
+        before = MODES[situation.start]
+        self._heard = Heard(robot.witness, kind, before, self._scene.joint)
         self._violations: list[str] = []
         self._expected: Expected | None = None
         self._held_up = 0.0
@@ -135,10 +137,9 @@ class Trial:
 
     def _remains(self) -> bool:
         """Whether the robot is still in its mode, and well, when the fault is due."""
-        robot, situation = self._robot, self._scene.situation
-        robot.pass_until(robot.twin.time() + situation.wait)
-        now = robot.witness.now
-        return now.mode == MODES[situation.start] and not now.status_message.startswith(FALLEN)
+        robot = self._robot
+        robot.pass_until(robot.twin.time() + self._scene.situation.wait)
+        return not self._heard.left
 
     @contextmanager
     def _streaming(self) -> Iterator[None]:
@@ -150,8 +151,7 @@ class Trial:
             yield
 
     def _struck(self) -> Verdict:
-        robot, kind, scene = self._robot, self._kind, self._scene
-        heard = Heard(robot.witness, kind, MODES[scene.situation.start], scene.joint)
+        robot, kind, scene, heard = self._robot, self._kind, self._scene, self._heard
         fault, wall = robot.twin.time(), time.time()
         try:
             kind.inject(scene)
