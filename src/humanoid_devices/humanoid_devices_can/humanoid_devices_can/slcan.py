@@ -37,10 +37,12 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
     def __init__(self, channel: str, *, sleep_after_open: float = 0.0, **options: Any) -> None:
         self.refused = 0  # times the adapter said no, mostly because its queue is full
         self.accepted = 0  # times it said yes; many adapters say nothing
+        self._lost = 0  # answers that will not come any more
         self._sent = 0
         self._sent_at = -math.inf  # [s]
         self.flags = 0  # as the adapter gave them last
         self._asked = -math.inf
+        self._sent_before_asking = 0  # frames
         # What the port didn't take. First, empty lines end what a process that died has left half
         # written, so that it spoils no command of ours (LAWICEL manual: two or three of them).
         self._unsent = bytearray(2 * self.LINE_TERMINATOR)
@@ -78,17 +80,17 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         """See the original. Raises CanTimeoutError, at once, while the adapter has enough to do."""
         if self._unsent:
             self._push()
+        if time.monotonic() - self._asked > ASK_FLAGS and not self._unsent:
+            self._ask()
         if self._unsent or self._outstanding() >= MOST_OUTSTANDING:
             raise CanTimeoutError("the adapter has not answered yet")
-        if time.monotonic() - self._asked > ASK_FLAGS:
-            self._ask()
         super().send(msg, self.serialPortOrig.write_timeout)
         self._sent_at = time.monotonic()
         self._sent += 1
 
     def _outstanding(self) -> int:
         """Frames the adapter has not answered; those whose answer is overdue don't count."""
-        answered = self.accepted + self.refused
+        answered = self.accepted + self.refused + self._lost
         if not self.accepted or time.monotonic() - self._sent_at > ANSWER_TIMEOUT:
             self._sent = answered  # it doesn't answer frames, or an answer was lost
         self._sent = max(self._sent, answered)  # or came after all
@@ -138,6 +140,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
     def _ask(self) -> None:
         """Ask for the status flags."""
         self._asked = time.monotonic()
+        self._sent_before_asking = self._sent
         self._write("F")
 
     def _line(self) -> str | None:
@@ -163,6 +166,10 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._off = refuses and flags & _BROKEN == _BROKEN
         self._refused_before = self.refused
         self.flags, self._answered = flags, True
+        # It takes line by line: frames before the question have been answered. A host that stands
+        # still for a while loses answers, and would wait for them until it is given no more frames.
+        missing = self._sent_before_asking - self.accepted - self.refused
+        self._lost = max(self._lost, missing)
 
     def _check_length(self) -> None:
         if len(self._buffer) > LONGEST_LINE:

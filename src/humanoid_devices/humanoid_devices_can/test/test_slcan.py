@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import tty
 
@@ -10,6 +11,7 @@ import pytest
 from can import BusState, Message
 from can.exceptions import CanOperationError, CanTimeoutError
 
+from humanoid_devices_can import slcan
 from humanoid_devices_can.bus import BusSettings, DataFrame, InvalidFrame, PythonCanBus
 from humanoid_devices_can.errors import AdapterLostError
 from humanoid_devices_can.slcan import SlcanBus
@@ -172,6 +174,38 @@ def test_adapter_that_answers_is_not_given_more_than_it_can_queue(adapter, raw_b
     while raw_bus.recv(1.0) is None:
         pass
     raw_bus.send(message)
+
+
+def test_answers_that_were_lost_are_not_waited_for_once_the_adapter_tells_its_flags(
+    adapter, raw_bus, monkeypatch
+) -> None:
+    monkeypatch.setattr(slcan, "ANSWER_TIMEOUT", math.inf)
+    message = Message(arbitration_id=1, data=b"1")
+
+    def hear(answers: bytes) -> None:
+        adapter.say(answers + FRAME)
+        while raw_bus.recv(1.0) is None:
+            pass
+
+    raw_bus.send(message)
+    hear(b"Z\r")  # it is one that answers
+    for _ in range(slcan.MOST_OUTSTANDING - 1):  # not in a row: each answer that is lost counts
+        raw_bus.send(message)
+        raw_bus.send(message)
+        hear(b"Z\r")
+    raw_bus.send(message)
+    adapter.heard()
+    with pytest.raises(CanTimeoutError):
+        raw_bus.send(message)
+    while True:
+        try:
+            raw_bus.send(message)
+        except CanTimeoutError:
+            if b"F\r" in adapter.heard():
+                hear(b"F00\r")
+        else:
+            break
+    assert raw_bus.accepted == slcan.MOST_OUTSTANDING
 
 
 def test_adapter_that_never_answers_is_given_every_frame(raw_bus) -> None:
