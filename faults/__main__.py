@@ -29,25 +29,27 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stdout.writelines(f"{kind.name}: {kind.outcome.value}\n" for kind in kinds)
         return 0
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    entries = _run(kinds, options)
-    print_table(entries)
-    if options.json:
-        write_json(entries, options.json)
+    entries: list[Entry] = []
+    try:
+        _run(kinds, options, entries)
+    finally:  # ended early, it says what it has found so far
+        print_table(entries)
+        if options.json:
+            write_json(entries, options.json)
     return int(any(entry.news for entry in entries))
 
 
-def _run(kinds: Sequence[Kind], options: argparse.Namespace) -> list[Entry]:
+def _run(kinds: Sequence[Kind], options: argparse.Namespace, entries: list[Entry]) -> None:
+    """Adds to `entries` what is settled."""
     seed = SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
     trials = drawn(kinds, len(kinds) if options.count is None else options.count, seed)
     if options.trial is not None:
         trials = [(kind, options.trial) for kind in kinds for _ in range(options.count or 1)]
     else:
         print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}")
-    entries = []
     for entry in Campaign(print).run(trials):
         entries.append(entry)
         print(f"{len(entries):4} {line(entry)}", flush=True)
-    return entries
 
 
 def _parser() -> argparse.ArgumentParser:
