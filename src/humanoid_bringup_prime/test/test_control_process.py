@@ -224,7 +224,15 @@ def test_remote_follows_commands_whatever_their_clock_says(robot, client):
         publisher.publish(command)
         return client.commands[-1].stiffness[0] == 0.0
 
+    told: list[str] = []
+    client.node.create_subscription(
+        DiagnosticArray,
+        "/diagnostics",
+        lambda message: told.extend(status.message for status in message.status),
+        10,
+    )
     client.until(soft, "gains 0 without valid commands")
+    client.until(lambda: any("REMOTE: stale commands" in text for text in told), "a warning")
     assert "command refused: joints in another order" in robot.text()
 
 

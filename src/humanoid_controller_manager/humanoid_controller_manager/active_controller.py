@@ -10,7 +10,7 @@ import numpy as np
 
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.controller import Progress, ReportsProgress
+from humanoid_controller_manager.controller import HasRemark, Progress, ReportsProgress
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.slots import ControllerSlot, checked_slots, refusal_as_safe
 from humanoid_controller_manager.snapshot import Fall, Phase
@@ -58,12 +58,14 @@ class ActiveController:
         self.switch_number = 0
         self.phase = Phase.RUNNING
         self.fall: Fall | None = None
+        self.progress: Progress | None = None  # of the controller in charge, if it reports any
+        self.remark = ""  # of the same, for the operator
         self._hardware = hardware
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
         self._slot: ControllerSlot | None = None
         self._reporting: ReportsProgress | None = None  # the same controller, if it reports
-        self._progress: Progress | None = None
+        self._remarking: HasRemark | None = None  # the same, if it has remarks
         self._entered = 0.0
         self._candidate = JointCommand(len(hardware.joints))
         self.exchange_slots(slots)
@@ -84,11 +86,6 @@ class ActiveController:
     def mode(self) -> Mode:
         """Mode of the controller in charge."""
         return Mode.ZERO_TORQUE if self._slot is None else self._slot.controller.mode
-
-    @property
-    def progress(self) -> Progress | None:
-        """Progress of the controller in charge, if it reports any."""
-        return self._progress
 
     def refusal_of(self, name: str) -> str:
         """Why controller `name` can't be activated on this hardware; empty if it can."""
@@ -202,6 +199,7 @@ class ActiveController:
         controller = slot.controller
         self._slot = slot
         self._reporting = controller if isinstance(controller, ReportsProgress) else None
+        self._remarking = controller if isinstance(controller, HasRemark) else None
         self.phase = phase
         self._entered = now
         self.switch_number += 1
@@ -216,8 +214,8 @@ class ActiveController:
                 # It is out of charge whatever it says; the log is all that is left to do.
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
-        self._reporting = None
-        self._progress = None
+        self._reporting = self._remarking = None
+        self.progress, self.remark = None, ""
 
     def _try(
         self, slot: ControllerSlot, tick: Tick, command: JointCommand
@@ -228,7 +226,9 @@ class ActiveController:
         try:
             slot.controller.update(tick.state, candidate, tick.now, tick.period)
             if self._reporting is not None:
-                self._progress = self._reporting.progress
+                self.progress = self._reporting.progress
+            if self._remarking is not None:
+                self.remark = self._remarking.remark
         except PLUGIN_ERRORS as error:
             return f"{slot.name} failed: {error or type(error).__name__}", error
         elapsed = tick.clock() - started

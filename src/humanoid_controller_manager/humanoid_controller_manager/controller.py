@@ -88,6 +88,15 @@ class ReportsProgress(Protocol):
         """How far it has come."""
 
 
+@runtime_checkable
+class HasRemark(Protocol):
+    """A controller with something to tell the operator, such as that nobody commands it."""
+
+    @property
+    def remark(self) -> str:
+        """Empty if there is nothing; a WARN on /diagnostics else. The same words each time."""
+
+
 class Broadcaster(Protocol):
     """A plugin that only publishes: its ROS side listens to snapshots, the loop ignores it."""
 

@@ -52,7 +52,8 @@ class Diagnostician:
             return False
         snapshot = self._loop.snapshot
         levels = tuple(report.level for report in snapshot.reports)
-        before, self._levels = self._levels, (levels, snapshot.fall and snapshot.fall.number)
+        fall = snapshot.fall and snapshot.fall.number
+        before, self._levels = self._levels, (levels, fall, snapshot.remark)
         return before != self._levels
 
     def report(self) -> list[Diagnosis]:

@@ -227,6 +227,7 @@ class ControlLoop:
             switch_number=active.switch_number,
             phase=active.phase,
             progress=active.progress,
+            remark=active.remark,
             unconfirmed=self.hardware.unconfirmed(),
             reports=self.hardware.reports,
             fault=self.hardware.fault,

@@ -53,7 +53,7 @@ def timing(runner: LoopRunner, new_overruns: int, still: float) -> Diagnosis:
 
 
 def mode(snapshot: Snapshot, *, fallen: bool) -> Diagnosis:
-    """Which controller is in charge; WARN while it is there because another was left."""
+    """Which controller is in charge; WARN if another was left for it, or if it has a remark."""
     fall = snapshot.fall
     preparing = snapshot.phase is Phase.PREPARING
     values = {
@@ -66,6 +66,9 @@ def mode(snapshot: Snapshot, *, fallen: bool) -> Diagnosis:
     }
     if fall and fallen:
         text = f"{snapshot.mode.name}, fallen: {fall.reason}"
+        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values)
+    if snapshot.remark:
+        text = f"{snapshot.mode.name}: {snapshot.remark}"
         return Diagnosis(MODE, DiagnosisLevel.WARN, text, values)
     text = f"{snapshot.mode.name}, preparing" if preparing else snapshot.mode.name
     return Diagnosis(MODE, DiagnosisLevel.OK, text, values)

@@ -51,6 +51,7 @@ class Snapshot(NamedTuple):
     switch_number: int
     phase: Phase
     progress: Progress | None  # of the active controller, if it reports any
+    remark: str  # of the active controller, for the operator; empty if it has none
     unconfirmed: str  # components that have not confirmed the mode's impedance; empty if all have
     reports: tuple[SafetyReport, ...]  # one per hardware component
     fault: Fault | None  # the latest of a hardware component

@@ -101,6 +101,25 @@ def test_a_fall_is_told_until_another_mode_is_chosen(watched) -> None:
     assert watched.report()[MODE].values["falls"] == "1"
 
 
+def test_what_the_controller_in_charge_remarks_is_told_as_long_as_it_does(watched) -> None:
+    rig = watched.rig
+    torque = rig.controllers["torque"]
+    torque.remark = "stale commands"
+    rig.run("torque")
+    watched.diagnostician.changed()
+    found = watched.report()[MODE]
+    assert (found.level, found.message) == (WARN, f"{rig.loop.snapshot.mode.name}: stale commands")
+    torque.remark = ""
+    rig.tick()
+    watched.time += SHORTEST
+    assert watched.diagnostician.changed()
+    assert watched.report()[MODE].level is OK
+    torque.remark = "stale commands"
+    rig.tick()
+    rig.run("limp")
+    assert watched.report()[MODE].level is OK
+
+
 @pytest.mark.parametrize(
     ("safety", "level"),
     [(SafetyLevel.WARNING, WARN), (SafetyLevel.FAULT, ERROR), (SafetyLevel.CRITICAL, ERROR)],

@@ -30,7 +30,7 @@ REMEDIES: Final = (
         "The program that commands REMOTE fell silent or is too slow; the joints go passive or "
         "hold.",
         "Is it running, on this ROS domain, and faster than the controller's time-out?",
-        r"\bstale\b|no command for",
+        r"stale commands",
     ),
     Remedy(
         "fell to safety",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 from pydantic import Field
@@ -30,6 +30,13 @@ class RemoteParameters(StrictModel):
     damping: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm*s/rad] of the pose held at entry
     command_timeout: float = Field(gt=0.0, allow_inf_nan=False)  # [s] since arrival
     on_stale: Literal["passive", "hold"]  # gains 0, or keep the last command without its motion
+
+
+# The next command is followed again: no fault, but nothing an operator could guess.
+_STALE: Final = {
+    "passive": "stale commands: the joints are passive until the next one",
+    "hold": "stale commands: the pose is held until the next one",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +125,9 @@ class RemotePolicyController:
         self._inbox.put(command)
 
     @property
-    def is_stale(self) -> bool:
-        """Whether the stream of commands has broken off."""
-        return self._stale
+    def remark(self) -> str:
+        """See HasRemark: whether the stream of commands has broken off."""
+        return _STALE[self._parameters.on_stale] if self._stale else ""
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller. Commands that came before are forgotten."""

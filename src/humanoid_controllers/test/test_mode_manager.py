@@ -312,6 +312,7 @@ def _snapshot(mode: Mode, number: int, **changes: Any) -> Snapshot:
         "switch_number": number,
         "phase": Phase.RUNNING,
         "progress": None,
+        "remark": "",
         "unconfirmed": "",
         "reports": (),
         "fault": None,

@@ -134,7 +134,7 @@ def test_until_the_first_command_the_pose_of_entry_is_held(stream: Stream) -> No
     assert not command.array[1:3].any()
     assert command.stiffness.tolist() == [20.0] * 3
     assert command.damping.tolist() == [2.0] * 3
-    assert not stream.controller.is_stale
+    assert not stream.controller.remark
 
 
 def test_a_command_from_before_the_activation_is_forgotten(make: Any, at: Any) -> None:
@@ -148,13 +148,13 @@ def test_nothing_of_an_earlier_session_is_left_after_a_new_activation(make: Any,
     stream = Stream(make, at)
     stream.send(1.5, effort=4.0)
     stream.tick(50)
-    assert stream.controller.is_stale
+    assert stream.controller.remark
     stream.controller.on_activate(at(-0.3), JointCommand(3), stream.now)
     command = stream.tick()
     assert command.position.tolist() == [-0.3] * 3
     assert not command.array[1:3].any()
     assert command.stiffness.tolist() == [20.0] * 3
-    assert not stream.controller.is_stale
+    assert not stream.controller.remark
 
 
 def test_the_first_command_moves_the_target_no_faster_than_the_joint_may(stream: Stream) -> None:
@@ -196,9 +196,9 @@ def test_the_newest_of_several_commands_counts(stream: Stream) -> None:
 def test_a_command_is_fresh_up_to_the_timeout(stream: Stream) -> None:
     stream.send(0.5)
     stream.tick(9)
-    assert not stream.controller.is_stale
+    assert not stream.controller.remark
     stream.tick(2)
-    assert stream.controller.is_stale
+    assert stream.controller.remark == "stale commands: the joints are passive until the next one"
 
 
 def test_a_stale_stream_goes_passive(stream: Stream) -> None:
@@ -217,6 +217,7 @@ def test_a_stale_stream_is_held_without_motion_when_told_so(holding: Stream) -> 
     assert not command.array[1:3].any()
     assert command.stiffness.tolist() == [30.0] * 3
     assert command.damping.tolist() == [3.0] * 3
+    assert holding.controller.remark == "stale commands: the pose is held until the next one"
 
 
 def test_a_held_target_stops_where_it_had_come_to(holding: Stream) -> None:
@@ -237,7 +238,7 @@ def test_a_stream_that_comes_back_is_followed_without_a_jump(
     before = stream.tick(30).position.copy()
     stream.send(-1.0)
     command = stream.tick()
-    assert not stream.controller.is_stale
+    assert not stream.controller.remark
     assert command.position == pytest.approx(before - VELOCITY_LIMIT * PERIOD)
     assert command.stiffness.tolist() == [30.0] * 3
 
@@ -245,7 +246,7 @@ def test_a_stream_that_comes_back_is_followed_without_a_jump(
 def test_a_command_that_waited_too_long_is_stale_on_arrival(stream: Stream) -> None:
     stream.send(2.0, age=TIMEOUT + 0.05)
     command = stream.tick()
-    assert stream.controller.is_stale
+    assert stream.controller.remark
     assert not command.array[1:].any()
 
 
