@@ -13,6 +13,7 @@ from humanoid_bringup_prime.impedance.wiring import NODE, STATE_TOPIC, manager_p
 from humanoid_bringup_prime.machine.gamepad import joystick_number
 from humanoid_bringup_prime.options import Backend, Backends, Options, Process
 from humanoid_bringup_prime.parameters_file import write_parameters
+from humanoid_control_common.calibration import is_placeholder
 from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
@@ -88,6 +89,13 @@ def _notes_on_buses(options: Options) -> list[str]:
         said.append(f"backends:={name}: {mocked} are mocked, only the {real} are real")
     if options.calibrate:
         said.append("without impedance manager and stiff modes; next is `hc calibrate`")
+    elif options.backend is Backend.REAL:
+        file = options.calibration_file or _share("config/prime_calibration.yaml")
+        if is_placeholder(file):
+            said.append(
+                f"NOT CALIBRATED: {file} is a placeholder, so every angle is wrong, and with it "
+                "limits and poses: run `hc calibrate` before the first stiff mode"
+            )
     return said
 
 

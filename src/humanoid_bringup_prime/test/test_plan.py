@@ -16,6 +16,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
+PLACEHOLDER = CONFIG / "prime_calibration.yaml"
 STATE = "/erob_impedance_manager/state"
 # The documents' ring, in kinematic order.
 RING = {
@@ -123,10 +124,28 @@ def test_with_ethercat_alone_the_wrists_are_mocked_and_the_operator_is_told(
     assert "PrimeEtherCATSide" in urdf
     assert "PrimeCANMock" in urdf
     assert "PrimeSitoCAN" not in urdf
-    assert notes(real()) == [
-        "backends:=ec: the four wrists on the CAN bus are mocked, only the eRobs are real"
-    ]
+    assert (
+        notes(real())[0]
+        == "backends:=ec: the four wrists on the CAN bus are mocked, only the eRobs are real"
+    )
     assert notes(Options(backend=Backend.MUJOCO)) == []
+
+
+def test_a_real_robot_that_was_never_calibrated_is_named(tmp_path: Path) -> None:
+    text = PLACEHOLDER.read_text()
+    file = tmp_path / "calibration.yaml"
+    file.write_text(text)
+    (said,) = notes(Options(backend=Backend.REAL, calibration_file=file))
+    assert said.startswith(f"NOT CALIBRATED: {file}")
+    assert notes(Options(backend=Backend.TWIN, calibration_file=file)) == []
+    file.write_text(text.replace("homing_offset: 0.0", "homing_offset: 0.1", 1))
+    assert notes(Options(backend=Backend.REAL, calibration_file=file)) == []
+
+
+@pytest.mark.parametrize("given", [{"heartbeats": {"desk": 0.5}}, {"enable_gamepad": True}])
+def test_what_only_the_mode_manager_does_is_refused_without_it(given: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="mode manager, which is switched off"):
+        Options(backend=Backend.MOCK, enable_mode_manager=False, **given)
 
 
 def test_without_the_ring_there_is_no_impedance_to_manage(tmp_path: Path) -> None:

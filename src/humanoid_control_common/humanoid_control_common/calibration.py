@@ -101,6 +101,12 @@ def load_complete_calibration(
     return entries
 
 
+def is_placeholder(path: Path) -> bool:
+    """Whether a file calibrates nothing: every direction is 1, every offset 0. ConfigError."""
+    entries = validate(CalibrationFile, read_yaml(path)).root
+    return all(entry.direction == 1 and entry.homing_offset == 0.0 for entry in entries.values())
+
+
 def _require(
     joints: Sequence[str], entries: Mapping[str, JointCalibrationEntry], path: Path
 ) -> None:

@@ -17,14 +17,22 @@ REMEDIES: Final = (
     Remedy(
         "the loop stands still",
         "No tick for more than a second: a controller hangs, or the process was stopped.",
-        "Emergency stop. `hc mode quit` or Ctrl-C disables all joints, 2 s later. Then find the "
-        "controller that doesn't return.",
+        "Emergency stop. `hc stop`, `hc down` or Ctrl-C ends the process and disables all joints, "
+        "2 to 3 s later (`hc mode quit` is refused in a stiff mode). Then find the controller that "
+        "doesn't return.",
         r"loop stands still|control loop hangs|control loop died",
     ),
     Remedy(
         "ROS side silent",
         "ROS callbacks of the control process did not run for 200 ms; the loop went to DAMPING.",
-        "`hc doctor`; something in the process computes too long, or the machine was held up. Then "
+        "Something in the process computes too long: a plug-in's callback, a flood of messages. "
+        "Then `hc clear-fault`.",
+    ),
+    Remedy(
+        "the control process was held up",
+        "All of it, the loop included, stood still for more than 200 ms: the machine was busy with "
+        "something more urgent, or it was stopped. The loop went to DAMPING.",
+        "`hc doctor` (real-time priority, CPU governor); no heavy programs beside it. Then "
         "`hc clear-fault`.",
     ),
     Remedy(

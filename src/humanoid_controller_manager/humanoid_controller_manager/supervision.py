@@ -29,6 +29,7 @@ class Supervision:
         self._limits = limits
         self._monotonic = monotonic
         self._heartbeat: float | None = None
+        self._looked = monotonic()
         self._teleports = hardware.teleports
         self._implausible = ""
         self._not_following = ""
@@ -38,11 +39,20 @@ class Supervision:
         self._heartbeat = self._monotonic()
 
     def stalled(self, mode: Mode) -> str:
-        """Whether the ROS side has been silent for too long for `mode`, in words."""
+        """Whether the ROS side has been silent for too long for `mode`, in words.
+
+        If this loop, too, stood still for so long, it was the whole process.
+        """
+        now = self._monotonic()
+        before, self._looked = self._looked, now
         if self._heartbeat is None or mode in SAFE_MODES:
             return ""
-        silence = self._monotonic() - self._heartbeat
-        return f"ROS side silent for {silence:.2f} s" if silence > HEARTBEAT_LIMIT else ""
+        silence, gap = now - self._heartbeat, now - before
+        if silence <= HEARTBEAT_LIMIT:
+            return ""
+        if gap > HEARTBEAT_LIMIT:
+            return f"the control process was held up for {gap:.2f} s"
+        return f"ROS side silent for {silence:.2f} s"
 
     def look(self, state: JointState, command: JointCommand, period: float) -> None:
         """Judge what was measured under `command`, in force for `period` [s].

@@ -45,10 +45,9 @@ class ImpedanceWatch:
 
         Always the same words: a new text would look like the answer to somebody's request.
         """
-        if self._gone:
-            return "impedance manager silent: no stiff mode before a new bring-up"
+        gone = "impedance manager silent: no stiff mode before a new bring-up" if self._gone else ""
         armed = self._report is not None and self._report.armed
-        return "" if armed else "stiff until armed"
+        return "; ".join(filter(None, (gone, "" if armed else "stiff until armed")))
 
     def refusal(self, mode: Mode, number: int, now: float) -> str:
         """Why no stiff mode may be entered from `mode`, in force under `number`; or empty."""

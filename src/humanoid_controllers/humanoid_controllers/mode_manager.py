@@ -54,9 +54,8 @@ class ModeManager:
         self._desk = SwitchDesk(loop)
         self._problem = ""  # what safety has against stiff modes, at the latest look
         self._message = ""
-        self._latched = ""
-        self._falls_seen = 0
-        self._faults_seen = 0
+        self._latched = self._cause = ""  # why requests are refused; how that began
+        self._falls_seen = self._faults_seen = 0
 
     @property
     def statement(self) -> Statement:
@@ -245,5 +244,7 @@ class ModeManager:
         return Answer(False, reason)
 
     def _latch(self, reason: str) -> None:
-        self._latched = reason
-        self._message = f"Fell to safety: {reason}; call clear_fault before the next request"
+        # What comes next is often a consequence, and must not hide the cause.
+        self._cause = self._cause if self._latched else reason
+        self._latched = reason if reason == self._cause else f"{self._cause}; then: {reason}"
+        self._message = f"Fell to safety: {self._latched}; call clear_fault before the next request"

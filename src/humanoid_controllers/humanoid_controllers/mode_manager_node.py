@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -23,6 +22,7 @@ from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import node_document, parse
 from humanoid_controller_manager.ros_node import configured_node, parameters_of
 from humanoid_controllers import emergency_stop
+from humanoid_controllers.attentive_clock import AttentiveClock
 from humanoid_controllers.emergency_stop import EmergencyStop
 from humanoid_controllers.flight_notes import FlightNotes
 from humanoid_controllers.gamepad import Gamepad, wants_stop
@@ -72,6 +72,7 @@ class ModeManagerNode:
         self.node = configured_node("mode_manager", services=True)
         document = node_document("mode_manager", parameters_of(self.node), manager.files)
         parameters = parse(ModeManagerParameters, "mode_manager", document)
+        self._now = AttentiveClock().now
         self._monitor = SafetyMonitor(
             dict(parameters.safety_deadlines), parameters.default_safety_deadline
         )
@@ -90,6 +91,7 @@ class ModeManagerNode:
         self._stop = StopTopics(
             self.node,
             stop,
+            now=self._now,
             stamp=lambda: manager.stamp(manager.loop.snapshot),
             pressed=self.changed,
             heartbeats=bool(parameters.heartbeats),
@@ -139,10 +141,6 @@ class ModeManagerNode:
         node.create_service(Trigger, "~/clear_fault", self._on_clear_fault)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)
-
-    @staticmethod
-    def _now() -> float:
-        return time.monotonic()
 
     def _on_timer(self) -> None:
         now = self._now()

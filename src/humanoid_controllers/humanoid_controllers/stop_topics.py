@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -27,6 +26,7 @@ class StopTopics:
     """Hands stops and heartbeats to `stop`, and publishes its report when it changes.
 
     Args:
+        now: the time by which heartbeats are judged [s].
         stamp: ROS time of now.
         pressed: called after each stop.
         heartbeats: whether anybody's heartbeat is waited for.
@@ -37,11 +37,12 @@ class StopTopics:
         node: Node,
         stop: EmergencyStop,
         *,
+        now: Callable[[], float],
         stamp: Callable[[], Time],
         pressed: Callable[[], None],
         heartbeats: bool,
     ) -> None:
-        self._stop, self._stamp, self._pressed = stop, stamp, pressed
+        self._stop, self._now, self._stamp, self._pressed = stop, now, stamp, pressed
         self._published: SafetyReport | None = None
         self._reports = node.create_publisher(SafetyStatus, "/safety_status", _LATCHED)
         for qos in (_RELIABLE, _ANY):
@@ -60,7 +61,7 @@ class StopTopics:
 
     def publish(self) -> None:
         """Publish the report if it changed."""
-        report = self._stop.report(time.monotonic())
+        report = self._stop.report(self._now())
         if report == self._published:
             return
         self._published = report
@@ -75,4 +76,4 @@ class StopTopics:
             self.press(STOP_TOPIC)
 
     def _on_heartbeat(self, message: String) -> None:
-        self._stop.beat(message.data, time.monotonic())
+        self._stop.beat(message.data, self._now())

@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyMonitor
-from humanoid_controllers.impedance_watch import ImpedanceReport, ImpedanceWatch
+from humanoid_controllers.impedance_watch import GONE, ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager import ModeManager
 
 PERIOD = 0.01  # [s] of a tick of the robot
@@ -161,6 +161,15 @@ def test_silence_in_a_stiff_mode_leads_to_damping_and_is_latched(
     assert "clear_fault" in _refused(watched, Intent.LOAD)
     assert watched.robot.modes.clear_fault(watched.robot.time).accepted
     watched.enter(Mode.STANDBY)
+
+
+def test_drives_that_were_never_armed_are_told_of_when_their_manager_is_gone() -> None:
+    watch = ImpedanceWatch()
+    watch.reported(ImpedanceReport(False, False, 0, 0, "waiting"), 0.0)
+    watch.problem(Mode.DAMPING, 1, GONE + 0.1)
+    assert watch.note == (
+        "impedance manager silent: no stiff mode before a new bring-up; stiff until armed"
+    )
 
 
 def test_silence_in_a_soft_mode_is_no_fault(watched: WatchedRobot) -> None:

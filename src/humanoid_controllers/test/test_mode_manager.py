@@ -427,6 +427,22 @@ def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
     assert modes.handle(Intent.DAMP, 0.2).accepted
 
 
+def test_what_follows_from_a_fall_does_not_hide_its_cause() -> None:
+    loop = ShownLoop([_snapshot(Mode.DAMPING, 3, fall=Fall(1, "cable off"))])
+    modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
+    modes.observe(0.0)
+    for number, reason in enumerate(("elbow jumped", "elbow jumped", "wrist jumped"), 2):
+        loop.shown = [_snapshot(Mode.DAMPING, 3, fall=Fall(number, reason))]
+        modes.observe(0.1 * number)
+        told = f"cable off; then: {reason}"
+        assert modes.fall == told
+        assert modes.statement.status_message.startswith(f"Fell to safety: {told}; call ")
+    assert modes.clear_fault(1.0).accepted
+    loop.shown = [_snapshot(Mode.DAMPING, 3, fall=Fall(5, "hot"))]
+    modes.observe(1.1)
+    assert modes.fall == "hot"
+
+
 def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() -> None:
     report = SafetyReport("arm", SafetyLevel.FAULT)
     loop = ShownLoop([_snapshot(Mode.STANDBY, 3, reports=(report,))])

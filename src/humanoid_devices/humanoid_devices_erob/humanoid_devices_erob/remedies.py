@@ -120,7 +120,8 @@ _RING: Final = (
 _IMPEDANCE: Final = (
     Remedy(
         "the impedance manager is silent",
-        "Its process ended or hangs. The drives were made soft; nothing stiff may begin.",
+        "Its process ended or hangs. Drives that were armed were made soft; one that never was "
+        "keeps its stiff factory gains. Nothing stiff may begin.",
         "Start the bring-up again: the impedance manager comes with it.",
         r"impedance manager( is)? silent|impedance manager has not been heard|"
         r"no word from the impedance manager",
