@@ -21,6 +21,7 @@ from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.controller_sides import ControllerSides
 from humanoid_controller_manager.diagnostics import Diagnostician
 from humanoid_controller_manager.diagnostics_message import diagnostic_arrays
+from humanoid_controller_manager.ending import end_of
 from humanoid_controller_manager.flight_recorder import FlightRecorder, flight_recorder
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_loading import load_hardware
@@ -69,6 +70,7 @@ class ControllerManagerNode:
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
         hardware = load_hardware(self.description)
+        self._simulated = hardware.time_source is not None
         self.lifecycle = self._bring_up(parameters, hardware)
         self.registry = self.lifecycle.registry
         self.loop = ControlLoop(
@@ -92,7 +94,10 @@ class ControllerManagerNode:
         self.registry.connect(lambda: self.loop.snapshot.controller, self._exchange)
 
     def start(self) -> None:
-        """Bring the hardware up and let the loop run. Raises what ControlLoop.start raises."""
+        """Bring the hardware up and let the loop run. Raises what LoopRunner.start raises.
+
+        Whatever is raised, the hardware is inactive then; notes say which joints may not be.
+        """
         self._create_publishers()
         self._diagnostician = Diagnostician(self.loop, self.runner)
         calm_interpreter()
@@ -104,10 +109,12 @@ class ControllerManagerNode:
         except Exception:
             self._end_flight()  # nothing has flown
             raise
-        self._tell_of_watchdogs()
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.node.create_timer(1.0, self._publish_diagnostics, clock=steady)
-        self.publish_safety()
+        try:
+            self._begin_to_report()
+        except BaseException as error:  # the joints may have torque
+            if failure := end_of(self).failure:
+                error.add_note(failure)
+            raise
 
     def stop(self) -> None:
         """Stop the loop, then deactivate the hardware. Raises what LoopRunner.stop raises."""
@@ -120,10 +127,7 @@ class ControllerManagerNode:
 
     def stamp(self, snapshot: Snapshot) -> Time:
         """ROS time of a tick: simulated where the hardware provides time, else the system's."""
-        if self.loop.hardware.time_source is None:
-            nanoseconds = time.time_ns()
-        else:
-            nanoseconds = round(snapshot.now * 1e9)
+        nanoseconds = round(snapshot.now * 1e9) if self._simulated else time.time_ns()
         return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
     def publish_safety(self) -> None:
@@ -142,6 +146,12 @@ class ControllerManagerNode:
     def _end_flight(self) -> None:
         if self.flight is not None:
             self.flight.end()
+
+    def _begin_to_report(self) -> None:
+        self._tell_of_watchdogs()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.node.create_timer(1.0, self._publish_diagnostics, clock=steady)
+        self.publish_safety()
 
     def _tell_of_watchdogs(self) -> None:
         members = self.loop.hardware.members
@@ -185,7 +195,7 @@ class ControllerManagerNode:
 
     def _host(self, node: Node) -> RosHost:
         # The loop exists only after its plugins: its time is looked up when it is asked for.
-        return RosHost(node, self.robot, self._now, self.stamp)
+        return RosHost(node, self.robot, self._now, self.stamp, self._simulated)
 
     def _now(self) -> float:
         return self.runner.now()

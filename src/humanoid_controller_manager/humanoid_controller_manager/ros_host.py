@@ -28,3 +28,4 @@ class RosHost:
     robot: RobotFacts
     now: Callable[[], float]  # the loop's time [s]
     stamp: Callable[[Snapshot], Time]  # ROS time of a tick
+    simulated: bool = False  # the loop's time does not pass as the system's does

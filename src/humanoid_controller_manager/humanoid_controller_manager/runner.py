@@ -58,9 +58,17 @@ class LoopRunner:
         return time.monotonic() if self._source is None else self._source.time
 
     def start(self, initial: str) -> None:
-        """Bring the hardware up and start the thread. Raises what ControlLoop.start raises."""
+        """Bring the hardware up and start the thread.
+
+        Raises what ControlLoop.start raises, RuntimeError if there is no thread to be had; the
+        hardware is inactive then, notes say which joints may not be.
+        """
         self._loop.start(initial, self.now())
-        self._thread.start()
+        try:
+            self._thread.start()
+        except Exception as error:
+            self._stop_loop(error)
+            raise
 
     def stop(self) -> None:
         """End the thread after its tick, then deactivate the hardware.
@@ -83,6 +91,14 @@ class LoopRunner:
     def is_running(self) -> bool:
         """Whether the thread is alive."""
         return self._thread.is_alive()
+
+    def _stop_loop(self, error: Exception) -> None:
+        """Deactivate the hardware because of `error`, which is told what cannot be."""
+        try:
+            self._loop.stop()
+        except ExceptionGroup as failures:
+            for failure in failures.exceptions:
+                error.add_note(f"{failures.message}: {failure}")
 
     def _run(self) -> None:
         if self.realtime:

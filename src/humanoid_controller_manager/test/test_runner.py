@@ -124,6 +124,26 @@ def test_hardware_that_does_not_come_up_starts_no_thread(rig: Any) -> None:
     assert not runner.is_running()
 
 
+@pytest.mark.parametrize("stuck", [False, True], ids=["in order", "stuck"])
+def test_a_thread_that_does_not_start_leaves_the_hardware_deactivated(
+    rig: Any, monkeypatch: pytest.MonkeyPatch, stuck: bool
+) -> None:
+    robot = rig()
+    if stuck:
+        robot.arm.fail["on_deactivate"] = HardwareError("no answer")
+    runner = LoopRunner(robot.loop, 100.0, Watcher(1))
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(RuntimeError, match="new thread") as caught:
+        runner.start("damped")
+    assert robot.arm.calls[-1] == "on_deactivate"
+    notes = ["joints may still be powered: arm: no answer"] if stuck else []
+    assert getattr(caught.value, "__notes__", []) == notes
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_loop_that_dies_is_noticed_and_the_hardware_can_still_be_stopped(simulated: Any) -> None:
     error = RuntimeError("publisher broke")

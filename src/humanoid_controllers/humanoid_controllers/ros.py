@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import time_ns
+from typing import Final, TypedDict
 
 from humanoid_control_msgs.msg import MITCommand
 from humanoid_control_msgs.msg import StandbyState as StandbyStateMessage
@@ -16,6 +18,14 @@ from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
 from humanoid_controllers.remote import RemotePolicyController, checked_command
 from humanoid_controllers.standby import StandbyController
+
+LONGEST_WAIT: Final = 1.0  # [s] believed of a message: the system's clock may have been set
+
+
+class _MessageInfo(TypedDict):
+    """What of rclpy's information about a message is looked at."""
+
+    received_timestamp: int  # [ns] of system time; 0: the middleware doesn't say
 
 
 def attach_joint_state_broadcaster(
@@ -65,20 +75,40 @@ def attach_standby(host: RosHost, controller: StandbyController) -> SnapshotList
 
 
 def attach_remote(host: RosHost, controller: RemotePolicyController) -> None:
-    """Subscribes to MITCommand on `~/command`; says once why a stream of commands is refused."""
+    """Subscribes to MITCommand on `~/command`; says once why a stream of commands is refused.
+
+    A command arrives when the middleware takes it in, not when the executor has time for it: else
+    one that was left waiting would be fresh again, though its sender may be dead. A simulator's
+    time passes otherwise than the system's: there it arrives when it is looked at.
+    """
     logger = host.node.get_logger()
     complaint = _OncePerText(logger.warning)
 
-    def receive(message: MITCommand) -> None:
+    def receive(message: MITCommand, info: _MessageInfo) -> None:
+        arrival = host.now()
+        if not host.simulated:
+            arrival -= waiting_time(info["received_timestamp"], time_ns())
         values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
         try:
-            command = checked_command(host.robot.joints, message.joint_names, values, host.now())
+            command = checked_command(host.robot.joints, message.joint_names, values, arrival)
         except ControllerError as error:
             complaint(f"command refused: {error}")
             return
         controller.receive(command)
 
     host.node.create_subscription(MITCommand, "~/command", receive, 4)
+
+
+def waiting_time(received: int, now: int) -> float:
+    """How long [s] a message has waited, from 0 to LONGEST_WAIT.
+
+    Args:
+        received: when the middleware took it in, system time [ns]; 0 if that isn't known.
+        now: system time [ns].
+    """
+    if received == 0:
+        return 0.0
+    return min(max((now - received) * 1e-9, 0.0), LONGEST_WAIT)
 
 
 class _OncePerText:

@@ -23,6 +23,7 @@ from humanoid_devices_erob.settings import Settings
 from humanoid_devices_erob.wire import objects
 
 MANAGER_SILENCE: Final = 0.3  # [s] without a statement: the impedance manager is gone (10 Hz usual)
+WRITING_TIME: Final = 1.0  # [s] after a switch a manager that can write has done so (< 0.3 usual)
 UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
 
 _ROWS: Final = {
@@ -47,7 +48,8 @@ class ImpedanceWatch:
         self._registers = np.full((len(_ROWS), joints), UNKNOWN, dtype=np.int64)
         self._gate, self._position_gain = self._registers[0], self._registers[1]
         self._statement: ImpedanceStatement | None = None
-        self._heard = clock()  # [s] the manager's latest statement, or the mode's beginning
+        self._begun = clock()  # [s] the mode and number in force
+        self._heard = self._begun  # [s] the manager's latest word that counts, or that beginning
         self._judged: tuple[object, ...] = ()  # what `_confirmed` was concluded from
         self._latest: ImpedanceStatement | None = None
         self._confirmed = False
@@ -69,7 +71,7 @@ class ImpedanceWatch:
     def mode_changed(self, mode: Mode, number: int) -> None:
         """Another mode or switch number is in force."""
         self.mode, self.number = mode, number
-        self._heard = self._clock()
+        self._begun = self._heard = self._clock()
 
     def gates_closed(self) -> None:
         """All drives have been set up: factory gains act, whatever the registers hold."""
@@ -128,7 +130,7 @@ class ImpedanceWatch:
     def softening(self) -> SdoBatch | None:
         """What makes stiff drives soft in a soft mode, if the impedance manager doesn't."""
         statement = self._statement
-        if statement is not None:
+        if statement is not None and self._promises(statement):
             self._heard = max(self._heard, statement.arrived)
         if self.mode not in SAFE_MODES or self._clock() - self._heard <= MANAGER_SILENCE:
             return None
@@ -139,6 +141,14 @@ class ImpedanceWatch:
         self._heard = self._clock()  # if it fails, once more after the same time
         return SdoBatch(tuple(writes), write=True, mode=self.mode, number=self.number)
 
+    def _promises(self, statement: ImpedanceStatement) -> bool:
+        """Whether stiff drives may be left to the manager. Not all that speak can write.
+
+        While one confirms and its gate is open, it reads all registers again every second.
+        """
+        in_time = statement.arrived - self._begun <= WRITING_TIME
+        return statement.gate_open and (in_time or self._confirms(statement))
+
     def _softened(self, joint: int) -> list[SdoObject]:
         slave = int(self._settings.ring_position[joint])
         old = JointRegisters(*(int(value) for value in self._registers[1:, joint]))
@@ -148,14 +158,17 @@ class ImpedanceWatch:
         ]
 
     def _judge(self, statement: ImpedanceStatement | None) -> bool:
-        if statement is None or not (statement.confirmed and statement.armed):
-            return False
-        if (statement.mode, statement.number) != (self.mode, self.number):
+        if statement is None or not self._confirms(statement):
             return False
         stated = self._in_order(statement)
         return stated is not None and bool(
             (self._gate == 1).all() and np.array_equal(self._registers[1:], stated)
         )
+
+    def _confirms(self, statement: ImpedanceStatement) -> bool:
+        """Whether it says that the drives have the gains of the mode and number in force."""
+        in_force = (statement.mode, statement.number) == (self.mode, self.number)
+        return in_force and statement.confirmed and statement.armed
 
     def _in_order(self, statement: ImpedanceStatement) -> IntArray | None:
         """The stated registers of the block's joints, shape (3, n); None if one is missing."""

@@ -161,6 +161,56 @@ def test_manager_that_speaks_is_left_alone(watch, clock) -> None:
         assert watch.softening() is None
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"gate_open": False, "confirmed": False},
+        {"gate_open": False, "mode": 1, "number": 8},  # as it read them before the gate closed
+    ],
+    ids=["unconfirmed", "confirmed once"],
+)
+def test_manager_that_speaks_behind_a_closed_gate_counts_as_silent(watch, clock, changes) -> None:
+    watch.mode_changed(Mode.DAMPING, 8)
+    for _ in range(2):
+        clock.now += 0.14
+        watch.stated(replace(statement(clock), **changes))
+        assert watch.softening() is None
+    clock.now += 0.03
+    watch.stated(replace(statement(clock), **changes))
+    assert watch.softening() is not None
+
+
+def test_manager_that_does_not_write_is_left_alone_for_a_second_only(watch, clock) -> None:
+    waiting = {"confirmed": False, "mode": 1, "number": 8}  # it sees no batch services, say
+    watch.mode_changed(Mode.DAMPING, 8)
+    softened = []
+    for _ in range(11):
+        clock.now += 0.125
+        watch.stated(replace(statement(clock), **waiting))
+        softened.append(watch.softening() is not None)
+    assert softened == [*[False] * 10, True]  # its word of 1 s is the last that counts
+
+
+def test_gains_written_by_hand_are_left_to_a_manager_that_confirms_others(watch, clock) -> None:
+    """It reads them again every second, and takes them back."""
+    watch.mode_changed(Mode.DAMPING, 8)
+    for _ in range(50):
+        clock.now += 0.1
+        watch.stated(replace(statement(clock, (0, 56, 0)), mode=1, number=8))
+        assert watch.softening() is None
+
+
+def test_drive_that_comes_back_stiff_long_after_the_change_is_softened(watch, clock) -> None:
+    watch.slave_lost(1)
+    watch.mode_changed(Mode.DAMPING, 8)
+    watch.read(answers(0, 1, (0, 56, 0)))
+    clock.now += 5.0
+    watch.stated(replace(statement(clock), confirmed=False, mode=1, number=8))
+    assert watch.softening() is None
+    watch.read(answers(1, 1))
+    assert written(watch.softening()) == {1: [(0x2382, 0), (0x2381, 56)]}
+
+
 def test_stiff_mode_is_never_softened(watch, clock) -> None:
     clock.now += 10.0
     assert watch.softening() is None

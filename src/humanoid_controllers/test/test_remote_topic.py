@@ -1,0 +1,130 @@
+"""Commands of another program over a real topic: their freshness begins where they arrive."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from humanoid_control_msgs.msg import MITCommand
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from humanoid_control_common.surface import JointCommand
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.ros_host import RosHost
+from humanoid_controllers import ros
+from humanoid_controllers.remote import RemotePolicyController
+from humanoid_controllers.ros import LONGEST_WAIT, waiting_time
+
+PATIENCE = 20.0  # [s] until an answer is given up, whatever the machine is busy with
+NOW = 100.0  # [s] of the loop
+PERIOD = 0.01  # [s]
+TIMEOUT = 0.1  # [s] of REMOTE_PARAMETERS
+BUSY = 180_000_000  # [ns] the executor has no time for what arrives
+
+
+class Inbox(RemotePolicyController):
+    """Remembers when commands arrived."""
+
+    def __init__(self) -> None:
+        self.arrivals: list[float] = []
+
+    def receive(self, command: Any) -> None:
+        self.arrivals.append(command.arrival)
+        super().receive(command)
+
+
+class Remote:
+    """A REMOTE controller with its topic, in a context of its own; the loop's time stands still."""
+
+    def __init__(self, facts: RobotFacts, parameters: Any) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=random.randint(1, 101))
+        self.node = Node("remote_policy_controller", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.facts = facts
+        self.controller = Inbox()
+        self.controller.on_configure(parameters, facts)
+        self._commands = self.node.create_publisher(MITCommand, "~/command", 4)
+
+    def attach(self, *, simulated: bool) -> None:
+        host = RosHost(self.node, self.facts, lambda: NOW, Any, simulated=simulated)
+        ros.attach_remote(host, self.controller)
+        self._until(lambda: self._commands.get_subscription_count() > 0)
+
+    def send(self) -> None:
+        """Publish a command, and have it received."""
+        names = list(self.facts.joints.names)
+        command = MITCommand(joint_names=names)
+        for interface in ("position", "velocity", "effort", "stiffness", "damping"):
+            setattr(command, interface, [0.1] * len(names))
+        self._commands.publish(command)
+        self._until(lambda: bool(self.controller.arrivals))
+
+    def _until(self, condition: Callable[[], bool]) -> None:
+        future = rclpy.task.Future(executor=self.executor)
+        timer = self.node.create_timer(0.005, lambda: condition() and future.set_result(True))
+        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        self.node.destroy_timer(timer)
+        assert future.done(), f"not within {PATIENCE} s"
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.shutdown()
+
+
+@pytest.fixture
+def remote(monkeypatch: pytest.MonkeyPatch, make: Any, facts: RobotFacts) -> Iterator[Remote]:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    remote = Remote(facts, make(RemotePolicyController)._parameters)
+    yield remote
+    remote.close()
+
+
+def test_a_command_that_waited_for_the_executor_is_as_old_as_that(
+    remote: Remote, at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sender may be dead: it must not bring stiffness and motion back."""
+    remote.attach(simulated=False)
+    state, command = at(0.5), JointCommand(3)
+    remote.controller.on_activate(state, command, NOW)
+    monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
+    remote.send()
+    assert NOW - LONGEST_WAIT <= remote.controller.arrivals[0] <= NOW - BUSY * 1e-9
+    remote.controller.update(state, command, NOW, PERIOD)
+    assert remote.controller.remark
+    assert not command.array[1:].any()
+
+
+def test_a_command_for_a_simulated_robot_arrives_when_it_is_looked_at(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How much of the simulator's time has passed since, nobody knows."""
+    remote.attach(simulated=True)
+    monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
+    remote.send()
+    assert remote.controller.arrivals == [NOW]
+
+
+def test_the_time_a_message_waits_counts_from_its_reception() -> None:
+    assert waiting_time(5_000_000_000, 5_180_000_000) == pytest.approx(0.18)
+    assert waiting_time(5_000_000_000, 5_000_000_000) == 0.0
+
+
+def test_a_middleware_that_does_not_tell_the_reception_leaves_no_wait() -> None:
+    assert waiting_time(0, time.time_ns()) == 0.0
+
+
+@given(received=st.integers(1, 2**62), now=st.integers(0, 2**62))
+def test_a_clock_that_is_set_meanwhile_makes_no_command_come_later_or_much_earlier(
+    received: int, now: int
+) -> None:
+    assert 0.0 <= waiting_time(received, now) <= LONGEST_WAIT
