@@ -7,9 +7,11 @@ machine's whole memory runs out; that everything else gets slow before that isn'
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +23,8 @@ SCARCE: Final = 32 << 20  # [bytes] for what is allocated from now on
 FIRST: Final = 1000  # oom_score_adj of who is ended first
 # The kernel ends who has most. A control process has less than this, and more than the other.
 ROOM: Final = 320 << 20  # [bytes]
+_LONGEST_END: Final = 5.0  # [s] of a process that the kernel has ended, until it is gone
+_LOOK: Final = 0.01  # [s]
 _GREED: Final = "import sys; hoard = [b'x' * (1 << 20) for _ in range(int(sys.argv[1]) >> 20)]"
 
 
@@ -51,12 +55,17 @@ class SmallMemory:
         Path(f"/proc/{process}/oom_score_adj").write_text(str(FIRST))
 
     def release(self) -> None:
-        """All that is left in the group goes where it came from."""
-        if not self._group.exists():
-            return
-        for process in (self._group / "cgroup.procs").read_text().split():
-            _move(int(process), self._home)
-        self._group.rmdir()
+        """All that is left in the group goes where it came from. Raises OSError if it can't."""
+        deadline = time.monotonic() + _LONGEST_END
+        while self._group.exists():
+            for process in (self._group / "cgroup.procs").read_text().split():
+                _move(int(process), self._home)
+            try:
+                self._group.rmdir()
+            except OSError as error:  # one was forked meanwhile, or is ending: not listed any more
+                if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(_LOOK)
 
 
 def _move(process: int, group: Path) -> None:
