@@ -1,7 +1,8 @@
 """Moments in which this machine had no time for the robot, noticed by processes that only wait.
 
-One on each core, as urgent as the control loop, that sends itself datagrams, too: what carries
-frames from one interface to another is the kernel's own, and not urgent. And an ordinary one.
+One on each core, as urgent as the control loop, that sends itself datagrams and characters over a
+serial line, too: what carries frames from one interface to another, and bytes through a virtual
+line, is the kernel's own, and not urgent. And an ordinary one.
 Run as `python -m faults.stalls CORE` (-1: an ordinary one) each says on stdout, for every gap that
 is too long, when it ended [s, monotonic] and how long it was [s].
 """
@@ -9,11 +10,13 @@ is too long, when it ended [s, monotonic] and how long it was [s].
 from __future__ import annotations
 
 import os
+import select
 import socket
 import struct
 import subprocess
 import sys
 import time
+import tty
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Final, Self
@@ -89,20 +92,17 @@ def longest(gaps: Sequence[tuple[float, float]]) -> float:
 def _watch(core: int) -> None:
     """Never returns."""
     limit = ORDINARY
-    mirror = None
+    mirrors: list[_Mirror] = []
     if core >= 0:
         limit = SHORT
         os.sched_setaffinity(0, {core})
         make_thread_realtime(LOOP_PRIORITY)
-        mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        mirror.bind(("127.0.0.1", 0))
-        mirror.connect(mirror.getsockname())
-        mirror.settimeout(_LOST)
+        mirrors = [_datagrams(), _serial_line()]
     before = time.monotonic()
     while True:
         time.sleep(_SLEEP)
-        if mirror:
-            _send_and_wait(mirror, before)
+        for mirror in mirrors:
+            mirror.reflect(before)
         now = time.monotonic()
         if now - before > limit:
             sys.stdout.write(f"{now} {now - before}\n")
@@ -110,13 +110,38 @@ def _watch(core: int) -> None:
         before = now
 
 
-def _send_and_wait(mirror: socket.socket, stamp: float) -> None:
-    """A datagram that differs from those before, there and back; not for ever."""
-    sent = struct.pack("d", stamp)
-    mirror.send(sent)
-    with suppress(TimeoutError):
-        while mirror.recv(len(sent)) != sent:
-            pass
+class _Mirror:
+    """Two descriptors: what is written to the one can be read from the other."""
+
+    def __init__(self, into: int, out: int) -> None:
+        self._into, self._out = into, out
+        os.set_blocking(out, False)
+        self._readable = select.poll()
+        self._readable.register(out, select.POLLIN)
+
+    def reflect(self, stamp: float) -> None:
+        """Write something that differs from all before, and wait for it; not for ever."""
+        sent = struct.pack("d", stamp)
+        os.write(self._into, sent)
+        deadline = time.monotonic() + _LOST
+        seen = b""
+        while not seen.endswith(sent) and time.monotonic() < deadline:
+            if self._readable.poll(_LOST * 1e3):
+                seen += os.read(self._out, 4096)
+
+
+def _datagrams() -> _Mirror:
+    mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    mirror.bind(("127.0.0.1", 0))
+    mirror.connect(mirror.getsockname())
+    descriptor = mirror.detach()
+    return _Mirror(descriptor, descriptor)
+
+
+def _serial_line() -> _Mirror:
+    adapter, host = os.openpty()
+    tty.setraw(host)
+    return _Mirror(host, adapter)
 
 
 if __name__ == "__main__":

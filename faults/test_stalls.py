@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+
 import pytest
 
-from faults.stalls import longest
+from faults.stalls import _datagrams, _Mirror, _serial_line, longest
 
 
 @pytest.mark.parametrize(
@@ -23,3 +26,12 @@ def test_a_long_gap_counts_and_short_ones_only_in_a_row(
     gaps: list[tuple[float, float]], counts: float
 ) -> None:
     assert longest(gaps) == counts
+
+
+@pytest.mark.parametrize("make", [_datagrams, _serial_line])
+def test_a_mirror_waits_for_what_it_has_written_last(make: Callable[[], _Mirror]) -> None:
+    mirror = make()
+    os.write(mirror._into, b"came late")
+    for stamp in (1.0, 2.0):
+        mirror.reflect(stamp)
+        assert not mirror._readable.poll(0)
