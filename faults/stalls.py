@@ -92,12 +92,12 @@ def longest(gaps: Sequence[tuple[float, float]]) -> float:
 def _watch(core: int) -> None:
     """Never returns."""
     limit = ORDINARY
-    mirrors: list[_Mirror] = []
+    mirrors: list[Mirror] = []
     if core >= 0:
         limit = SHORT
         os.sched_setaffinity(0, {core})
         make_thread_realtime(LOOP_PRIORITY)
-        mirrors = [_datagrams(), _serial_line()]
+        mirrors = [datagrams(), serial_line()]
     before = time.monotonic()
     while True:
         time.sleep(_SLEEP)
@@ -110,11 +110,11 @@ def _watch(core: int) -> None:
         before = now
 
 
-class _Mirror:
+class Mirror:
     """Two descriptors: what is written to the one can be read from the other."""
 
     def __init__(self, into: int, out: int) -> None:
-        self._into, self._out = into, out
+        self.into, self.out = into, out
         os.set_blocking(out, False)
         self._readable = select.poll()
         self._readable.register(out, select.POLLIN)
@@ -122,26 +122,28 @@ class _Mirror:
     def reflect(self, stamp: float) -> None:
         """Write something that differs from all before, and wait for it; not for ever."""
         sent = struct.pack("d", stamp)
-        os.write(self._into, sent)
+        os.write(self.into, sent)
         deadline = time.monotonic() + _LOST
         seen = b""
         while not seen.endswith(sent) and time.monotonic() < deadline:
             if self._readable.poll(_LOST * 1e3):
-                seen += os.read(self._out, 4096)
+                seen += os.read(self.out, 4096)
 
 
-def _datagrams() -> _Mirror:
+def datagrams() -> Mirror:
+    """Through the loopback interface."""
     mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     mirror.bind(("127.0.0.1", 0))
     mirror.connect(mirror.getsockname())
     descriptor = mirror.detach()
-    return _Mirror(descriptor, descriptor)
+    return Mirror(descriptor, descriptor)
 
 
-def _serial_line() -> _Mirror:
+def serial_line() -> Mirror:
+    """Through a pseudo-terminal, as the virtual adapter's bytes go."""
     adapter, host = os.openpty()
     tty.setraw(host)
-    return _Mirror(host, adapter)
+    return Mirror(host, adapter)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Callable
 
 import pytest
 
-from faults.stalls import _datagrams, _Mirror, _serial_line, longest
+from faults.stalls import Mirror, datagrams, longest, serial_line
 
 
 @pytest.mark.parametrize(
@@ -28,10 +29,10 @@ def test_a_long_gap_counts_and_short_ones_only_in_a_row(
     assert longest(gaps) == counts
 
 
-@pytest.mark.parametrize("make", [_datagrams, _serial_line])
-def test_a_mirror_waits_for_what_it_has_written_last(make: Callable[[], _Mirror]) -> None:
+@pytest.mark.parametrize("make", [datagrams, serial_line])
+def test_a_mirror_waits_for_what_it_has_written_last(make: Callable[[], Mirror]) -> None:
     mirror = make()
-    os.write(mirror._into, b"came late")
+    os.write(mirror.into, b"came late")
     for stamp in (1.0, 2.0):
         mirror.reflect(stamp)
-        assert not mirror._readable.poll(0)
+        assert not select.select([mirror.out], [], [], 0.0)[0]

@@ -188,6 +188,15 @@ class CountsOnTheBus(Protocol):
 
 
 @runtime_checkable
+class TellsSampleAge(Protocol):
+    """A component whose measurements may be older than `read`: a bus that lost them, say."""
+
+    @property
+    def sample_age(self) -> float:
+        """How old [s] the oldest measurement was that the last `read` gave. Never raises."""
+
+
+@runtime_checkable
 class ProvidesTime(Protocol):
     """A simulator: its time is the loop's time, `write` advances it by one period."""
 

@@ -19,8 +19,11 @@ FOLLOW_PULL: Final = 1.0 / 3.0
 FOLLOW_INTERVAL: Final = 0.02  # [s] between two looks; nothing that has to be seen at once
 WINDOW: Final = 0.1  # [s] over which the way alone tells the speed: some velocities saturate
 
-# After a tick that came late by periods, what is measured next may date from before it.
+# After a tick that came late by periods, what is measured next may date from before it. And after
+# measurements that came late, what comes next is further away than one period explains.
 HELD_UP: Final = 2.0  # periods
+OLD: Final = 0.02  # [s], at least: a bus may have a period of its own
+LONGEST_LAG: Final = 0.2  # [s] measurements may be late for: then it is a fault of their bus
 LATE_TICKS: Final = 4
 
 _POSITION, _VELOCITY = 0, 1  # rows
@@ -50,6 +53,7 @@ class SafetyTrip:
         self._joints = joints
         self._limit = limit
         self._period = 1.0 / update_rate
+        self._old = max(HELD_UP * self._period, OLD)  # [s]
         self._lag = self._period  # [s] one sample may be older than another
         self._late_ticks = 0  # in which samples may still be as old as the last hold-up was long
         self._good = np.array([np.full(count, np.nan), np.zeros(count)])  # position believed last
@@ -82,15 +86,17 @@ class SafetyTrip:
         """Whether `check` found in this tick what it had not found in the one before."""
         return bool((self._strikes == STRIKES).any())
 
-    def check(self, state: JointState, period: float) -> str:
+    def check(self, state: JointState, period: float, sample_age: float = 0.0) -> str:
         """Why the joints can't be trusted to move, in words; empty if they can.
 
-        Replaces a first implausible sample in `state`. `period` [s] since the last tick.
+        Replaces a first implausible sample in `state`. `period` [s] since the last tick;
+        `sample_age`: how old [s] the oldest measurement in `state` is.
         """
         self._age += period
         self._window_age += period
-        if period > HELD_UP * self._period or self._late_ticks:
-            self._allow_for_hold_up(period)
+        held_up = max(period, min(sample_age, LONGEST_LAG) if sample_age > self._old else 0.0)
+        if held_up > HELD_UP * self._period or self._late_ticks:
+            self._allow_for_hold_up(held_up)
         # A sample that is doubted gives nobody more time: the next one confirms or refutes it.
         bound_age = max(self._age, period + self._lag)
         if bound_age != self._bound_age:
@@ -111,10 +117,10 @@ class SafetyTrip:
         """Which joints don't follow `target` [rad], with the `stiffness` that acts [Nm/rad]."""
         return self._follow.check(state.position, target, stiffness, period)
 
-    def _allow_for_hold_up(self, period: float) -> None:
-        """For a few ticks samples may be as old as the hold-up was long; windows begin anew."""
-        if period > HELD_UP * self._period:
-            self._lag, self._late_ticks = period, LATE_TICKS
+    def _allow_for_hold_up(self, held_up: float) -> None:
+        """For a few ticks samples may be as old as that [s]; windows begin anew."""
+        if held_up > HELD_UP * self._period:
+            self._lag, self._late_ticks = held_up, LATE_TICKS
         else:
             self._late_ticks -= 1
         if not self._late_ticks:

@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointState
-from humanoid_controller_manager.safety_trip import SafetyTrip
+from humanoid_controller_manager.safety_trip import LONGEST_LAG, SafetyTrip
 
 RATE, PERIOD = 100.0, 0.01
 LIMIT = 4.5  # [rad/s], of joints that may go at 3
@@ -28,10 +28,12 @@ class Watched:
         self.trip = _trip(limits)
         self.state = JointState(3)
 
-    def show(self, position: float, velocity: float = 0.0, period: float = PERIOD) -> str:
+    def show(
+        self, position: float, velocity: float = 0.0, period: float = PERIOD, age: float = 0.0
+    ) -> str:
         self.state.array.fill(0.0)
         self.state.position[1], self.state.velocity[1] = position, velocity
-        return self.trip.check(self.state, period)
+        return self.trip.check(self.state, period, age)
 
 
 @pytest.fixture
@@ -113,6 +115,29 @@ def test_samples_from_before_a_hold_up_are_no_jump_but_a_jump_after_it_is_seen(
         assert watched.show(0.90 + i * 0.03, 3.0) == ""
     said = [watched.show(0.0), watched.show(0.0)]
     assert said[1].startswith("b is -1.47 rad from where it was")
+
+
+def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_seen(
+    watched: Watched,
+) -> None:
+    """A joint at 3 rad/s whose bus says nothing for 0.1 s."""
+    for i in range(20):
+        watched.show(i * 0.03, 3.0)
+    for i in range(1, 11):
+        assert watched.show(0.57, 3.0, age=i * PERIOD) == ""
+    for i in range(20):
+        assert watched.show(0.90 + i * 0.03, 3.0) == ""
+    said = [watched.show(0.0), watched.show(0.0)]
+    assert said[1].startswith("b is -1.47 rad from where it was")
+
+
+def test_a_bus_that_stays_silent_makes_no_jump_plausible(watched: Watched) -> None:
+    watched.show(0.0, age=60.0)
+    most = LIMIT * (PERIOD + LONGEST_LAG)
+    assert watched.show(0.99 * most, age=60.0) == ""
+    assert watched.state.position[1] == 0.99 * most
+    said = [watched.show(-1.0, age=60.0) for _ in range(2)]
+    assert said[1].startswith("b is -1.9")
 
 
 def test_joints_put_somewhere_else_have_not_moved(watched: Watched) -> None:

@@ -137,6 +137,15 @@ class PythonCanBus:
             self._bus.shutdown()
 
 
+class SharedCanBus(PythonCanBus):
+    """One that another process has open, too, and must be able to go on with."""
+
+    def close(self) -> None:
+        """See Bus. An adapter's channel, which all of them have in common, stays open."""
+        with contextlib.suppress(CanError, OSError):
+            getattr(self._bus, "leave", self._bus.shutdown)()
+
+
 def _open(settings: BusSettings) -> Any:
     if settings.interface == "slcan":
         options: dict[str, Any] = dict(settings.options)

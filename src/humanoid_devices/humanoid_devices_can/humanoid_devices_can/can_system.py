@@ -62,6 +62,7 @@ class CanSystem:
         self._stiffness = np.zeros(len(self._all))  # in force, as far as it can be known
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
         self._saturated_at = np.full(len(self._all), -np.inf)
+        self.sample_age = 0.0  # see TellsSampleAge
 
     def check_gains(self, stiffness: float, damping: float, where: str) -> None:
         """Refuse gains of a mode [Nm/rad, Nm s/rad] that a motor can't realize.
@@ -91,10 +92,11 @@ class CanSystem:
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent. A motor that is silent keeps its last state."""
         session, keeper = self._active(), self._keeper
-        keeper.mind_the_guard(session)
+        self._supervisor.guard = keeper.mind_the_guard(session)
         self._frame.measure(session.states, state)
         self._supervisor.unguarded = keeper.guard.problem()
         time = self._timing.clock()
+        self.sample_age = time - min([it.measured_at for it in session.states], default=time)
         recent = np.flatnonzero(self._saturated_at > time - self._timing.recent)
         self._supervisor.look(session, time, recent.tolist())
 

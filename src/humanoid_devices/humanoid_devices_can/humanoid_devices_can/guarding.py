@@ -7,11 +7,13 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.surface import JointCommand
-from humanoid_devices_can.bus import CanFrame, OpenBus, PythonCanBus
+from humanoid_devices_can.bus import LONGEST_PAYLOAD, CanFrame, OpenBus, PythonCanBus
+from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.family import Family
 from humanoid_devices_can.settings import CanSettings
 
 _OF_ONE_PROCESS: Final = "virtual"  # python-can's bus that no other process can open
+_LAST_BYTES: Final = range(0x100)
 
 
 def is_to_be_guarded(settings: CanSettings, family: Family, open_bus: OpenBus) -> bool:
@@ -31,3 +33,22 @@ def disabling_frames(family: Family) -> tuple[CanFrame, ...]:
     gains, commands = family.gains(limp), family.commands(limp)
     orders = [family.disabling(motor, clear_faults=False).request for motor in range(motors)]
     return (*(frame for order in orders for frame in order), *gains, *commands)
+
+
+def voices(family: Family) -> tuple[int, ...]:
+    """Identifiers with which motors say what they measure; none if they can't be told beforehand.
+
+    The family is asked for each that differs from one of an order in the last byte, where a motor
+    whose orders and feedback share their identifiers has the type of message.
+    """
+    beginnings = {identifier >> 8 for identifier, _ in disabling_frames(family)}
+    candidates = (start << 8 | last for start in sorted(beginnings) for last in _LAST_BYTES)
+    return tuple(identifier for identifier in candidates if _is_feedback(family, identifier))
+
+
+def _is_feedback(family: Family, identifier: int) -> bool:
+    try:
+        family.decode(identifier, bytes(LONGEST_PAYLOAD))
+    except WireError:
+        return False
+    return True

@@ -7,12 +7,14 @@ import threading
 from collections.abc import Callable, Sequence
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_devices_can.activation import Activation
 from humanoid_devices_can.bus import OpenBus
 from humanoid_devices_can.errors import CanBusError, MotorError
 from humanoid_devices_can.family import Family
 from humanoid_devices_can.guard.host import Guard
-from humanoid_devices_can.guarding import disabling_frames, is_to_be_guarded
+from humanoid_devices_can.guard.page import Stage
+from humanoid_devices_can.guarding import disabling_frames, is_to_be_guarded, voices
 from humanoid_devices_can.session import Session
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.supervisor import Supervisor
@@ -39,8 +41,8 @@ class Keeper:
         self._open_bus, self._enabled = open_bus, enabled
         self._all = range(len(settings.motors))
         self._names = ", ".join(map(str, settings.motors))
-        frames = disabling_frames(family)
-        self.guard = Guard(settings.bus, self._names, frames, settings.guard_timeout)
+        frames, patience = disabling_frames(family), settings.guard_timeout
+        self.guard = Guard(settings.bus, self._names, frames, voices(family), patience)
         self._guarded = is_to_be_guarded(settings, family, open_bus)
         self._recovery: threading.Thread | None = None
 
@@ -74,13 +76,23 @@ class Keeper:
             self._activation(session).let_go_unheard()
             raise
 
-    def mind_the_guard(self, session: Session) -> None:
-        """If it had to act, `session` is over: this process has stood still for too long."""
-        if self.guard.acted and not session.health.abandoned:
-            session.health.abandon(
-                f"{self._names}: disabled by the guard: the control loop stood still for more than "
-                f"{self._settings.guard_timeout:g} s"
-            )
+    def mind_the_guard(self, session: Session) -> str:
+        """What it does, or could not do, as this process has stood still for too long; or empty.
+
+        The motors may have torque then, so they are commanded as ever: one that is disabled heeds
+        no command. Only when all of them are disabled `session` is over.
+        """
+        stage = self.guard.stage
+        if stage is Stage.WATCHES:
+            return ""
+        why = f"the control loop stood still for more than {self._settings.guard_timeout:g} s"
+        if stage is Stage.ACTS:
+            return f"the guard is disabling {self._names}: {why}"
+        if stage is Stage.FAILED:
+            return f"the guard could not disable {self._names}: {why}; clear the fault"
+        if not session.health.abandoned:
+            session.health.abandon(f"{self._names}: disabled by the guard: {why}")
+        return ""
 
     def reset_faults(self, supervisor: Supervisor) -> None:
         """Enable anew, in a thread, what is faulty; after a loss the bus is opened anew, too."""
@@ -88,17 +100,12 @@ class Keeper:
         if session is None or (self._recovery is not None and self._recovery.is_alive()):
             return
         # An adapter that no motor can be heard through is opened anew: not all tell of bus-off.
-        dead = supervisor.unreachable(session)
+        # After a guard that has acted it is, too: with another one.
+        dead = self.guard.stage is not Stage.WATCHES or supervisor.unreachable(session)
         motors = list(self._all) if dead else supervisor.faulty(session)
         supervisor.remark = ""
         if motors:
-            supervisor.remark = "motors are being enabled anew"
-            self.paused = frozenset(motors)
-            work = (session, motors, dead, supervisor)
-            self._recovery = threading.Thread(
-                target=self._recover, args=work, name="can reset", daemon=True
-            )
-            self._recovery.start()
+            self._begin_recovery(session, motors, dead, supervisor)
 
     def stop(self) -> None:
         """All motors disabled. Raises HardwareError naming what may still be enabled."""
@@ -107,8 +114,11 @@ class Keeper:
         if session is None:
             return
         try:
-            disabled = self.guard.acted
-            if disabled:  # and the adapter's channel is closed
+            stage = self.guard.stage
+            if stage is Stage.ACTS:  # two that listen take each other's frames, and hear silence
+                stage = self.guard.end()
+            disabled = stage is Stage.DONE
+            if disabled:  # and this session says nothing any more
                 session = self._open_anew(session)
             session.idle = False
             session.outbox.clear()
@@ -119,10 +129,26 @@ class Keeper:
         finally:
             self._close()
 
+    def _begin_recovery(
+        self, session: Session, motors: Sequence[int], dead: bool, supervisor: Supervisor
+    ) -> None:
+        work = (session, motors, dead, supervisor)
+        recovery = threading.Thread(target=self._recover, args=work, name="can reset", daemon=True)
+        supervisor.remark = "motors are being enabled anew"
+        self.paused = frozenset(motors)
+        try:
+            recovery.start()
+        except RuntimeError as error:  # this machine gives no thread
+            self.paused = frozenset()
+            supervisor.remark = f"not enabled again: {error}"
+        else:
+            self._recovery = recovery
+
     def _recover(
         self, session: Session, motors: Sequence[int], dead: bool, supervisor: Supervisor
     ) -> None:
         try:
+            make_thread_realtime(COMPANION_PRIORITY)  # it begins with the loop's
             if dead:
                 session = self._open_anew(session)
                 if self._guarded:
@@ -132,6 +158,9 @@ class Keeper:
             supervisor.remark = ""
         except (CanBusError, MotorError) as error:
             supervisor.remark = f"not enabled again: {error}"
+        except Exception as error:  # our mistake, or a machine that is short of something
+            logger.exception("%s: enabling motors anew", self._settings.name)
+            supervisor.remark = f"not enabled again: {error!r}"
         finally:
             self.paused = frozenset()
 

@@ -66,6 +66,14 @@ _BUS: Final = (
         f"your own; {_CLEAR}: that enables the motors again, without torque at first.",
     ),
     Remedy(
+        "the guard is disabling, the guard could not disable",
+        "The control process stood still for too long, and its guard has not disabled the motors "
+        "(yet): they go on with what this process commands. Many USB adapters are open to one "
+        "process only.",
+        f"As for `disabled by the guard`; {_CLEAR}: that starts a new guard, too.",
+        r"the guard is disabling|the guard could not disable",
+    ),
+    Remedy(
         "no guard on",
         "The process that disables these motors when the control process fails is not there.",
         "The robot works, with less safety. End it in order (`hc mode quit`) and start it again.",

@@ -68,6 +68,11 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
             super().shutdown()
         self.serialPortOrig.close()
 
+    def leave(self) -> None:
+        """Close the port, not the channel: others may use it."""
+        self.serialPortOrig.close()
+        self.shutdown()  # which can't say anything any more
+
     def _settle(self) -> None:
         """Let the answers to the commands that opened it come in: they refuse no frame."""
         deadline = time.monotonic() + SETTLE

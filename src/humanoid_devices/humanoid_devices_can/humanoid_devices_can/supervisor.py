@@ -26,7 +26,8 @@ class Supervisor:
     def __init__(self, settings: CanSettings, timing: Timing) -> None:
         self.report = SafetyReport(settings.name)
         self.remark = ""  # what a user must know until it is taken back; a FAULT
-        self.unguarded = ""  # the same, as a WARNING
+        self.guard = ""  # what the guard does, or could not do; a FAULT
+        self.unguarded = ""  # nobody would disable the motors; a WARNING
         self._settings, self._timing = settings, timing
         self._overrun = max(timing.overrun_periods / settings.update_rate, timing.shortest_overrun)
         self._seen: tuple[Problem, ...] = ()
@@ -62,6 +63,8 @@ class Supervisor:
     def _remarks(self) -> Iterable[Problem]:
         if self.remark:
             yield Problem(SafetyLevel.FAULT, SafetyFlag.NONE, self.remark)
+        if self.guard:
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, self.guard)
         if self.unguarded:
             yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, self.unguarded)
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
+import threading
+
 import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_devices_can.bus import ErrorFrame, InvalidFrame
 from humanoid_devices_can.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
 
@@ -187,6 +194,176 @@ def test_lost_adapter_is_opened_anew_on_reset(bus, rig) -> None:
     assert bus.closed
     assert kinds(rig.buses[-1], 1)[0] == DISABLE
     rig.until(lambda _: (GAINS << 8 | 1, b"4.00") in list(rig.buses[-1].sent))
+
+
+@pytest.fixture
+def guard_page(rig) -> GuardPage:
+    """What the guard of an active rig tells."""
+    rig.activate()
+    rig.until(healthy)
+    descriptor = new_page()
+    rig.system._keeper.guard._page = page = GuardPage(descriptor)
+    os.close(descriptor)
+    return page
+
+
+def soft(bus, motor: int) -> bool:
+    """Whether it was told to have a stiffness, and then none."""
+    gains = [text for found, text in list(bus.sent) if found == GAINS << 8 | motor]
+    return b"3.00" in gains and gains[-1] == b"0.00"
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        (Stage.ACTS, "the guard is disabling j0 (id 1), j1 (id 2): the control loop stood still"),
+        (Stage.FAILED, "the guard could not disable j0 (id 1), j1 (id 2): the control loop stood"),
+    ],
+)
+def test_motors_that_are_not_disabled_go_on_being_commanded(
+    bus, rig, guard_page, stage, said
+) -> None:
+    rig.command.stiffness[:] = 3.0
+    rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
+    guard_page.tell(stage, 1.0)
+    report = rig.tick()
+    assert (report.level, report.flags) == (SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT)
+    assert report.message.startswith(said)
+    rig.command.stiffness[:] = 0.0  # as the loop does after a FAULT
+    rig.until(lambda _: soft(bus, 1) and soft(bus, 2))
+    rig.buses.clear()  # it is not opened anew
+    rig.deactivate()
+    assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE
+
+
+def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig, guard_page):
+    for stage in (Stage.ACTS, Stage.FAILED, Stage.ACTS):
+        guard_page.tell(stage, 1.0)
+        rig.tick()
+    guard_page.tell(Stage.DONE, 1.0)
+    report = rig.tick()
+    assert report.message.startswith("j0 (id 1), j1 (id 2): disabled by the guard: the control")
+    for thread in rig.system._keeper.session._threads:
+        thread.join()  # nothing more is said
+    rig.buses.append(type(bus)())
+    rig.deactivate()
+    assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
+
+
+class EndingProcess:
+    """A guard that comes to its end while it is waited for."""
+
+    def __init__(self, page: GuardPage) -> None:
+        self.stdin, self._page = io.BytesIO(), page
+
+    def wait(self, timeout: float) -> None:
+        self._page.tell(Stage.DONE, 2.0)
+
+
+def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, guard_page) -> None:
+    guard_page.tell(Stage.ACTS, 1.0)
+    rig.tick()
+    rig.system._keeper.guard._process = EndingProcess(guard_page)
+    rig.buses.append(type(bus)())
+    rig.deactivate()
+    assert DISABLE not in kinds(bus, 1)[1:]  # the first was for being enabled
+    assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
+
+
+def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_page) -> None:
+    guard_page.tell(Stage.FAILED, 1.0)
+    rig.until(lambda report: report.level is SafetyLevel.FAULT)
+    rig.buses.append(type(bus)())
+    rig.system.reset_faults()
+    rig.until(healthy)
+    assert bus.closed
+    assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
+
+
+def test_thread_that_mends_does_not_have_the_priority_of_the_loop(bus, rig) -> None:
+    rig.activate()
+    bus.unplug()
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    found, fresh = [], type(bus)()
+
+    def open_bus(_):
+        found.append(os.sched_getparam(0).sched_priority)
+        return fresh
+
+    def loop() -> None:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(LOOP_PRIORITY))
+        except PermissionError:
+            found.append(None)
+        rig.system.reset_faults()
+
+    rig.system._keeper._open_bus = open_bus
+    thread = threading.Thread(target=loop)
+    thread.start()
+    thread.join()
+    rig.until(healthy)
+    if None in found:
+        pytest.skip("no real-time priority is permitted here")
+    assert found == [COMPANION_PRIORITY]
+
+
+def test_thread_that_can_not_be_started_leaves_the_motors_commanded(
+    bus, rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    rig.activate()
+    rig.until(healthy)
+    bus.deaf = {2}
+    rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", refuse)
+        rig.system.reset_faults()
+    report = rig.until(lambda report: "not enabled again" in report.message)
+    assert "can't start new thread" in report.message
+    before = kinds(bus, 2).count(COMMAND)
+    rig.until(lambda _: kinds(bus, 2).count(COMMAND) > before + 5)
+    bus.deaf = set()
+    rig.system.reset_faults()
+    rig.until(healthy)
+    rig.deactivate()
+    assert kinds(bus, 1)[-1] == DISABLE
+
+
+def test_motors_are_disabled_though_the_thread_that_mends_never_began(
+    bus, rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    rig.activate()
+    rig.until(healthy)
+    bus.incoming.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", refuse)
+        rig.system.reset_faults()
+    rig.deactivate()
+    assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE
+
+
+def test_machine_that_is_short_of_something_while_mending_is_said(bus, rig) -> None:
+    def short(_):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    rig.activate()
+    bus.unplug()
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    opens = rig.system._keeper._open_bus
+    rig.system._keeper._open_bus = short
+    rig.system.reset_faults()
+    rig.until(lambda report: "not enabled again: OSError(24" in report.message)
+    rig.buses.append(type(bus)())
+    rig.system._keeper._open_bus = opens
+    rig.until(lambda _: not rig.system._keeper._recovery.is_alive())
+    rig.system.reset_faults()
+    rig.until(healthy)
 
 
 def test_reset_leaves_healthy_motors_alone(bus, rig) -> None:

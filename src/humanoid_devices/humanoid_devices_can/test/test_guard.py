@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from contextlib import closing
@@ -11,7 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humanoid_devices_can.bus import BusSettings, DataFrame, PythonCanBus, Received
+from humanoid_devices_can.bus import (
+    BusSettings,
+    DataFrame,
+    ErrorFrame,
+    InvalidFrame,
+    PythonCanBus,
+    Received,
+)
+from humanoid_devices_can.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard import __main__ as process
 from humanoid_devices_can.guard import host
@@ -19,18 +28,15 @@ from humanoid_devices_can.guard.claim import claim
 from humanoid_devices_can.guard.disabling import disable_motors
 from humanoid_devices_can.guard.host import Guard
 from humanoid_devices_can.guard.job import GOOD_BYE, GuardJob
-from humanoid_devices_can.guard.page import GuardPage, new_page
+from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
 from humanoid_devices_can.guard.vigil import LEAST_LOOKS, Vigil
-from humanoid_devices_can.guarding import disabling_frames, is_to_be_guarded
+from humanoid_devices_can.guarding import disabling_frames, is_to_be_guarded, voices
 
 LOOK = 0.02
 BUS = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, {"sleep_after_open": 0.5})
 FRAMES = ((0x050616_45, bytes(8)), (0x050616_00, b"\x55" * 8))
-
-
-def job(**changes: object) -> GuardJob:
-    content = {"bus": BUS, "motors": "j0 (id 22)", "frames": FRAMES, "patience": 0.2, "page": 7}
-    return GuardJob(**{**content, **changes})
+FEEDBACK = DataFrame(0x050616_B1, bytes(8))
+JOB = GuardJob(BUS, "j0 (id 22)", FRAMES, (FEEDBACK.identifier, 0x050616_B2), 0.2, page=7)
 
 
 def looks(vigil: Vigil, fed: float, start: float, end: float) -> list[bool]:
@@ -69,10 +75,10 @@ def test_after_a_hold_up_of_all_the_loop_may_come_first() -> None:
 
 
 def test_job_comes_through_the_pipe_as_it_was() -> None:
-    line = job().encode()
+    line = JOB.encode()
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert GuardJob.decode(line) == job()
+    assert GuardJob.decode(line) == JOB
 
 
 def test_both_sides_see_one_page() -> None:
@@ -82,10 +88,10 @@ def test_both_sides_see_one_page() -> None:
     ours.feed()
     ours.feed()
     theirs.look(3.5)
-    assert (theirs.fed, ours.seen, ours.acted) == (2.0, 3.5, False)
-    theirs.act()
+    assert (theirs.fed, ours.seen, ours.stage) == (2.0, 3.5, Stage.WATCHES)
+    theirs.tell(Stage.ACTS, 4.5)
     ours.stop_feeding()
-    assert (theirs.fed, ours.acted) == (0.0, True)
+    assert (theirs.fed, ours.seen, ours.stage) == (0.0, 4.5, Stage.ACTS)
 
 
 class Pipe:
@@ -119,10 +125,15 @@ def test_loop_that_is_not_fed_any_more_stands_still() -> None:
 
 
 class Motors:
-    """A bus whose motors speak until they have heard `deaf` + 1 rounds of frames."""
+    """A bus whose motors speak until they have heard `deaf` + 1 rounds of frames.
 
-    def __init__(self, deaf: int = 0, refusals: int = 0, closed: int = 0) -> None:
-        self.deaf, self.refusals, self.closed = deaf, refusals, closed
+    `noise` is what comes all the time, without a pause.
+    """
+
+    def __init__(
+        self, deaf: int = 0, refusals: int = 0, closed: int = 0, noise: Received | None = None
+    ) -> None:
+        self.deaf, self.refusals, self.closed, self.noise = deaf, refusals, closed, noise
         self.sent: list[tuple[int, bytes]] = []
         self.open = 0
 
@@ -142,7 +153,7 @@ class Motors:
 
     def receive(self, timeout: float) -> Received | None:
         speaks = len(self.sent) <= self.deaf * len(FRAMES)
-        return DataFrame(0x050616B1, bytes(8)) if speaks else None
+        return FEEDBACK if speaks else self.noise
 
     def close(self) -> None:
         self.open -= 1
@@ -150,20 +161,42 @@ class Motors:
 
 def test_every_motor_is_told_several_times() -> None:
     motors = Motors()
-    assert disable_motors(job(), motors) == ""
+    assert disable_motors(JOB, motors) == ""
     assert motors.sent == [*FRAMES] * 3
     assert motors.open == 0
 
 
 def test_motor_that_still_speaks_is_told_again() -> None:
     motors = Motors(deaf=5)
-    assert disable_motors(job(), motors) == ""
+    assert disable_motors(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        ErrorFrame(BusEvent.PROTOCOL, bytes(8)),
+        InvalidFrame("standard"),
+        DataFrame(0x050617_B1, bytes(8)),  # of another motor
+        DataFrame(0x050616_09, bytes(8)),  # of another host
+    ],
+)
+def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received) -> None:
+    motors = Motors(deaf=5, noise=noise)
+    assert disable_motors(JOB, motors) == ""
+    assert len(motors.sent) == 6 * len(FRAMES)
+
+
+def test_where_the_motors_frames_can_not_be_told_every_data_frame_may_be_one() -> None:
+    unknown = replace(JOB, voices=())
+    stranger = Motors(noise=DataFrame(0x050617_B1, bytes(8)))
+    assert "still speak" in disable_motors(unknown, stranger, longest=0.1)
+    assert disable_motors(unknown, Motors(noise=InvalidFrame("standard"))) == ""
 
 
 def test_full_queue_and_closed_adapter_are_tried_again() -> None:
     motors = Motors(refusals=3, closed=2)
-    assert disable_motors(job(), motors) == ""
+    assert disable_motors(JOB, motors) == ""
     assert motors.sent == [*FRAMES] * 3
 
 
@@ -176,7 +209,7 @@ def test_full_queue_and_closed_adapter_are_tried_again() -> None:
     ],
 )
 def test_what_can_not_be_done_is_said(motors: Motors, said: str) -> None:
-    assert said in disable_motors(job(), motors, longest=0.1)
+    assert said in disable_motors(JOB, motors, longest=0.1)
     assert motors.open == 0
 
 
@@ -190,8 +223,72 @@ def test_adapter_that_is_lost_meanwhile_is_opened_again() -> None:
         return None
 
     motors.receive = receive
-    assert disable_motors(job(), motors) == ""
+    assert disable_motors(JOB, motors) == ""
     assert motors.open == 0
+
+
+def guard_with(motors: object, pipe: Pipe) -> int:
+    return process._guard(JOB, pipe.page, pipe.reader, motors)
+
+
+def test_page_tells_that_the_guard_acts_and_then_that_the_motors_are_disabled() -> None:
+    pipe, motors, seen = Pipe(), Motors(), []
+
+    def opened(settings: BusSettings) -> Motors:
+        seen.append(pipe.page.stage)
+        return motors(settings)
+
+    os.close(pipe.writer)
+    assert guard_with(opened, pipe) == 0
+    assert seen == [Stage.ACTS]
+    assert pipe.page.stage is Stage.DONE
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard that gives up soon."""
+    monkeypatch.setattr(
+        process, "disable_motors", lambda job, bus: disable_motors(job, bus, longest=0.05)
+    )
+
+
+@pytest.mark.usefixtures("short")
+def test_page_tells_that_the_motors_could_not_be_disabled() -> None:
+    pipe = Pipe()
+    os.close(pipe.writer)
+    assert guard_with(Motors(deaf=10**9), pipe) == 1
+    assert pipe.page.stage is Stage.FAILED
+
+
+def test_page_tells_it_of_a_guard_that_ends_by_a_mistake_too() -> None:
+    pipe = Pipe()
+    os.close(pipe.writer)
+
+    def mistaken(_: BusSettings) -> Motors:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        guard_with(mistaken, pipe)
+    assert pipe.page.stage is Stage.FAILED
+
+
+@pytest.mark.usefixtures("short")
+def test_guard_that_failed_goes_on_until_the_adapter_is_free_or_the_loop_is_back() -> None:
+    pipe, stages = Pipe(), []
+    pipe.page.feed()
+
+    def taken(settings: BusSettings) -> Motors:
+        stages.append(pipe.page.stage)
+        if len(stages) == 2:
+            os.write(pipe.writer, GOOD_BYE)
+        raise InterfaceError("another program uses it")
+
+    assert guard_with(taken, pipe) == 0
+    assert set(stages) == {Stage.ACTS}
+    assert pipe.page.stage is Stage.FAILED
+    pipe.page.feed()
+    assert guard_with(Motors(), pipe) == 0
+    assert pipe.page.stage is Stage.DONE
 
 
 def test_bus_belongs_to_one_control_process_and_its_guard(tmp_path) -> None:
@@ -217,17 +314,28 @@ def test_a_network_interface_is_the_same_wherever_a_process_was_started(
 
 def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "COMMAND", ("/nowhere/python",))
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, 0.2)
+    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     assert "no guard on slcan /dev/ttyACM0 (it can't be started" in guard.problem()
     assert "j0 (id 22) go on with their last set point" in guard.problem()
     guard.dismiss()
 
 
+def test_guard_that_can_share_no_memory_is_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
+    guard.start()
+    assert "(it can't be started: [Errno 24]" in guard.problem()
+    guard.dismiss()
+
+
 def test_guard_that_is_not_there_in_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "COMMAND", ("/bin/cat",))
     monkeypatch.setattr(host, "READY", 0.05)
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, 0.2)
+    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     while not guard.problem():
         os.sched_yield()
@@ -236,10 +344,10 @@ def test_guard_that_is_not_there_in_time_is_said(monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_a_guard_the_loop_feeds_nobody() -> None:
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, 0.0)
+    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.0)
     guard.feed()
     guard.stop_feeding()
-    assert not guard.acted
+    assert guard.stage is Stage.WATCHES
     assert guard.problem() == ""
     guard.dismiss()
 
@@ -266,3 +374,7 @@ def test_guard_says_to_every_motor_to_be_limp_and_disabled(rig) -> None:
         (0x001, b"0.00"),
         (0x002, b"0.00"),
     )
+
+
+def test_feedback_that_is_unlike_the_orders_can_not_be_told_beforehand(rig) -> None:
+    assert voices(rig.system._family) == ()

@@ -12,7 +12,13 @@ from can import BusState, Message
 from can.exceptions import CanOperationError, CanTimeoutError
 
 from humanoid_devices_can import slcan
-from humanoid_devices_can.bus import BusSettings, DataFrame, InvalidFrame, PythonCanBus
+from humanoid_devices_can.bus import (
+    BusSettings,
+    DataFrame,
+    InvalidFrame,
+    PythonCanBus,
+    SharedCanBus,
+)
 from humanoid_devices_can.errors import AdapterLostError
 from humanoid_devices_can.slcan import SlcanBus
 
@@ -63,6 +69,21 @@ def bus(adapter):
     bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
     yield bus
     bus.close()
+
+
+def test_channel_is_closed_along_with_the_bus_unless_others_may_use_it(adapter) -> None:
+    settings = BusSettings("slcan", adapter.path, 1_000_000)
+    shared = SharedCanBus(settings)
+    shared.send((1, b""))
+    opening = adapter.heard_until(b"T000000010\r")
+    shared.close()
+    with pytest.raises(AdapterLostError):
+        shared.send((2, b""))
+    own = PythonCanBus(settings)
+    own.send((1, b""))
+    assert adapter.heard_until(b"T000000010\r").count(b"C") == opening.count(b"C")
+    own.close()
+    adapter.heard_until(b"C\r")
 
 
 def test_adapter_is_set_to_the_bitrate_and_opened(adapter, bus) -> None:

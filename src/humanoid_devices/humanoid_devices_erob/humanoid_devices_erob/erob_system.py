@@ -58,6 +58,7 @@ class ErobSystem:
         self._keeper: Keeper | None = None
         self._ring: Ring | None = None
         self._operation: Operation | None = None
+        self.sample_age = 0.0  # see TellsSampleAge
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError."""
@@ -91,6 +92,7 @@ class ErobSystem:
         """See HardwareComponent. The first call takes the ring over from the keeper."""
         operation = self._operation or self._take_over()
         operation.read(state)
+        self.sample_age = operation.sample_age
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """See HardwareComponent."""

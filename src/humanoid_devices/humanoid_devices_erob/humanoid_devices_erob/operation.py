@@ -66,6 +66,11 @@ class Operation:
         ring.on_emergency = self._emergency
         ring.paced(settings.period, settings.period)
 
+    @property
+    def sample_age(self) -> float:
+        """How old [s] the measurements of the slave are that took part last."""
+        return self._clock() - self._ring.last_complete
+
     def read(self, state: JointState) -> None:
         """What the last exchange brought."""
         self.frame.measure(self._ring.image, state)

@@ -23,9 +23,12 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_control_common.surface import JointState
 from humanoid_devices_can.guard import claim, host
+from humanoid_devices_can.guard.page import GuardPage, Stage
+from humanoid_devices_can.guarding import voices
 from humanoid_devices_sito.sito_system import SitoSystem
 
 IDS = [22, 23, 38, 39]
+NAMES = "j0 (id 22), j1 (id 23), j2 (id 38), j3 (id 39)"
 HOST = Path(__file__).with_name("guarded_host.py")
 
 
@@ -37,6 +40,7 @@ class Host:
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self.process = subprocess.Popen(command, text=True, **pipes)
         self.guard = int(self.said("guard")["guard"])
+        self.page = page_of(self.guard)
 
     def tell(self, order: str) -> None:
         self.process.stdin.write(f"{order}\n")
@@ -48,6 +52,10 @@ class Host:
             if key in (said := json.loads(line)):
                 return said
         raise AssertionError(self.process.stderr.read())
+
+    def until(self, stage: Stage) -> None:
+        while self.page.stage is not stage:
+            time.sleep(0.005)
 
     def report(self, holds: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
         while not holds(said := self.said("message")):
@@ -65,6 +73,18 @@ class Host:
         self.process.communicate()
 
 
+def page_of(guard: int) -> GuardPage:
+    """What a guard process shares with its control process."""
+    for link in Path(f"/proc/{guard}/fd").iterdir():
+        if "can guard" in os.readlink(link):
+            descriptor = os.open(link, os.O_RDWR)
+            try:
+                return GuardPage(descriptor)
+            finally:
+                os.close(descriptor)
+    raise AssertionError(f"{guard} shares nothing")
+
+
 class Wrists:
     """Virtual motors behind a serial line, and the hosts that want to move them."""
 
@@ -78,6 +98,22 @@ class Wrists:
         self.hosts.append(Host(self._folder / "info"))
         self.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
         return self.hosts[-1]
+
+    def start_and_hold_up(self) -> Host:
+        """A host that comes back while its guard can't open the adapter, which only it has."""
+        held_up = self.start()
+        line = os.readlink(self.bench.address)
+        os.unlink(self.bench.address)
+        held_up.process.send_signal(signal.SIGSTOP)
+        held_up.until(Stage.ACTS)
+        held_up.process.send_signal(signal.SIGCONT)
+        report = held_up.report(lambda said: "guard" in said["message"])
+        assert report["level"] == SafetyLevel.FAULT
+        assert report["flags"] & SafetyFlag.MOTOR_FAULT
+        assert f"the guard is disabling {NAMES}: the control loop stood" in report["message"]
+        held_up.report(lambda said: f"the guard could not disable {NAMES}:" in said["message"])
+        os.symlink(line, self.bench.address)
+        return held_up
 
     def until(self, holds: Callable[[dict[str, Any]], Any]) -> None:
         while not all(holds(self.bench.drive(id_)["firmware"]) for id_ in IDS):
@@ -124,16 +160,79 @@ def test_control_process_that_is_stopped_finds_its_motors_disabled_and_says_why(
     stopped.process.send_signal(signal.SIGSTOP)
     wrists.until_disabled()
     stopped.process.send_signal(signal.SIGCONT)
-    report = stopped.report(lambda said: said["level"] == SafetyLevel.FAULT)
+    report = stopped.report(lambda said: f"{NAMES}: disabled by the guard" in said["message"])
+    assert report["level"] == SafetyLevel.FAULT
     assert report["flags"] & SafetyFlag.MOTOR_FAULT
-    names = "j0 (id 22), j1 (id 23), j2 (id 38), j3 (id 39)"
-    assert f"{names}: disabled by the guard" in report["message"]
     assert "stood still for more than 0.2 s; then clear the fault" in report["message"]
     wrists.until_disabled()
     stopped.tell("clear")
     stopped.report(lambda said: said["level"] == SafetyLevel.OK)
     wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
     stopped.process.kill()  # the new guard is as good as the first
+    wrists.until_disabled()
+
+
+def test_control_process_that_is_back_while_its_guard_acts_does_not_undo_what_it_does(
+    wrists,
+) -> None:
+    held_up = wrists.start()
+    held_up.process.send_signal(signal.SIGSTOP)
+    held_up.until(Stage.ACTS)
+    held_up.process.send_signal(signal.SIGCONT)
+    held_up.report(lambda said: "disabled by the guard" in said["message"])
+    wrists.until_disabled()
+
+
+def test_control_process_that_ends_while_its_guard_acts_leaves_no_motor_enabled(wrists) -> None:
+    ending = wrists.start()
+    ending.process.send_signal(signal.SIGSTOP)
+    ending.tell("end\nnow")
+    ending.until(Stage.ACTS)
+    ending.process.send_signal(signal.SIGCONT)
+    assert ending.process.wait() == 0
+    assert not any(wrists.bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)
+
+
+def test_motors_that_the_guard_could_not_disable_go_on_obeying_their_control_process(
+    wrists,
+) -> None:
+    held_up = wrists.start_and_hold_up()
+    held_up.tell("end")  # as DAMPING, it makes them soft
+    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] == 0.0)
+    held_up.tell("now")
+    assert held_up.process.wait() == 0
+    wrists.until_disabled()
+
+
+def test_guard_that_failed_leaves_the_adapter_as_its_control_process_needs_it(wrists) -> None:
+    held_up = wrists.start()
+    held_up.process.send_signal(signal.SIGSTOP)
+    while held_up.page.stage is not Stage.FAILED:
+        wrists.bench.call("stray", 0x050616B1, "00" * 8)  # as one that does not obey
+        time.sleep(0.005)
+    held_up.process.send_signal(signal.SIGCONT)
+    held_up.report(lambda said: "the guard could not disable" in said["message"])
+    with wrists.bench.lock:
+        assert wrists.bench._port.controller.powered
+
+
+def test_guard_that_failed_still_disables_what_its_control_process_leaves(wrists) -> None:
+    held_up = wrists.start_and_hold_up()
+    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)  # nobody softens it
+    held_up.process.kill()
+    wrists.until_disabled()
+    words = held_up.last_words()
+    assert f"stands still, and not disabled: {NAMES}: slcan" in words
+    assert f"the control process is gone: disabled {NAMES}" in words
+
+
+def test_after_a_failure_clearing_the_fault_starts_a_guard_anew(wrists) -> None:
+    held_up = wrists.start_and_hold_up()
+    held_up.tell("clear")
+    held_up.report(lambda said: said["level"] == SafetyLevel.OK)
+    wait_for_the_end_of(held_up.guard)
+    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
+    held_up.process.kill()
     wrists.until_disabled()
 
 
@@ -176,7 +275,7 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     os.kill(first.guard, signal.SIGKILL)
     report = first.report(lambda said: said["level"] == SafetyLevel.WARNING)
     assert "no guard on slcan" in report["message"]
-    assert "j0 (id 22), j1 (id 23), j2 (id 38), j3 (id 39) go on with" in report["message"]
+    assert f"{NAMES} go on with" in report["message"]
     wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)  # no more than said
 
 
@@ -188,3 +287,11 @@ def test_without_a_guard_motors_are_enabled_and_it_is_said(
     rig.activate()
     report = rig.until(lambda report: report.level is SafetyLevel.WARNING)
     assert "it can't be started" in report.message
+
+
+def test_guard_knows_the_frames_of_its_motors(wrists) -> None:
+    system = SitoSystem()
+    system.on_configure(wrists.info)
+    prefixes = [0x05060000 | id_ << 8 for id_ in IDS]
+    expected = {prefix | kind for prefix in prefixes for kind in (0xB0, 0xB1, 0xB2, 0xB3)}
+    assert set(voices(system._family)) == expected

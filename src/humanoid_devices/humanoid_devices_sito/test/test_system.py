@@ -215,9 +215,12 @@ def test_state_of_a_silent_motor_stays(wrists) -> None:
     bench, rig = wrists()
     bench.plant.set_state(3, 0.7, 0.0)
     rig.activate()
+    rig.tick()
+    assert rig.system.sample_age < 0.2
     bench.call("freeze", 39)
     rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
     assert rig.state.position[3] == pytest.approx(0.7, abs=COUNT)
+    assert rig.system.sample_age > 0.2
 
 
 def test_bus_off_is_sticky_until_reset(wrists) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
-from humanoid_devices_can.bus import PythonCanBus
+from humanoid_devices_can.bus import OpenBus, SharedCanBus
 from humanoid_devices_can.guard.disabling import disable_motors
 from humanoid_devices_can.guard.job import GOOD_BYE, GuardJob
-from humanoid_devices_can.guard.page import GuardPage
+from humanoid_devices_can.guard.page import GuardPage, Stage
 from humanoid_devices_can.guard.vigil import Vigil
 
 PRIORITY: Final = LOOP_PRIORITY + 1  # a loop that hangs must not keep it from its work
@@ -29,7 +29,7 @@ logger = logging.getLogger("can guard")
 
 
 def main() -> int:
-    """Guard until a good-bye. 1 if motors could not be disabled."""
+    """Guard until a good-bye, or until the motors are disabled. 1 if they could not be."""
     _become_hard_to_end()
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.INFO)
     with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
@@ -37,17 +37,35 @@ def main() -> int:
     if not line:
         return 0  # ended before it said what to do: nothing was enabled
     job = GuardJob.decode(line)
-    page = GuardPage(job.page)
-    reason = _watch(page, Vigil(job.patience), sys.stdin.fileno())
-    if not reason:
-        return 0
-    page.act()
-    problem = disable_motors(job, PythonCanBus)
-    if problem:
+    return _guard(job, GuardPage(job.page), sys.stdin.fileno(), SharedCanBus)
+
+
+def _guard(job: GuardJob, page: GuardPage, pipe: int, open_bus: OpenBus) -> int:
+    while True:
+        reason = _watch(page, Vigil(job.patience), pipe)
+        if not reason:
+            return 0
+        problem = _act(job, page, open_bus)
+        if not problem:
+            logger.critical("%s: disabled %s", reason, job.motors)
+            return 0
         logger.critical("%s, and not disabled: %s: %s", reason, job.motors, problem)
-        return 1
-    logger.critical("%s: disabled %s", reason, job.motors)
-    return 0
+        if reason == IS_GONE:
+            return 1
+        # It may have the adapter for itself until it ends; or it comes back, and may fail again.
+
+
+def _act(job: GuardJob, page: GuardPage, open_bus: OpenBus) -> str:
+    """Disable the motors: what went wrong. The page knows, whatever happens."""
+    outcome = Stage.FAILED
+    page.tell(Stage.ACTS, time.monotonic())
+    try:
+        problem = disable_motors(job, open_bus)
+        if not problem:
+            outcome = Stage.DONE
+    finally:
+        page.tell(outcome, time.monotonic())
+    return problem
 
 
 def _watch(page: GuardPage, vigil: Vigil, pipe: int) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Final
 
-from humanoid_devices_can.bus import Bus, CanFrame, OpenBus
+from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, OpenBus
 from humanoid_devices_can.errors import CanBusError, QueueFullError
 from humanoid_devices_can.guard.job import GuardJob
 
@@ -25,7 +24,7 @@ def disable_motors(job: GuardJob, open_bus: OpenBus, longest: float = LONGEST) -
     deadline, problem = time.monotonic() + longest, ""
     while True:
         try:
-            problem = _disable_once(job.frames, open_bus(job.bus), deadline)
+            problem = _disable_once(job, open_bus(job.bus), deadline)
         except CanBusError as error:
             problem = str(error)
         if not problem or time.monotonic() > deadline:
@@ -33,15 +32,15 @@ def disable_motors(job: GuardJob, open_bus: OpenBus, longest: float = LONGEST) -
         time.sleep(RETRY)
 
 
-def _disable_once(frames: Sequence[CanFrame], bus: Bus, deadline: float) -> str:
+def _disable_once(job: GuardJob, bus: Bus, deadline: float) -> str:
     rounds = 0
     try:
         while True:
-            for frame in frames:
+            for frame in job.frames:
                 if not _send(frame, bus, deadline):
                     return "the adapter takes no frames: is the bus powered?"
             rounds += 1
-            quiet = _is_quiet(bus)
+            quiet = _are_quiet(job.voices, bus)
             if quiet and rounds >= LEAST_ROUNDS:
                 return ""
             if time.monotonic() > deadline:
@@ -62,9 +61,15 @@ def _send(frame: CanFrame, bus: Bus, deadline: float) -> bool:
     return False
 
 
-def _is_quiet(bus: Bus) -> bool:
-    end = time.monotonic() + 2.0 * QUIET
-    while time.monotonic() < end:
-        if bus.receive(QUIET) is None:
+def _are_quiet(voices: tuple[int, ...], bus: Bus) -> bool:
+    """Whether the motors are; strangers and error frames may go on."""
+    now = heard = time.monotonic()
+    end = now + 2.0 * QUIET
+    while now < end:
+        received = bus.receive(max(heard + QUIET - now, 0.0))
+        now = time.monotonic()
+        if isinstance(received, DataFrame) and (not voices or received.identifier in voices):
+            heard = now
+        elif received is None or now - heard >= QUIET:
             return True
     return False

@@ -18,6 +18,7 @@ class GuardJob:
     bus: BusSettings
     motors: str  # their names, for messages
     frames: tuple[CanFrame, ...]
+    voices: tuple[int, ...]  # identifiers the motors speak with; none: every data frame is theirs
     patience: float  # [s] the loop may stand still
     page: int  # descriptor of the shared memory
 
@@ -33,5 +34,6 @@ class GuardJob:
         """The job of a line. Raises ValueError or TypeError."""
         content = json.loads(line)
         content["bus"] = BusSettings(**content["bus"])
+        content["voices"] = tuple(content["voices"])
         content["frames"] = tuple((it[0], bytes.fromhex(it[1])) for it in content["frames"])
         return cls(**content)

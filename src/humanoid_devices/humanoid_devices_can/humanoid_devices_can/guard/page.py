@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import mmap
 import os
+from enum import IntEnum
 from typing import Final
 
 PAGE_BYTES: Final = mmap.PAGESIZE
-_FED, _SEEN, _ACTED = range(3)
+_FED, _SEEN, _STAGE = range(3)
+
+
+class Stage(IntEnum):
+    """How far a guard is."""
+
+    WATCHES = 0
+    ACTS = 1  # it tries to disable the motors: they may have torque
+    DONE = 2  # they are disabled
+    FAILED = 3  # they may have torque; it watches again
 
 
 class GuardPage:
@@ -38,9 +48,10 @@ class GuardPage:
         """The guard was awake at `now` [s], monotonic."""
         self._values[_SEEN] = now
 
-    def act(self) -> None:
-        """The guard disables the motors."""
-        self._values[_ACTED] = 1.0
+    def tell(self, stage: Stage, now: float) -> None:
+        """The guard has come to `stage` at `now` [s], monotonic."""
+        self.look(now)
+        self._values[_STAGE] = stage
 
     @property
     def seen(self) -> float:
@@ -48,9 +59,9 @@ class GuardPage:
         return self._values[_SEEN]
 
     @property
-    def acted(self) -> bool:
-        """Whether the guard disables, or has disabled, the motors."""
-        return self._values[_ACTED] != 0.0
+    def stage(self) -> Stage:
+        """How far the guard is."""
+        return Stage(int(self._values[_STAGE]))
 
 
 def new_page() -> int:

@@ -7,6 +7,7 @@ import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_devices_erob.supervisor import SILENCE
 
 HEALTHY = 5687
 COMMUNICATION = 0xA000
@@ -103,6 +104,10 @@ def test_cable_cut_at_the_master_is_seen_within_two_ticks(bench) -> None:
     assert "no frame comes back" in tick_until_fault(bench, 2)
     bench.tick(15)
     assert bench.system.safety().flags & SafetyFlag.RX_TIMEOUT
+    assert bench.system.sample_age > SILENCE  # what is measured is as old as that
+    bench.control.mend()
+    bench.tick(5)
+    assert bench.system.sample_age < SILENCE
 
 
 def test_cable_that_is_mended_can_be_brought_back_by_a_reset(bench) -> None:
