@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -177,20 +175,6 @@ def test_a_second_control_process_on_the_domain_is_refused(robot, start_control)
     assert "already running on ROS domain" in second.text()
     assert f"pid {robot.process.pid}" in second.text()
     assert robot.process.poll() is None
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs real-time priorities")
-def test_no_thread_of_the_process_is_an_ordinary_one_that_others_could_hold_up(robot, client):
-    threads = Path(f"/proc/{robot.process.pid}/task")
-
-    def ordinary() -> list[str]:
-        return [
-            (thread / "comm").read_text()
-            for thread in threads.iterdir()
-            if os.sched_getscheduler(int(thread.name)) != os.SCHED_FIFO
-        ]
-
-    client.until(lambda: not ordinary(), "real-time priorities, the middleware's threads too")
 
 
 def _remote(client) -> None:

@@ -16,7 +16,7 @@ from humanoid_controller_manager.ending import Ending, ToldOfTheEnd, end_of
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
-from humanoid_controller_manager.realtime import make_ros_side_realtime
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
 from humanoid_controller_manager.ros_node import exit_code, ros_session
 from humanoid_controller_manager.service_thread import ServiceThread
@@ -90,7 +90,7 @@ def _spin(
     manager.start()
     try:  # from here on the joints may have torque
         if manager.runner.realtime:
-            make_ros_side_realtime()  # the loop's thread says what it got
+            make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread says what it got
         services.start()
         facts = manager.robot
         logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004

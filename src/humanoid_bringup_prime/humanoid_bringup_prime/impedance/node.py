@@ -174,8 +174,7 @@ def _run(arguments: Sequence[str], stop: Event) -> int:
     files = parameter_files(arguments)
     # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
     # Before the middleware starts its threads, which inherit it.
-    # One above the control process's threads: a flood of messages to them must not be either.
-    make_thread_realtime(COMPANION_PRIORITY + 1)
+    make_thread_realtime(COMPANION_PRIORITY)
     with ros_session(arguments):
         manager = ImpedanceNode(files)
         try:

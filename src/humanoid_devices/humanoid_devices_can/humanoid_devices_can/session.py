@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from humanoid_controller_manager.realtime import BUS_PRIORITY, make_thread_realtime
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.conversation import Conversation
 from humanoid_devices_can.crowding import Crowding
@@ -137,7 +137,7 @@ class Session:
 
     def _work(self, step: Callable[[], None]) -> None:
         # Else another process could keep a motor from its command while the loop is on time.
-        make_thread_realtime(BUS_PRIORITY)
+        make_thread_realtime(COMPANION_PRIORITY)
         try:
             while not (self._stop.is_set() or self.health.abandoned):
                 step()
