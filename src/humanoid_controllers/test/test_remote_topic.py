@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import rclpy
 from humanoid_control_msgs.msg import MITCommand
 from hypothesis import given
 from hypothesis import strategies as st
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 
 from humanoid_control_common.surface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros_host import RosHost
+from humanoid_controller_manager.testing import LoneNode
 from humanoid_controllers import ros
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.ros import LONGEST_WAIT, waiting_time
 
-PATIENCE = 20.0  # [s] until an answer is given up, whatever the machine is busy with
 NOW = 100.0  # [s] of the loop
 PERIOD = 0.01  # [s]
 TIMEOUT = 0.1  # [s] of REMOTE_PARAMETERS
@@ -40,15 +36,11 @@ class Inbox(RemotePolicyController):
         super().receive(command)
 
 
-class Remote:
+class Remote(LoneNode):
     """A REMOTE controller with its topic, in a context of its own; the loop's time stands still."""
 
     def __init__(self, facts: RobotFacts, parameters: Any) -> None:
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=random.randint(1, 101))
-        self.node = Node("remote_policy_controller", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__("remote_policy_controller")
         self.facts = facts
         self.controller = Inbox()
         self.controller.on_configure(parameters, facts)
@@ -57,7 +49,7 @@ class Remote:
     def attach(self, *, simulated: bool) -> None:
         host = RosHost(self.node, self.facts, lambda: NOW, Any, simulated=simulated)
         ros.attach_remote(host, self.controller)
-        self._until(lambda: self._commands.get_subscription_count() > 0)
+        self.spin_until(lambda: self._commands.get_subscription_count() > 0)
 
     def send(self) -> None:
         """Publish a command, and have it received."""
@@ -66,19 +58,7 @@ class Remote:
         for interface in ("position", "velocity", "effort", "stiffness", "damping"):
             setattr(command, interface, [0.1] * len(names))
         self._commands.publish(command)
-        self._until(lambda: bool(self.controller.arrivals))
-
-    def _until(self, condition: Callable[[], bool]) -> None:
-        future = rclpy.task.Future(executor=self.executor)
-        timer = self.node.create_timer(0.005, lambda: condition() and future.set_result(True))
-        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
-        self.node.destroy_timer(timer)
-        assert future.done(), f"not within {PATIENCE} s"
-
-    def close(self) -> None:
-        self.executor.shutdown()
-        self.node.destroy_node()
-        self.context.shutdown()
+        self.spin_until(lambda: bool(self.controller.arrivals))
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import errno
 import io
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -307,18 +309,22 @@ def test_thread_that_mends_does_not_have_the_priority_of_the_loop(bus, rig) -> N
     assert found == [COMPANION_PRIORITY]
 
 
-def test_thread_that_can_not_be_started_leaves_the_motors_commanded(
-    bus, rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextmanager
+def no_thread_to_be_had() -> Iterator[None]:
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
+    with pytest.MonkeyPatch.context() as short:
+        short.setattr(threading.Thread, "start", refuse)
+        yield
+
+
+def test_thread_that_can_not_be_started_leaves_the_motors_commanded(bus, rig) -> None:
     rig.activate()
     rig.until(healthy)
     bus.deaf = {2}
     rig.until(lambda report: report.flags & SafetyFlag.RX_TIMEOUT)
-    with monkeypatch.context() as short:
-        short.setattr(threading.Thread, "start", refuse)
+    with no_thread_to_be_had():
         rig.system.reset_faults()
     report = rig.until(lambda report: "not enabled again" in report.message)
     assert "can't start new thread" in report.message
@@ -331,18 +337,12 @@ def test_thread_that_can_not_be_started_leaves_the_motors_commanded(
     assert kinds(bus, 1)[-1] == DISABLE
 
 
-def test_motors_are_disabled_though_the_thread_that_mends_never_began(
-    bus, rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
+def test_motors_are_disabled_though_the_thread_that_mends_never_began(bus, rig) -> None:
     rig.activate()
     rig.until(healthy)
     bus.incoming.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
-    with monkeypatch.context() as short:
-        short.setattr(threading.Thread, "start", refuse)
+    with no_thread_to_be_had():
         rig.system.reset_faults()
     rig.deactivate()
     assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE

@@ -2,60 +2,37 @@
 
 from __future__ import annotations
 
-import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from importlib.metadata import entry_points
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import rclpy
 from builtin_interfaces.msg import Duration
 from humanoid_control_msgs.msg import ImpedanceState
 from humanoid_control_msgs.msg import SdoObject as SdoObjectMessage
 from humanoid_control_msgs.msg import SdoResult as SdoResultMessage
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
-from rclpy.executors import SingleThreadedExecutor, TimeoutException
-from rclpy.node import Node
+from rclpy.executors import TimeoutException
 from std_srvs.srv import Trigger
 
+from humanoid_controller_manager.testing import LoneNode
 from humanoid_devices_erob import ros
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 
-PATIENCE = 20.0  # [s] until an answer is given up, whatever the machine is busy with
 NOW = 1000.0  # [s] on the drives' clock
 
 
-class Ros:
-    """A node and an executor in a context of their own."""
-
-    def __init__(self) -> None:
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=random.randint(1, 101))
-        self.node = Node("controller_manager", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-
-    def spin_until(self, condition: Callable[[], bool]) -> None:
-        """Serve callbacks until `condition` holds."""
-        future = rclpy.task.Future(executor=self.executor)
-        timer = self.node.create_timer(0.005, lambda: condition() and future.set_result(True))
-        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
-        self.node.destroy_timer(timer)
-        assert future.done(), f"not within {PATIENCE} s"
+class Ros(LoneNode):
+    """With clients."""
 
     def client(self, kind: Any, name: str) -> Any:
         client = self.node.create_client(kind, name)
         self.spin_until(client.service_is_ready)
         return client
-
-    def close(self) -> None:
-        self.executor.shutdown()
-        self.node.destroy_node()
-        self.context.shutdown()
 
 
 class Drives:
@@ -88,7 +65,7 @@ class Drives:
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ros]:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     monkeypatch.setenv("ROS_PYTHON_CHECK_FIELDS", "1")
-    world = Ros()
+    world = Ros("controller_manager")
     yield world
     world.close()
 

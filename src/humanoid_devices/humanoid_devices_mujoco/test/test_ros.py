@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from types import SimpleNamespace
 from typing import Any
@@ -11,49 +10,22 @@ from typing import Any
 import pytest
 import rclpy
 from builtin_interfaces.msg import Time
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros_host import RosHost
+from humanoid_controller_manager.testing import LoneNode
 from humanoid_devices_mujoco import ros
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 
-PATIENCE = 20.0  # [s] until a message is given up, whatever the machine is busy with
-
-
-class Ros:
-    """A node and an executor in a context of their own."""
-
-    def __init__(self) -> None:
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=random.randint(1, 101))
-        self.node = Node("controller_manager", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-
-    def spin_until(self, condition: Callable[[], bool]) -> None:
-        """Serve callbacks until `condition` holds."""
-        future = rclpy.task.Future(executor=self.executor)
-        timer = self.node.create_timer(0.005, lambda: condition() and future.set_result(True))
-        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
-        self.node.destroy_timer(timer)
-        assert future.done(), f"not within {PATIENCE} s"
-
-    def close(self) -> None:
-        self.executor.shutdown()
-        self.node.destroy_node()
-        self.context.shutdown()
-
 
 @pytest.fixture
-def ros_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ros]:
+def ros_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoneNode]:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     monkeypatch.setenv("ROS_PYTHON_CHECK_FIELDS", "1")
-    world = Ros()
+    world = LoneNode("controller_manager")
     yield world
     world.close()
 
@@ -63,7 +35,7 @@ def stamp(snapshot: Any) -> Time:
     return Time(sec=int(seconds), nanosec=round(rest * 1e9))
 
 
-def host(world: Ros, simulation: Any) -> RosHost:
+def host(world: LoneNode, simulation: Any) -> RosHost:
     description = simulation.description
     facts = RobotFacts(description.joints, description.limits, 200.0)
     return RosHost(node=world.node, robot=facts, now=lambda: simulation.system.time, stamp=stamp)
@@ -75,7 +47,7 @@ def tick(mode: Mode, now: float = 0.0) -> Any:
 
 
 def test_every_snapshot_told_is_a_tick_of_the_clock(
-    ros_world: Ros, simulate: Any, one_joint: Any
+    ros_world: LoneNode, simulate: Any, one_joint: Any
 ) -> None:
     simulation = simulate(one_joint().urdf())
     publish = ros.attach(host(ros_world, simulation), simulation.system)
@@ -96,7 +68,7 @@ def test_every_snapshot_told_is_a_tick_of_the_clock(
 
 
 def test_the_reset_service_resets_in_the_next_tick(
-    ros_world: Ros, simulate: Any, one_joint: Any
+    ros_world: LoneNode, simulate: Any, one_joint: Any
 ) -> None:
     simulation = simulate(one_joint(initial=0.2).urdf())
     publish = ros.attach(host(ros_world, simulation), simulation.system)
@@ -118,7 +90,7 @@ def test_the_reset_service_resets_in_the_next_tick(
 
 
 def test_a_stiff_robot_is_not_reset_under_its_controller(
-    ros_world: Ros, simulate: Any, one_joint: Any
+    ros_world: LoneNode, simulate: Any, one_joint: Any
 ) -> None:
     simulation = simulate(one_joint(initial=0.2).urdf())
     publish = ros.attach(host(ros_world, simulation), simulation.system)

@@ -1,0 +1,40 @@
+"""What ROS tests of several packages share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from humanoid_control_common.testing import own_domains
+
+PATIENCE: Final = 20.0  # [s] until an answer is given up, whatever the machine is busy with
+_LOOK: Final = 0.005  # [s]
+
+
+class LoneNode:
+    """A node and an executor in a context of their own, on a ROS domain of this process."""
+
+    def __init__(self, name: str) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=own_domains()[0])
+        self.node = Node(name, context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+
+    def spin_until(self, condition: Callable[[], bool]) -> None:
+        """Serve callbacks until `condition` holds. Raises AssertionError if it never does."""
+        future = rclpy.task.Future(executor=self.executor)
+        timer = self.node.create_timer(_LOOK, lambda: condition() and future.set_result(True))
+        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        self.node.destroy_timer(timer)
+        assert future.done(), f"not within {PATIENCE} s"
+
+    def close(self) -> None:
+        """Take all of it apart."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.shutdown()
