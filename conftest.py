@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -45,6 +46,9 @@ PROGRAM_FILES = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Workers run side by side: each in a domain of its own. The user's home is left alone."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Begun in the background of a script. Programs would inherit it, which tests end so.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "ROS_HOME" not in os.environ:  # workers inherit it; for logs and files of the black box
         folder = tempfile.mkdtemp(prefix="humanoid_control_tests_")
         os.environ["ROS_HOME"] = folder

@@ -92,11 +92,11 @@ class Program:
         return True
 
     def end(self) -> None:
-        """End it in order, or not: it doesn't run any more."""
+        """End it at once, as well as it goes: it doesn't run any more."""
         if not self.runs:
             return
         self.send(signal.SIGCONT)
-        self.send(signal.SIGINT)
+        self.send(signal.SIGTERM)
         if not self.wait():
             self.send(signal.SIGKILL)
             self.wait()

@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.process import run
 from humanoid_controller_manager.ros_node import configured_node
-from humanoid_controller_manager.stopping import stop_on_signals
+from humanoid_controller_manager.stopping import end_on_signals
 from humanoid_controllers.mode_manager_node import ModeManagerNode
 from peers.recording import Recording
 
@@ -37,7 +37,7 @@ def main() -> int:
         recorders.append(Recorder(manager, shut_down))
         return recorders[0]
 
-    code = run([ModeManagerNode, make], [sys.argv[0], *sys.argv[3:]], stop_on_signals())
+    code = run([ModeManagerNode, make], [sys.argv[0], *sys.argv[3:]], end_on_signals())
     if code == 0:
         recorders[0].recording.save(Path(sys.argv[1]))
     return code

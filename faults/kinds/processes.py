@@ -11,15 +11,18 @@ from typing import Final
 
 from humanoid_control_msgs.msg import SafetyStatus
 
+from faults.heard import GRACE
 from faults.kind import CAN, Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from faults.kinds.operators import STOP, let_go, stop
 from faults.programs import GIVE_UP
 from faults.robot import BOX, MAIN
 from faults.situation import STIFF, Start
+from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
 
 IMPEDANCE: Final = "impedance"
 _GUARD: Final = "humanoid_devices_can.guard"  # in its command line
+_WAY_DOWN: Final = 9.0  # [s]: 6 for DAMPING, 1.5 for the gains, and the exit of the drives
 _UNGUARDED: Final = 3.0  # [s] in which an operator is told that there is no guard
 
 
@@ -41,6 +44,18 @@ def _second(scene: Scene) -> None:
         refused = False
     if not refused:
         raise RefutedError("a second control process runs beside the first")
+
+
+def _interrupted(scene: Scene) -> None:
+    """Ctrl-C. Raises RefutedError if the joints aren't damped before they are without torque."""
+    control, witness = scene.robot.control, scene.robot.witness
+    control.send(signal.SIGINT)
+    if not witness.within(GIVE_UP, lambda: witness.now.mode in (Mode.DAMPING, Mode.ZERO_TORQUE)):
+        raise RefutedError("an interrupt leads to no soft mode")
+    if not control.wait(_WAY_DOWN):
+        raise RefutedError(f"the control process has not ended {_WAY_DOWN:g} s after an interrupt")
+    if not witness.within(GRACE, lambda: witness.now.mode == Mode.ZERO_TORQUE):
+        raise RefutedError("the torque was taken away before the joints were slow")
 
 
 def _guard(number: signal.Signals) -> Callable[[Scene], None]:
@@ -108,6 +123,13 @@ KINDS: Final = (
         inject=_send(MAIN, signal.SIGTERM),
         outcome=Outcome.OFF,
         within=1.5,
+        recovery=Recovery.RESTART,
+        filed=Filed.NOTHING,
+    ),
+    Kind(
+        name="process: control interrupted",
+        inject=_interrupted,
+        outcome=Outcome.OFF,
         recovery=Recovery.RESTART,
         filed=Filed.NOTHING,
     ),

@@ -52,9 +52,8 @@ def _stack(options: Options, folder: Path) -> tuple[list[Process], str]:
     processes = []
     if options.black_box:
         # First to start is last to end: it sees how the others end. It waits for the robot, nicely.
-        box = Process(
-            "black_box", "humanoid_recording", "black_box", (controllers,), required=False
-        )
+        where = "humanoid_recording", "black_box"
+        box = Process("black_box", *where, (controllers,), required=False, outlives=True)
         processes.append(box)
     if options.backend is Backend.REAL:
         read_robot(urdf)  # the whole calibration file: a component looks at its own joints only
@@ -62,8 +61,9 @@ def _stack(options: Options, folder: Path) -> tuple[list[Process], str]:
         own = manager_parameters(urdf, update_rate, _section(document, NODE))
         files = (controllers, write_parameters(folder, NODE, own))
         # Without it the robot goes to DAMPING, where it must not be left without control as well.
-        # First to start is last to end: the control process would take its end for a failure.
-        manager = Process("impedance", "humanoid_bringup_prime", NODE, files, required=False)
+        # First to start is last to end: the control process needs it on the way down, too.
+        where = "humanoid_bringup_prime", NODE
+        manager = Process("impedance", *where, files, required=False, outlives=True)
         processes.append(manager)
     processes.append(_control(options, folder, controllers, (update_rate, urdf)))
     if options.enable_gamepad:

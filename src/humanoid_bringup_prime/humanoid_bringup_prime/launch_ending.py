@@ -97,7 +97,9 @@ def outlive(action: ExecuteProcess, others: Sequence[Action]) -> list[Action]:
         return [_terminate(action)] if ends else []
 
     ends = [OnProcessExit(target_action=user, on_exit=look) for user in users]
-    return [RegisterEventHandler(handler) for handler in (OnShutdown(on_shutdown=look), *ends)]
+    started = OnProcessStart(target_action=action, on_start=look)
+    handlers = (OnShutdown(on_shutdown=look), started, *ends)
+    return [RegisterEventHandler(handler) for handler in handlers]
 
 
 def _terminate(action: ExecuteProcess) -> Action:

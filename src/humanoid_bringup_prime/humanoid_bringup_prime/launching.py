@@ -23,8 +23,8 @@ from humanoid_bringup_prime.options import Backend, Options, Process
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from launch import Action, LaunchContext, LaunchDescription
 
-# A drive's ordered exit takes longer than launch's own patience in the worst case.
-_PATIENCE: Final = "10"  # [s] from SIGINT to SIGTERM
+# The way down, and the ordered exit of the drives, take longer than launch's own patience.
+_PATIENCE: Final = "12"  # [s] from SIGINT to SIGTERM
 
 # What is to be started, and what is to be said before; files may be written into the folder.
 Start = Callable[[dict[str, Any], Path], tuple[list[Process], list[str]]]
@@ -62,19 +62,21 @@ def launched(arguments: Sequence[Argument], start: Start) -> LaunchDescription:
 
 
 def _in_order(processes: Sequence[Process]) -> list[Action]:
-    """Start `processes`; those behind one that has to be ready first are started when it is."""
+    """Start `processes`; those behind one that has to be ready first are started when it is.
+
+    They end in any order, but those that outlive the ones behind them.
+    """
     started: list[Action] = []
     for number, process in enumerate(processes):
         action = _action(process)
+        if not (process.ready or process.outlives):
+            started += [*(end_at_once(action) if _is_ours(process) else ()), action]
+            continue
+        later = _in_order(processes[number + 1 :])
+        keeping = outlive(action, later) if process.outlives else []
         if process.ready:
-            others = _in_order(processes[number + 1 :])
-            return [
-                *started,
-                _when_ready(action, process.ready, others),
-                *outlive(action, others),
-                action,
-            ]
-        started += [*(end_at_once(action) if _is_ours(process) else ()), action]
+            return [*started, _when_ready(action, process.ready, later), *keeping, action]
+        return [*started, *keeping, action, *later]
     return started
 
 

@@ -85,3 +85,6 @@ class Process:
     arguments: tuple[str, ...] = ()  # the whole command line, in place of parameter files
     required: bool = True
     ready: str = ""  # the later ones wait until it prints a line that begins so
+    # The later ones need it until they have ended: where SIGINT is ignored when it is started, it
+    # goes on ignoring it, and ends by SIGTERM.
+    outlives: bool = False

@@ -42,8 +42,9 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
         "--ignore-interrupt",  # Ctrl-C reaches all at once, and drives are the last to be needed
     ]
     truth = write_parameters(folder, "truth", {"control": str(control)})
+    words = tuple(map(str, robot))
     return [
-        Process("robot", PACKAGE, "robot", arguments=tuple(map(str, robot)), ready=READY),
+        Process("robot", PACKAGE, "robot", arguments=words, ready=READY, outlives=True),
         *stack,
         Process("truth", PACKAGE, "truth", (truth,), required=False),
     ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -169,6 +171,30 @@ def test_signals_end_the_process_in_order(robot, signals):
     assert "all joints are without torque" in robot.text()
 
 
+def test_an_interrupt_damps_the_joints_before_it_takes_the_torque(robot, client):
+    _standby(client)
+    client.statements.clear()
+    robot.process.send_signal(signal.SIGINT)
+    client.until(lambda: robot.process.poll() is not None, "the end")
+    assert robot.process.returncode == 0
+    stated = dict.fromkeys(said.mode for said in client.statements)
+    stated.pop(ControlMode.STANDBY, None)  # of the moment before
+    assert list(stated) == [ControlMode.DAMPING, ControlMode.ZERO_TORQUE]
+    assert "powering down: DAMPING until the joints are slow" in robot.text()
+
+
+@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT, signal.SIGTERM]], ids=str)
+def test_sigterm_takes_the_torque_at_once(robot, client, signals):
+    _standby(client)
+    client.statements.clear()
+    for number in signals:
+        robot.process.send_signal(number)
+    client.until(lambda: robot.process.poll() is not None, "the end")
+    assert robot.process.returncode == 0
+    assert ControlMode.ZERO_TORQUE not in {said.mode for said in client.statements}
+    assert "all joints are without torque" in robot.text()
+
+
 def test_a_second_control_process_on_the_domain_is_refused(robot, start_control):
     second = start_control()
     assert second.wait() == 1
@@ -177,9 +203,27 @@ def test_a_second_control_process_on_the_domain_is_refused(robot, start_control)
     assert robot.process.poll() is None
 
 
-def _remote(client) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs real-time priorities")
+def test_no_thread_of_the_process_is_an_ordinary_one_that_others_could_hold_up(robot, client):
+    threads = Path(f"/proc/{robot.process.pid}/task")
+
+    def ordinary() -> list[str]:
+        return [
+            (thread / "comm").read_text()
+            for thread in threads.iterdir()
+            if os.sched_getscheduler(int(thread.name)) != os.SCHED_FIFO
+        ]
+
+    client.until(lambda: not ordinary(), "real-time priorities, the middleware's threads too")
+
+
+def _standby(client) -> None:
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
+
+
+def _remote(client) -> None:
+    _standby(client)
     client.finish_standby()
     client.reach(ControlMode.REMOTE)
 

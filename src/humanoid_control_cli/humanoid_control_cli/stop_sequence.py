@@ -31,7 +31,7 @@ class Stoppable(Protocol):
 class Patience:
     """How long a process may take to end [s]."""
 
-    after_interrupt: float = 5.0
+    after_interrupt: float = 12.0  # the robot's way down, and the ordered exit of its drives
     after_terminate: float = 3.0
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from threading import Event
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rclpy.node import Node
 
@@ -16,10 +15,11 @@ from humanoid_controller_manager.ending import Ending, ToldOfTheEnd, end_of
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
-from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_controller_manager.realtime import make_ros_side_realtime
 from humanoid_controller_manager.ros_logging import forward_logging
 from humanoid_controller_manager.ros_node import exit_code, ros_session
 from humanoid_controller_manager.service_thread import ServiceThread
+from humanoid_controller_manager.stopping import EndRequests
 
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
 
@@ -33,23 +33,38 @@ class Companion(Protocol):
         """Mode, phase or safety of the latest snapshot changed. Called in the executor's thread."""
 
 
+@runtime_checkable
+class LeadsDown(Protocol):
+    """A companion that can bring the robot to rest before the joints lose their torque."""
+
+    def lead_down(self) -> None:
+        """Begin, and ask the process to end when it is done, soon in any case.
+
+        Called again and again until then.
+        """
+
+
 # Given the manager and a function that asks the process to end.
 MakeCompanion = Callable[[ControllerManagerNode, Callable[[], None]], Companion]
 
 
-def run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop: Event) -> int:
-    """Run the control process until `stop` is set. Returns the exit code.
+def run(
+    make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
+) -> int:
+    """Run the control process until it is asked to `end`. Returns the exit code.
 
     Wrong configuration and hardware that does not come up end in a sentence on stderr and code 1.
-    The end is always in order: loop, hardware, nodes.
+    At the end, loop, hardware and nodes always go in this order.
     """
-    return exit_code(partial(_run, make_companions, arguments, stop))
+    return exit_code(partial(_run, make_companions, arguments, end))
 
 
-def _run(make_companions: Sequence[MakeCompanion], arguments: Sequence[str], stop: Event) -> int:
+def _run(
+    make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
+) -> int:
     files = parameter_files(arguments)
     with take_domain_lock(), ros_session(arguments):
-        return _spin(ControllerManagerNode(files), make_companions, stop)
+        return _spin(ControllerManagerNode(files), make_companions, end)
 
 
 def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> Ending:
@@ -69,15 +84,33 @@ def authority_of(companions: Sequence[object], loop: ControlLoop) -> SwitchAutho
     return next(deciding, None) or LoopAuthority(loop)
 
 
+def way_down_of(companions: Sequence[object], end: EndRequests) -> Callable[[], None]:
+    """What an end in order begins with: a companion's way down; without one there is none."""
+    leading = (c.lead_down for c in companions if isinstance(c, LeadsDown))
+    return next(leading, end.at_once.set)
+
+
+def _execute(
+    manager: ControllerManagerNode, companions: Sequence[Companion], end: EndRequests
+) -> None:
+    """Execute callbacks until the loop has ended, or shall at once."""
+    lead_down = way_down_of(companions, end)
+    with kept_awake(manager.executor):
+        while not end.at_once.is_set() and manager.runner.is_running():
+            if end.in_order.is_set():
+                lead_down()
+            manager.executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+            manager.loop.heartbeat()
+
+
 def _spin(
-    manager: ControllerManagerNode, make_companions: Sequence[MakeCompanion], stop: Event
+    manager: ControllerManagerNode, make_companions: Sequence[MakeCompanion], end: EndRequests
 ) -> int:
     logger = manager.node.get_logger()
     forward_logging(logger)
-    companions = [make(manager, stop.set) for make in make_companions]
-    executor = manager.executor
+    companions = [make(manager, end.at_once.set) for make in make_companions]
     for companion in companions:
-        executor.add_node(companion.node)
+        manager.executor.add_node(companion.node)
     services = ServiceThread(manager, authority_of(companions, manager.loop))
 
     def changed() -> None:
@@ -90,14 +123,11 @@ def _spin(
     manager.start()
     try:  # from here on the joints may have torque
         if manager.runner.realtime:
-            make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread says what it got
+            make_ros_side_realtime()  # the loop's thread says what it got
         services.start()
         facts = manager.robot
         logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004
-        with kept_awake(executor):
-            while not stop.is_set() and manager.runner.is_running():
-                executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-                manager.loop.heartbeat()
+        _execute(manager, companions, end)
     finally:
         ending = _stop(manager, companions)
         services.stop()

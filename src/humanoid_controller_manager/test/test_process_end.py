@@ -11,6 +11,7 @@ import pytest
 from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_controller_manager import process
 from humanoid_controller_manager.ending import Ending, end_of
+from humanoid_controller_manager.stopping import EndRequests
 
 
 def manager_that(stop: Any) -> Any:
@@ -30,6 +31,10 @@ def raising(error: Exception) -> Any:
         raise error
 
     return stop
+
+
+def asked_nothing() -> EndRequests:
+    return EndRequests(Event(), Event())
 
 
 FAILURES = [HardwareError("Side: elbow may be armed"), HardwareError("CAN: no adapter")]
@@ -80,7 +85,7 @@ def test_start_that_fails_half_way_also_tells_its_notes(
         raise error
 
     monkeypatch.setattr(process, "parameter_files", files)
-    assert process.run([], [], Event()) == 1
+    assert process.run([], [], asked_nothing()) == 1
     assert capsys.readouterr().err.splitlines() == [
         "Side: no answer",
         "joints may still be powered: CAN: stuck on",
@@ -110,5 +115,5 @@ def test_what_fails_once_the_joints_may_have_torque_ends_in_order(
         create_guard_condition=lambda _: SimpleNamespace(trigger=None),
     )
     with pytest.raises(RuntimeError, match="new thread"):
-        process._spin(manager, [], Event())
+        process._spin(manager, [], asked_nothing())
     assert calls == ["started", "stopped", "services stopped"]

@@ -110,6 +110,10 @@ class ModeManagerNode:
             self._state()
         self._stop.publish()
 
+    def lead_down(self) -> None:
+        """See LeadsDown."""
+        self._power_down.begin()
+
     def ended(self, ending: Ending) -> None:
         """See ToldOfTheEnd."""
         self._power_down.ended(ending)

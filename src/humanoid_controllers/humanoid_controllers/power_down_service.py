@@ -42,13 +42,16 @@ class PowerDownService:
     ) -> None:
         self._begin, self._deactivate = begin, deactivate
         self._node, self._pause = node, Event()
+        self._logger = node.get_logger()
         self._way: PowerDown | None = None
         self._outcome: Future[Outcome] = Future()
         self._service = DeferredService(node, Trigger, SERVICE, self._asked, _fill)
 
     def begin(self) -> None:
-        """Begin, whoever asks."""
-        self._way = self._way or self._begin()
+        """Begin, whoever asks; what has begun goes on."""
+        if self._way is None:
+            self._way = self._begin()
+            self._logger.info("powering down: DAMPING until the joints are slow, then no torque")
 
     def look(self, snapshot: Snapshot, now: float) -> None:
         """Go on, if somebody has asked for it."""
@@ -58,6 +61,8 @@ class PowerDownService:
     def ended(self, ending: Ending) -> None:
         """The hardware was deactivated, or was not: answer."""
         if self._way is not None:
+            for remark in self._way.remarks:
+                self._logger.warning(f"powering down: {remark}")  # noqa: G004
             self._outcome.set_result(outcome_of(ending, self._way.remarks))
             self._service.answer()
             self._wait_for_readers()

@@ -1,0 +1,65 @@
+"""Which signals ask a process to end, and how."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from humanoid_controller_manager.process import way_down_of
+from humanoid_controller_manager.stopping import STOP_SIGNALS, end_on_signals, stop_on_signals
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """Handlers of signals are as they were, afterwards."""
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS, ids=lambda number: number.name)
+def test_both_signals_stop_however_often_they_come(number: signal.Signals) -> None:
+    stop = stop_on_signals()
+    assert not stop.is_set()
+    for _ in range(3):
+        os.kill(os.getpid(), number)
+    assert stop.is_set()
+
+
+def test_an_interrupt_that_was_ignored_stays_so_but_sigterm_stops() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop = stop_on_signals()
+    os.kill(os.getpid(), signal.SIGINT)
+    assert not stop.is_set()
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert stop.is_set()
+
+
+@pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN])
+def test_an_interrupt_asks_for_an_end_in_order_and_sigterm_for_one_at_once(before: object) -> None:
+    signal.signal(signal.SIGINT, before)  # type: ignore[arg-type]
+    end = end_on_signals()
+    os.kill(os.getpid(), signal.SIGINT)
+    assert (end.in_order.is_set(), end.at_once.is_set()) == (True, False)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert end.at_once.is_set()
+
+
+def test_an_end_in_order_is_led_by_the_companion_that_can() -> None:
+    end = end_on_signals()
+    asked: list[str] = []
+    leading = SimpleNamespace(lead_down=lambda: asked.append("led down"))
+    way_down_of([SimpleNamespace(), leading], end)()
+    assert asked == ["led down"]
+    assert not end.at_once.is_set(), "it says itself when it is done"
+
+
+def test_where_nobody_leads_down_an_end_in_order_is_one_at_once() -> None:
+    end = end_on_signals()
+    way_down_of([SimpleNamespace()], end)()
+    assert end.at_once.is_set()
