@@ -1,5 +1,6 @@
 """The commands that talk to a running robot, with the real control process and mock hardware."""
 
+import os
 import re
 import signal
 
@@ -112,7 +113,7 @@ def test_waiting_for_standby_ends_when_it_is_left_or_the_robot_is(
             modes.wait_for_ready_pose(standby)
         assert other.finish() == 0
         standby = modes.request(Mode.STANDBY)
-        up.send(signal.SIGINT)
+        os.kill(up.descendant("lib/humanoid_controllers/control"), signal.SIGTERM)  # not damped
         assert up.finish() == 0
         client.timeout = 0.5
         with pytest.raises(NoAnswerError, match="no control process answers"):
