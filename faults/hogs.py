@@ -6,25 +6,30 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from faults.programs import WITH_US
 
 _HOG: Final = str(Path(__file__).with_name("hog.py"))
-_TOGETHER: Final = 0.2  # [s] until all of them are there
+_TOGETHER: Final = 0.1  # [s] until all of them have been told
 
 
-def ordinary(count: int, seconds: float) -> None:
+# Called when the programs are there, just before they take anything.
+Ready = Callable[[], None]
+
+
+def ordinary(count: int, seconds: float, ready: Ready) -> None:
     """`count` programs like any other; returns when they have ended."""
-    _run([() for _ in range(count)], seconds)
+    _run([() for _ in range(count)], seconds, ready)
 
 
-def urgent(priority: int, seconds: float) -> None:
+def urgent(priority: int, seconds: float, ready: Ready) -> None:
     """One on each core, which only what is more urgent than `priority` can interrupt."""
-    _run([(core, priority) for core in sorted(os.sched_getaffinity(0))], seconds)
+    _run([(core, priority) for core in sorted(os.sched_getaffinity(0))], seconds, ready)
 
 
 @contextmanager
@@ -43,9 +48,18 @@ def more_urgent(process: int, priority: int) -> Iterator[None]:
                 os.sched_setscheduler(thread, policy, parameters)
 
 
-def _run(places: list[tuple[int, ...]], seconds: float) -> None:
-    begin = time.monotonic() + _TOGETHER
-    command = [*WITH_US, sys.executable, "-S", _HOG, str(begin), str(seconds)]
-    hogs = [subprocess.Popen([*command, *map(str, place)]) for place in places]
-    for hog in hogs:
-        hog.wait()
+def _run(places: list[tuple[int, ...]], seconds: float, ready: Ready) -> None:
+    command = [*WITH_US, sys.executable, "-S", _HOG, str(seconds)]
+    pipe = subprocess.PIPE
+    start = partial(subprocess.Popen[str], stdin=pipe, stdout=pipe, text=True)
+    with ExitStack() as cleanup:
+        hogs = [cleanup.enter_context(start([*command, *map(str, place)])) for place in places]
+        for hog in hogs:
+            assert hog.stdout is not None
+            hog.stdout.readline()
+        ready()
+        begin = time.monotonic() + _TOGETHER
+        for hog in hogs:
+            assert hog.stdin is not None
+            hog.stdin.write(f"{begin}\n")
+            hog.stdin.flush()

@@ -57,6 +57,11 @@ class Scene:
     situation: Situation
     joint: str  # whom it strikes, if anybody
     stream: Stream | None  # in REMOTE
+    began: float = 0.0  # [s] of the robot: when the fault did
+
+    def begins(self) -> None:
+        """It begins now."""
+        self.began = self.robot.twin.time()
 
     @property
     def slave(self) -> int:

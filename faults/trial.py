@@ -152,11 +152,13 @@ class Trial:
 
     def _struck(self) -> Verdict:
         robot, kind, scene, heard = self._robot, self._kind, self._scene, self._heard
-        fault, wall = robot.twin.time(), time.time()
+        scene.begins()
+        wall = time.time()
         try:
             kind.inject(scene)
         except RefutedError as error:
             self._violations.append(str(error))
+        fault = scene.began
         self._violations += heard.listen()
         robot.pass_until(fault + max(kind.watched, kind.within + 0.1))
         self._violations += heard.conclude()

@@ -41,20 +41,20 @@ def _link(state: str) -> Callable[[Scene], None]:
     return change
 
 
-def _busy(_scene: Scene) -> None:
+def _busy(scene: Scene) -> None:
     """Ordinary programs take all of the machine for a while."""
-    ordinary(_HOGS, 0.8)
+    ordinary(_HOGS, 0.8, scene.begins)
 
 
-def _urgent(_scene: Scene) -> None:
+def _urgent(scene: Scene) -> None:
     """Urgent programs leave something to the loop and the buses alone."""
-    urgent(_ABOVE_THE_REST, _BURST)
+    urgent(_ABOVE_THE_REST, _BURST, scene.begins)
 
 
 def _starved(scene: Scene) -> None:
     """Urgent programs leave nothing to anybody but the guard, and the robot itself."""
     with more_urgent(scene.robot.virtual.process.pid, _REACHED_BY_NOBODY):
-        urgent(LOOP_PRIORITY, _BURST)
+        urgent(LOOP_PRIORITY, _BURST, scene.begins)
 
 
 def _runs_out(scene: Scene, room: int) -> None:

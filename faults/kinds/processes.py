@@ -11,7 +11,6 @@ from typing import Final
 
 from humanoid_control_msgs.msg import SafetyStatus
 
-from faults.heard import GRACE
 from faults.kind import CAN, Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from faults.kinds.operators import STOP, let_go, stop
 from faults.programs import GIVE_UP
@@ -50,12 +49,18 @@ def _interrupted(scene: Scene) -> None:
     """Ctrl-C. Raises RefutedError if the joints aren't damped before they are without torque."""
     control, witness = scene.robot.control, scene.robot.witness
     control.send(signal.SIGINT)
-    if not witness.within(GIVE_UP, lambda: witness.now.mode in (Mode.DAMPING, Mode.ZERO_TORQUE)):
-        raise RefutedError("an interrupt leads to no soft mode")
-    if not control.wait(_WAY_DOWN):
+    modes: list[int] = []
+
+    def ended() -> bool:
+        modes.append(witness.now.mode)
+        return not control.runs
+
+    if not witness.within(_WAY_DOWN, ended):
         raise RefutedError(f"the control process has not ended {_WAY_DOWN:g} s after an interrupt")
-    if not witness.within(GRACE, lambda: witness.now.mode == Mode.ZERO_TORQUE):
-        raise RefutedError("the torque was taken away before the joints were slow")
+    if scene.situation.start is not Start.ZERO_TORQUE and (
+        Mode.DAMPING not in modes or modes[-1] != Mode.ZERO_TORQUE
+    ):
+        raise RefutedError("the torque was taken away without DAMPING before")
 
 
 def _guard(number: signal.Signals) -> Callable[[Scene], None]:

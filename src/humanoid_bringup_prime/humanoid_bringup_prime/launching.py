@@ -25,6 +25,7 @@ from launch import Action, LaunchContext, LaunchDescription
 
 # The way down, and the ordered exit of the drives, take longer than launch's own patience.
 _PATIENCE: Final = "12"  # [s] from SIGINT to SIGTERM
+_LAST: Final = "20"  # [s] the same, for what outlives others that get SIGKILL 5 s after SIGTERM
 
 # What is to be started, and what is to be said before; files may be written into the folder.
 Start = Callable[[dict[str, Any], Path], tuple[list[Process], list[str]]]
@@ -89,7 +90,7 @@ def _action(process: Process) -> ExecuteProcess:
         "output": "screen",
         "on_exit": when_ended(process),
         "prefix": DEAF if _is_ours(process) else None,
-        "sigterm_timeout": _PATIENCE,
+        "sigterm_timeout": _LAST if process.outlives else _PATIENCE,
     }
     if process.arguments:
         program = str(find_executable(process.package, process.executable))

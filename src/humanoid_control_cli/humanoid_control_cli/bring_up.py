@@ -51,7 +51,8 @@ def _command(process: Process) -> Command:
     program = str(find_executable(process.package, process.executable))
     files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
     arguments = process.arguments or ("--ros-args", *files)
-    return Command(process.label, (program, *arguments), process.required, process.ready)
+    words = (program, *arguments)
+    return Command(process.label, words, process.required, process.ready, process.outlives)
 
 
 def environment() -> dict[str, str]:

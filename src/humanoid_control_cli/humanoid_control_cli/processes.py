@@ -35,6 +35,7 @@ class Command:
     arguments: tuple[str, ...]
     required: bool = True
     ready: str = ""  # the later ones wait until it prints a line that begins so
+    outlives: bool = False  # the later ones need it until they have ended
 
 
 class Guard:
@@ -118,6 +119,11 @@ class Child:
     def label(self) -> str:
         """Its name in the output."""
         return self.command.label
+
+    @property
+    def outlives(self) -> bool:
+        """Whether others need it until they have ended."""
+        return self.command.outlives
 
     @property
     def ended_as_asked(self) -> bool:

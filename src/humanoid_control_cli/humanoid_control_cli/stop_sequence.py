@@ -17,6 +17,10 @@ class Stoppable(Protocol):
         """Its name in messages."""
 
     @property
+    def outlives(self) -> bool:
+        """Whether others need it until they have ended."""
+
+    @property
     def running(self) -> bool:
         """Whether it has not ended yet."""
 
@@ -32,7 +36,7 @@ class Patience:
     """How long a process may take to end [s]."""
 
     after_interrupt: float = 12.0  # the robot's way down, and the ordered exit of its drives
-    after_terminate: float = 3.0
+    after_terminate: float = 8.0  # their exit alone, or the end of a file of the black box
 
 
 @dataclass(slots=True)
@@ -43,10 +47,10 @@ class _Turn:
 
 
 class StopSequence:
-    """SIGINT, then SIGTERM, then SIGKILL, to one process after the other.
+    """SIGINT, then SIGTERM, then SIGKILL: first to all that nobody needs, then to one by one.
 
-    The next one is told only when the one before has ended: what was started first, others rely on.
-    SIGINT is left out for a program that has not come so far as to catch it.
+    Of those that outlive others, the next one is told only when the one before has ended.
+    SIGINT is left out for a program that doesn't catch it, or has not come so far.
 
     Args:
         processes: in the order in which they are to end.
@@ -59,7 +63,6 @@ class StopSequence:
         self._turns = [_Turn(process) for process in processes]
         self._patience = patience
         self._say = say
-        self._together = False
 
     def advance(self, now: float) -> None:
         """Send the signals that are due at `now` [s]."""
@@ -68,8 +71,7 @@ class StopSequence:
                 self._push(turn, now)
 
     def hasten(self, now: float) -> None:
-        """Somebody is impatient: the next signal to all processes at once, at least SIGTERM."""
-        self._together = True
+        """Somebody is impatient: the next signal at once, at least SIGTERM."""
         for turn in self._front():
             self._push(turn, now, at_least=signal.SIGTERM)
 
@@ -80,7 +82,7 @@ class StopSequence:
 
     def _front(self) -> list[_Turn]:
         running = [turn for turn in self._turns if turn.process.running]
-        return running if self._together else running[:1]
+        return [turn for turn in running if not turn.process.outlives] or running[:1]
 
     def _push(self, turn: _Turn, now: float, at_least: signal.Signals = signal.SIGINT) -> None:
         process, asked_before = turn.process, turn.sent is not None

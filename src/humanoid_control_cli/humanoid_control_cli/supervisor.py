@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import select
+import signal
 import subprocess
 import time
 from collections import deque
@@ -22,8 +23,9 @@ OWN_LABEL: Final = "hc"
 class Supervisor:
     """Starts processes, and waits until all have ended.
 
-    They are stopped, last one first, when a required one ends, when a signal has come, and when
-    nobody reads the output any more. One thread, which never waits for anything but `poll`.
+    They are stopped, those last that outlive others, when a required one ends, when a signal has
+    come, and when nobody reads the output any more. One thread, which never waits for anything but
+    `poll`.
     """
 
     def __init__(
@@ -94,14 +96,19 @@ class Supervisor:
         if self._signals.count > self._signals_seen:
             self._signals_seen = self._signals.count
             if self._stopping:
-                self._output.say(f"{self._signals.latest} again: hurrying")
-                self._stopping.hasten(time.monotonic())
+                self._hasten(self._stopping)
             else:
                 self._stop(f"{self._signals.latest}: stopping")
         if self._output.broken and not self._stopping:
             self._stop("")
         if self._stopping:
             self._stopping.advance(time.monotonic())
+
+    def _hasten(self, stopping: StopSequence) -> None:
+        """A further signal: somebody is impatient. But a terminal that closes says so twice."""
+        if self._signals.latest != signal.SIGHUP.name:
+            self._output.say(f"{self._signals.latest} again: hurrying")
+            stopping.hasten(time.monotonic())
 
     def _stop(self, reason: str) -> None:
         self._output.say(reason)

@@ -19,6 +19,7 @@ def main() -> int:
             tuple(arguments),
             required=label not in asked.get("optional", []),
             ready=asked.get("ready", {}).get(label, ""),
+            outlives=label in asked.get("outlives", []),
         )
         for label, arguments in asked["commands"].items()
     ]

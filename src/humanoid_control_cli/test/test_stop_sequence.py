@@ -15,6 +15,7 @@ class Fake:
     ends_on: Signals | None = SIGINT
     catching: frozenset[Signals] = frozenset({SIGINT, SIGTERM})
     running: bool = True
+    outlives: bool = False
     got: list[Signals] = field(default_factory=list)
 
     def catches(self, number: Signals) -> bool:
@@ -36,14 +37,20 @@ def sequence(said: list[str], *processes: Fake) -> StopSequence:
     return StopSequence(processes, PATIENCE, said.append)
 
 
-def test_the_next_process_is_told_when_the_one_before_has_ended(said: list[str]) -> None:
+def test_whom_others_need_is_told_when_they_have_ended(said: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
-    stop = sequence(said, viewer, control)
+    manager = Fake("impedance", ends_on=None, outlives=True)
+    robot = Fake("robot", outlives=True)
+    everybody = (viewer, control, manager, robot)
+    stop = sequence(said, *everybody)
     stop.advance(0.0)
-    assert (viewer.got, control.got) == ([SIGINT], [])
-    viewer.running = False
+    assert [it.got for it in everybody] == [[SIGINT], [SIGINT], [], []], "a viewer delays nobody"
+    viewer.running = control.running = False
     stop.advance(1.0)
-    assert (viewer.got, control.got) == ([SIGINT], [SIGINT])
+    assert (manager.got, robot.got) == ([SIGINT], [])
+    manager.running = False
+    stop.advance(2.0)
+    assert robot.got == [SIGINT]
     assert said == []
 
 
@@ -84,14 +91,18 @@ def test_a_program_that_does_not_catch_sigint_yet_gets_sigterm(said: list[str]) 
     assert said == []
 
 
-def test_impatience_tells_all_at_once(said: list[str]) -> None:
+def test_impatience_waits_for_nothing_but_those_who_need_somebody(said: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
-    stop = sequence(said, viewer, control)
+    robot = Fake("robot", outlives=True)
+    stop = sequence(said, viewer, control, robot)
     stop.advance(0.0)
     stop.hasten(1.0)
-    assert (viewer.got, control.got) == ([SIGINT, SIGTERM], [SIGTERM])
+    assert viewer.got == control.got == [SIGINT, SIGTERM]
+    assert robot.got == [], "the drives need it to be disabled"
     stop.hasten(1.5)
     assert viewer.got[-1] is control.got[-1] is SIGKILL
+    stop.advance(1.6)
+    assert robot.got == [SIGINT]
 
 
 def test_a_process_in_order_is_never_signalled_after_its_end(said: list[str]) -> None:

@@ -38,6 +38,7 @@ print("ready")
 while True:
     signal.pause()
 """
+SLOW = POLITE.replace("    sys.exit(0)", "    if number != signal.SIGINT: sys.exit(0)")
 # Leaves a process in its group and ends.
 LEAVES_CHILD = """
 import subprocess, sys
@@ -83,8 +84,9 @@ for i in range(20000):
 
 
 @pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP], ids=lambda number: number.name)
-def test_one_signal_stops_all_last_one_first(supervise, number: signal.Signals) -> None:
-    run = supervise({label: python(POLITE) for label in ("first", "second", "third")})
+def test_one_signal_stops_all_who_outlive_others_last(supervise, number: signal.Signals) -> None:
+    labels = ("first", "second", "third")
+    run = supervise({label: python(POLITE) for label in labels}, outlives=labels[:2])
     for label in ("first ", "second", "third "):
         run.wait_for(f"{label} | ready")
     run.send(number)
@@ -167,17 +169,31 @@ def test_a_stubborn_process_is_killed_and_that_is_a_failure(supervise) -> None:
 
 def test_further_signals_hasten(supervise) -> None:
     run = supervise(
-        {"polite": python(POLITE), "stubborn": python(STUBBORN)}, patience=[1000.0, 1000.0]
+        {"polite": python(POLITE), "stubborn": python(STUBBORN)},
+        patience=[1000.0, 1000.0],
+        outlives=["polite"],
     )
     for label in ("polite  ", "stubborn"):
         run.wait_for(f"{label} | ready")
     run.send(SIGINT)
     run.wait_for("stopping")
     run.send(SIGINT)
-    run.wait_for("polite   | asked by SIGTERM")  # no longer in order
+    run.wait_for("SIGINT again: hurrying")
     run.send(SIGINT)
+    run.wait_for("polite   | asked by SIGINT")  # in its turn
     assert run.finish() == 137
     assert not run.descendants()
+
+
+def test_a_terminal_that_closes_hastens_nothing_however_often_it_says_so(supervise) -> None:
+    run = supervise({"slow": python(SLOW)}, patience=[1000.0, 1000.0])
+    run.wait_for("ready")
+    run.send(SIGHUP)
+    run.wait_for("slow | asked by SIGINT")
+    run.send(SIGHUP)
+    run.send(SIGINT)
+    assert run.finish() == 0
+    assert [line for line in run.lines if "hurrying" in line] == ["hc   | SIGINT again: hurrying"]
 
 
 def test_what_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:

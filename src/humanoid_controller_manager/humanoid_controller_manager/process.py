@@ -64,7 +64,10 @@ def _run(
 ) -> int:
     files = parameter_files(arguments)
     with take_domain_lock(), ros_session(arguments):
-        return _spin(ControllerManagerNode(files), make_companions, end)
+        manager = ControllerManagerNode(files)
+        if end.in_order or end.at_once:
+            return 0  # nothing has torque yet, and nothing shall
+        return _spin(manager, make_companions, end)
 
 
 def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> Ending:
@@ -87,7 +90,7 @@ def authority_of(companions: Sequence[object], loop: ControlLoop) -> SwitchAutho
 def way_down_of(companions: Sequence[object], end: EndRequests) -> Callable[[], None]:
     """What an end in order begins with: a companion's way down; without one there is none."""
     leading = (c.lead_down for c in companions if isinstance(c, LeadsDown))
-    return next(leading, end.at_once.set)
+    return next(leading, end.end_at_once)
 
 
 def _execute(
@@ -96,8 +99,8 @@ def _execute(
     """Execute callbacks until the loop has ended, or shall at once."""
     lead_down = way_down_of(companions, end)
     with kept_awake(manager.executor):
-        while not end.at_once.is_set() and manager.runner.is_running():
-            if end.in_order.is_set():
+        while not end.at_once and manager.runner.is_running():
+            if end.in_order:
                 lead_down()
             manager.executor.spin_once(timeout_sec=SPIN_TIMEOUT)
             manager.loop.heartbeat()
@@ -108,7 +111,7 @@ def _spin(
 ) -> int:
     logger = manager.node.get_logger()
     forward_logging(logger)
-    companions = [make(manager, end.at_once.set) for make in make_companions]
+    companions = [make(manager, end.end_at_once) for make in make_companions]
     for companion in companions:
         manager.executor.add_node(companion.node)
     services = ServiceThread(manager, authority_of(companions, manager.loop))

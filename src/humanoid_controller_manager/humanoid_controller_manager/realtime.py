@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import sys
+import threading
 from contextlib import suppress
 from typing import Final
 
@@ -43,15 +44,17 @@ def make_thread_realtime(priority: int) -> str:
 
 
 def make_ros_side_realtime() -> None:
-    """Give SCHED_FIFO to the calling thread and to all that have no such priority, if permitted.
+    """Give SCHED_FIFO to the calling thread and to all that Python didn't start, if permitted.
 
-    Those are the middleware's. As ordinary threads they had messages wait for up to 0.14 s that
-    were there (measured while other programs were busy).
+    Those are the middleware's, and a plug-in's. As ordinary threads they had messages wait for up
+    to 0.14 s that were there (measured while other programs were busy). Python's own threads see to
+    themselves.
     """
     make_thread_realtime(COMPANION_PRIORITY)
-    for thread in map(int, os.listdir("/proc/self/task")):
-        with suppress(ProcessLookupError, PermissionError):  # it has ended meanwhile
-            if os.sched_getscheduler(thread) == os.SCHED_OTHER:
+    pythons = {thread.native_id for thread in threading.enumerate()}
+    with suppress(OSError):  # not permitted, or no descriptor left to look with
+        for thread in set(map(int, os.listdir("/proc/self/task"))) - pythons:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
                 os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(MIDDLEWARE_PRIORITY))
 
 

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import signal
+import time
+from dataclasses import dataclass
 from threading import Event
 from types import FrameType
-from typing import NamedTuple
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AGAIN = 1.0  # [s] after a SIGINT the next one is meant: terminal and launch may send it twice
 
 
-class EndRequests(NamedTuple):
-    """How a control process has been asked to end."""
+@dataclass(slots=True)
+class EndRequests:
+    """How a control process has been asked to end. Flags: a handler must not wait for a lock."""
 
-    in_order: Event  # damp the joints first, see LeadsDown
-    at_once: Event
+    in_order: bool = False  # damp the joints first, see LeadsDown
+    at_once: bool = False
+
+    def end_at_once(self) -> None:
+        """Ask for the end, whatever the joints do."""
+        self.at_once = True
 
 
 def end_on_signals() -> EndRequests:
-    """From now on SIGINT asks for an end in order, SIGTERM for one at once; nothing else happens.
+    """From now on SIGINT asks for an end in order; SIGTERM, or SIGINT again, for one at once."""
+    requests = EndRequests()
+    first = 0.0
 
-    Who asks with SIGINT first, and with SIGTERM when that takes too long, does what launch, `hc up`
-    and container engines do.
-    """
-    requests = EndRequests(Event(), Event())
-    _set_on(signal.SIGINT, requests.in_order)
-    _set_on(signal.SIGTERM, requests.at_once)
+    def handle(number: int, _: FrameType | None) -> None:
+        nonlocal first
+        now = time.monotonic()
+        if number == signal.SIGTERM or (requests.in_order and now - first >= AGAIN):
+            requests.at_once = True
+        elif not requests.in_order:
+            first = now
+            requests.in_order = True
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, handle)
     return requests
 
 
@@ -36,9 +50,13 @@ def stop_on_signals() -> Event:
     processes have ended, and ends it by SIGTERM then.
     """
     stop = Event()
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
     for number in STOP_SIGNALS:
         if number is signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
-            _set_on(number, stop)
+            signal.signal(number, handle)
     return stop
 
 
@@ -46,10 +64,3 @@ def ignore_stop_signals() -> None:
     """For the last moments: Python gives signals their deadly defaults back while it ends."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-
-
-def _set_on(number: signal.Signals, event: Event) -> None:
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        event.set()
-
-    signal.signal(number, handle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,10 +30,6 @@ def raising(error: Exception) -> Any:
         raise error
 
     return stop
-
-
-def asked_nothing() -> EndRequests:
-    return EndRequests(Event(), Event())
 
 
 FAILURES = [HardwareError("Side: elbow may be armed"), HardwareError("CAN: no adapter")]
@@ -85,7 +80,7 @@ def test_start_that_fails_half_way_also_tells_its_notes(
         raise error
 
     monkeypatch.setattr(process, "parameter_files", files)
-    assert process.run([], [], asked_nothing()) == 1
+    assert process.run([], [], EndRequests()) == 1
     assert capsys.readouterr().err.splitlines() == [
         "Side: no answer",
         "joints may still be powered: CAN: stuck on",
@@ -115,5 +110,5 @@ def test_what_fails_once_the_joints_may_have_torque_ends_in_order(
         create_guard_condition=lambda _: SimpleNamespace(trigger=None),
     )
     with pytest.raises(RuntimeError, match="new thread"):
-        process._spin(manager, [], asked_nothing())
+        process._spin(manager, [], EndRequests())
     assert calls == ["started", "stopped", "services stopped"]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 
 from humanoid_controller_manager.process import way_down_of
-from humanoid_controller_manager.stopping import STOP_SIGNALS, end_on_signals, stop_on_signals
+from humanoid_controller_manager.stopping import (
+    AGAIN,
+    STOP_SIGNALS,
+    EndRequests,
+    end_on_signals,
+    stop_on_signals,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,21 +52,36 @@ def test_an_interrupt_asks_for_an_end_in_order_and_sigterm_for_one_at_once(befor
     signal.signal(signal.SIGINT, before)  # type: ignore[arg-type]
     end = end_on_signals()
     os.kill(os.getpid(), signal.SIGINT)
-    assert (end.in_order.is_set(), end.at_once.is_set()) == (True, False)
+    assert end == EndRequests(in_order=True)
     os.kill(os.getpid(), signal.SIGTERM)
-    assert end.at_once.is_set()
+    assert end.at_once
+
+
+def test_a_second_interrupt_is_impatience_unless_it_is_the_first_one_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    end = end_on_signals()
+    os.kill(os.getpid(), signal.SIGINT)
+    now += 0.9 * AGAIN
+    os.kill(os.getpid(), signal.SIGINT)
+    assert end == EndRequests(in_order=True)
+    now += 0.2 * AGAIN
+    os.kill(os.getpid(), signal.SIGINT)
+    assert end.at_once
 
 
 def test_an_end_in_order_is_led_by_the_companion_that_can() -> None:
-    end = end_on_signals()
+    end = EndRequests()
     asked: list[str] = []
     leading = SimpleNamespace(lead_down=lambda: asked.append("led down"))
     way_down_of([SimpleNamespace(), leading], end)()
     assert asked == ["led down"]
-    assert not end.at_once.is_set(), "it says itself when it is done"
+    assert not end.at_once, "it says itself when it is done"
 
 
 def test_where_nobody_leads_down_an_end_in_order_is_one_at_once() -> None:
-    end = end_on_signals()
+    end = EndRequests()
     way_down_of([SimpleNamespace()], end)()
-    assert end.at_once.is_set()
+    assert end.at_once

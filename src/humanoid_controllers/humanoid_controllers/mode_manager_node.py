@@ -111,8 +111,12 @@ class ModeManagerNode:
         self._stop.publish()
 
     def lead_down(self) -> None:
-        """See LeadsDown."""
-        self._power_down.begin()
+        """See LeadsDown. Joints that have no torque aren't waited for."""
+        limp = self._manager.loop.snapshot.mode is Mode.ZERO_TORQUE
+        if limp and not self._power_down.has_begun:
+            self._shut_down()
+        else:
+            self._power_down.begin()
 
     def ended(self, ending: Ending) -> None:
         """See ToldOfTheEnd."""

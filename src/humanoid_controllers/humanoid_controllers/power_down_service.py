@@ -47,6 +47,11 @@ class PowerDownService:
         self._outcome: Future[Outcome] = Future()
         self._service = DeferredService(node, Trigger, SERVICE, self._asked, _fill)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether somebody has asked for it."""
+        return self._way is not None
+
     def begin(self) -> None:
         """Begin, whoever asks; what has begun goes on."""
         if self._way is None:
