@@ -23,6 +23,7 @@ from humanoid_twin.testing import robot as virtual_robot
 from prime_description import expand
 
 UP: Final = 30.0  # [s] until a control process that was started has joint states
+SLOW: Final = 0.1  # [rad/s], as `hc down` has it
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
 MAIN: Final = "control"
 BOX: Final = "black_box"
@@ -114,6 +115,10 @@ class Robot:
     def pass_until(self, time: float) -> None:
         """Listen until a time of the robot [s]."""
         self.witness.within(UP, lambda: self.twin.time() >= time)
+
+    def at_rest(self) -> bool:
+        """Whether no arm is sinking: made limp, a raised one falls as fast as it may."""
+        return all(abs(joint["velocity"]) < SLOW for joint in self.twin.joints().values())
 
     def unload(self) -> None:
         """Hands off."""

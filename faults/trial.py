@@ -74,7 +74,7 @@ class Trial:
         self._robot.witness.forget()
         verdict = None
         with self._loaded():
-            if self._reached():
+            if self._settled() and self._reached():
                 with self._streaming():
                     if self._remains():
                         verdict = self._struck()
@@ -110,6 +110,11 @@ class Trial:
             self._robot.unload()
             for hand in HANDS:
                 twin.payload(hand, 0.0)
+
+    def _settled(self) -> bool:
+        """Whether the arms are where they may be made limp, if they are to be."""
+        limp = self._scene.situation.start is Start.ZERO_TORQUE
+        return not limp or self._robot.witness.within(PATIENCE, self._robot.at_rest)
 
     def _reached(self) -> bool:
         """Whether the mode of the situation came into force."""

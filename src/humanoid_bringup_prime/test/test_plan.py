@@ -59,11 +59,11 @@ def test_the_ethercat_side_comes_with_an_impedance_manager_the_mode_manager_know
     tmp_path: Path,
 ) -> None:
     processes = plan(real(viewer=False), tmp_path)
-    assert [(p.label, p.executable, p.required) for p in processes] == [
-        ("black_box", "black_box", False),
-        ("impedance", "erob_impedance_manager", False),
-        ("control", "control", True),
-    ], "last to start is first to end: the manager must outlive what relies on it"
+    assert [(p.label, p.executable, p.required, p.outlives) for p in processes] == [
+        ("black_box", "black_box", False, True),
+        ("impedance", "erob_impedance_manager", False, True),
+        ("control", "control", True, False),
+    ], "the control process needs the manager on its way down, and the box sees how both end"
     control = labelled(processes, "control")
     assert parameters(control, "mode_manager") == {"impedance_manager": STATE}
 
