@@ -40,17 +40,29 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class Due:
+    """A trial to be done."""
+
+    kind: Kind
+    seed: int
+    spoilt: int = 0  # attempts so far
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
     """A trial, and the claim for a file of it that may be settled later."""
 
+    due: Due
     entry: Entry
     claim: Claim | None
 
     @property
     def settled(self) -> bool:
+        """Whether it is known what the black box has of it."""
         return self.claim is None or self.claim.settled
 
     def settle(self) -> Entry:
+        """The trial, with that."""
         if self.claim is None:
             return self.entry
         return replace(self.entry, kept=self.claim.found, lost=tuple(self.claim.wrong))
@@ -65,58 +77,70 @@ class Campaign:
 
     def run(self, trials: Sequence[tuple[Kind, int]]) -> Iterator[Entry]:
         """Do trials of kind and seed, one after another; each is told when it is settled."""
-        waiting = deque(trials)
+        waiting = deque(Due(kind, seed) for kind, seed in trials)
         while waiting:
-            unsettled: deque[_Open] = deque()
+            unsettled: deque[Open] = deque()
             with ExitStack() as cleanup:
                 folder = cleanup.enter_context(TemporaryDirectory(prefix="hc_faults_"))
                 stalls = cleanup.enter_context(Stalls())
                 robot = cleanup.enter_context(Robot(Path(folder)))
                 yield from self._with(robot, stalls, waiting, unsettled)
-            yield from (it.settle() for it in unsettled)  # its last files were read meanwhile
+            for it in unsettled:  # its last files were read meanwhile
+                yield from self.counted_of(it, waiting)
 
     def _with(
         self,
         robot: Robot,
         stalls: Stalls,
-        waiting: deque[tuple[Kind, int]],
-        unsettled: deque[_Open],
+        waiting: deque[Due],
+        unsettled: deque[Open],
     ) -> Iterator[Entry]:
         """Trials on one robot, as long as it can be brought back to health."""
         while waiting:
-            kind, seed = waiting.popleft()
+            due = waiting.popleft()
             begin = time.monotonic()
             try:
-                entry = self._counted(robot, stalls, kind, seed)
+                entry = self._counted(robot, stalls, due)
             except NotHealthyError as error:
-                self._say(f"the robot is brought up anew after {kind.name}, {seed}: {error}")
-                if not stalls.worst(begin, time.monotonic()):
-                    unsettled.append(_Open(_failed(kind, seed, begin, str(error)), None))
+                after = f"{due.kind.name}, {due.seed}"
+                self._say(f"the robot is brought up anew after {after}: {error}")
+                failed = _failed(due, begin, str(error), stalls.worst(begin, time.monotonic()))
+                unsettled.append(Open(due, failed, None))
                 return
             expected = entry.result.expected
             claim = None if expected is None else robot.archive.claim(expected)
-            unsettled.append(_Open(entry, claim))
+            unsettled.append(Open(due, entry, claim))
             robot.archive.look()
             while unsettled and unsettled[0].settled:
-                yield unsettled.popleft().settle()
+                yield from self.counted_of(unsettled.popleft(), waiting)
 
-    def _counted(self, robot: Robot, stalls: Stalls, kind: Kind, seed: int) -> Entry:
-        for spoilt in range(ATTEMPTS):
-            result = Trial(robot, kind, seed, self._limits).run()
+    def counted_of(self, it: Open, waiting: deque[Due]) -> Iterator[Entry]:
+        """What counts of it: nothing, where the host may be why that was found out only now."""
+        entry, due = it.settle(), it.due
+        spoilt = entry.spoilt + 1
+        own = due.kind.starves and entry.result.verdict is not None
+        if entry.news and entry.held_up and not own and spoilt < ATTEMPTS:
+            self._say(f"  held up for {entry.held_up * 1e3:.0f} ms: again ({entry.news})")
+            waiting.append(replace(due, spoilt=spoilt))
+        else:
+            yield entry
+
+    def _counted(self, robot: Robot, stalls: Stalls, due: Due) -> Entry:
+        for spoilt in range(due.spoilt, ATTEMPTS):
+            result = Trial(robot, due.kind, due.seed, self._limits).run()
             held_up = max(stalls.worst(result.begin, result.end), result.held_up)
-            own = kind.starves and result.verdict is not None
+            own = due.kind.starves and result.verdict is not None
             if not (result.news and held_up) or own or spoilt + 1 == ATTEMPTS:
                 break
             self._say(f"  held up for {held_up * 1e3:.0f} ms: again ({result.violations})")
         return Entry(result, spoilt, held_up)
 
 
-def _failed(kind: Kind, seed: int, begin: float, error: str) -> Entry:
+def _failed(due: Due, begin: float, error: str, held_up: float) -> Entry:
     """A trial after which the robot could not even be restarted."""
-    wrong = (f"not well again: {error}",)
-    return Entry(
-        Result(seed, kind.name, "", "", None, wrong, begin, time.monotonic(), None, 0.0), 0, 0.0
-    )
+    wrong, end = (f"not well again: {error}",), time.monotonic()
+    result = Result(due.seed, due.kind.name, "", "", None, wrong, begin, end, None, 0.0)
+    return Entry(result, due.spoilt, held_up)
 
 
 def drawn(kinds: Sequence[Kind], count: int, seed: int) -> list[tuple[Kind, int]]:
