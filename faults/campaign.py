@@ -100,22 +100,23 @@ class Campaign:
             due = waiting.popleft()
             begin = time.monotonic()
             try:
-                entry = self._counted(robot, stalls, due)
+                result = Trial(robot, due.kind, due.seed, self._limits).run()
             except NotHealthyError as error:
                 after = f"{due.kind.name}, {due.seed}"
                 self._say(f"the robot is brought up anew after {after}: {error}")
                 failed = _failed(due, begin, str(error), stalls.worst(begin, time.monotonic()))
                 unsettled.append(Open(due, failed, None))
                 return
-            expected = entry.result.expected
+            held_up = max(stalls.worst(result.begin, result.end), result.held_up)
+            expected = result.expected
             claim = None if expected is None else robot.archive.claim(expected)
-            unsettled.append(Open(due, entry, claim))
+            unsettled.append(Open(due, Entry(result, due.spoilt, held_up), claim))
             robot.archive.look()
             while unsettled and unsettled[0].settled:
                 yield from self.counted_of(unsettled.popleft(), waiting)
 
     def counted_of(self, it: Open, waiting: deque[Due]) -> Iterator[Entry]:
-        """What counts of it: nothing, where the host may be why that was found out only now."""
+        """What counts of it: nothing, where the host may be the reason; it is done again then."""
         entry, due = it.settle(), it.due
         spoilt = entry.spoilt + 1
         own = due.kind.starves and entry.result.verdict is not None
@@ -124,16 +125,6 @@ class Campaign:
             waiting.append(replace(due, spoilt=spoilt))
         else:
             yield entry
-
-    def _counted(self, robot: Robot, stalls: Stalls, due: Due) -> Entry:
-        for spoilt in range(due.spoilt, ATTEMPTS):
-            result = Trial(robot, due.kind, due.seed, self._limits).run()
-            held_up = max(stalls.worst(result.begin, result.end), result.held_up)
-            own = due.kind.starves and result.verdict is not None
-            if not (result.news and held_up) or own or spoilt + 1 == ATTEMPTS:
-                break
-            self._say(f"  held up for {held_up * 1e3:.0f} ms: again ({result.violations})")
-        return Entry(result, spoilt, held_up)
 
 
 def _failed(due: Due, begin: float, error: str, held_up: float) -> Entry:

@@ -18,12 +18,12 @@ from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
 from humanoid_bringup_prime.testing import be_on_a_free_domain
 from humanoid_control_common.modes import Mode
+from humanoid_controllers.power_down import SLOW
 from humanoid_twin.prime import JOINTS
 from humanoid_twin.testing import robot as virtual_robot
 from prime_description import expand
 
 UP: Final = 30.0  # [s] until a control process that was started has joint states
-SLOW: Final = 0.1  # [rad/s], as `hc down` has it
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
 MAIN: Final = "control"
 BOX: Final = "black_box"
