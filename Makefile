@@ -48,8 +48,12 @@ unit: setup build ## Run the tests that can share the machine, side by side
 integration: setup build ## Run the tests in wall time: programs side by side; buses and the virtual robot alone
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --integration $(ARGS)
 
+.PHONY: mutants
+mutants: setup build ## Break the stack in 130 places, each of which a test must notice: ARGS="limits.py"
+	@source ./env.sh; export $(ISOLATED); exec python scripts/mutants.py $(ARGS)
+
 .PHONY: soak
-soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames
+soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames, memory of a robot in use
 	@source ./env.sh; export $(ISOLATED); exec python -m pytest -m soak --timeout 7200 $(ARGS)
 
 .PHONY: faults

@@ -20,14 +20,11 @@ ALONE = (
     "src/humanoid_bringup_prime/test/test_whole_robot.py",
     "src/humanoid_control_cli/test/test_ring.py",
     "src/humanoid_control_cli/test/test_twin.py",
-    "src/humanoid_devices/humanoid_devices_can/test/test_engine.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_guard.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_slcan.py",
-    "src/humanoid_devices/humanoid_devices_robstride/test/test_diagnosing.py",
-    "src/humanoid_devices/humanoid_devices_robstride/test/test_system.py",
-    "src/humanoid_devices/humanoid_devices_sito/test/test_diagnosing.py",
+    "src/humanoid_devices/humanoid_devices_can/test/test_threads.py",
     "src/humanoid_devices/humanoid_devices_sito/test/test_guard.py",
-    "src/humanoid_devices/humanoid_devices_sito/test/test_system.py",
+    "src/humanoid_devices/humanoid_devices_sito/test/test_serial.py",
     "src/humanoid_twin/test/ethercat/acceptance/test_pysoem.py",
     "src/humanoid_twin/test/robot/test_wrists.py",
 )
@@ -46,9 +43,7 @@ PROGRAM_FILES = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Workers run side by side: each in a domain of its own. The user's home is left alone."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # Begun in the background of a script. Programs would inherit it, which tests end so.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    heed_signals()
     if "ROS_HOME" not in os.environ:  # workers inherit it; for logs and files of the black box
         folder = tempfile.mkdtemp(prefix="humanoid_control_tests_")
         os.environ["ROS_HOME"] = folder
@@ -57,6 +52,22 @@ def pytest_configure(config: pytest.Config) -> None:
         from humanoid_control_common.testing import own_domains
 
         os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
+
+
+def heed_signals() -> None:
+    """Let programs that tests start heed the signals that tests end them with.
+
+    What is ignored here (SIGHUP under nohup, SIGINT and SIGQUIT in the background of a script) they
+    would ignore, too. What is handled they don't inherit.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            by_python = number is signal.SIGINT
+            signal.signal(number, signal.default_int_handler if by_python else _stay)
+
+
+def _stay(*_: object) -> None:
+    """Outlive the signal, as before."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,8 @@
 # Opens the workspace in this shell:  source env.sh   (bash and zsh; after `make setup build`)
 #
 # Puts `hc`, `colcon`, ROS 2 and the packages of src/ on the paths, whether ROS 2 is installed on
-# this machine or comes as wheels in .venv. Sourcing it again changes nothing.
+# this machine or comes as wheels in .venv. Sourcing it again changes nothing, not the order of
+# workspaces that were opened on top of it either.
 
 _humanoid_env() {
   _humanoid_root=$1 _humanoid_shell=$2
@@ -12,6 +13,10 @@ _humanoid_env() {
     echo "env.sh: the workspace is not built yet: run \`make setup build\` in $_humanoid_root" >&2
     return 1
   fi
+  case "${AMENT_PREFIX_PATH:-}" in
+    "$_humanoid_root"/*) ;;
+    *:"$_humanoid_root"/install/*) return 0 ;;  # another workspace lies on top
+  esac
   . "$_humanoid_root/.venv/setup.sh" || return 1
   . "$_humanoid_root/install/local_setup.$_humanoid_shell"
 

@@ -105,6 +105,8 @@ class RunningRing:
 
     def _tick_done(self, snapshot: Snapshot) -> None:
         self.starts.append(snapshot.now)
+        # No SDO is written while joint states are not published, see JointStatesGate.
+        self.system.joint_states_published(time.monotonic(), snapshot.measured)
         self.ticking.set()
 
     def problem(self) -> str:

@@ -114,7 +114,7 @@ class Day:
             self.wait(self.dice.uniform(0.1, 3.0))
             if self.dice.random() < 0.2:
                 self.wait(COME_DOWN)
-                self.ask(Intent.ZERO_TORQUE)
+                self.ask(Intent.FORCE_ZERO_TORQUE)
                 self.wait(self.dice.uniform(0.1, 4.0))
                 self.ask(Intent.DAMP)
                 self.wait(0.5)

@@ -56,9 +56,9 @@ def robot(
 ) -> Robot:
     """Prime with the description's `arguments`, its controllers as in the bring-up."""
     description = parse_robot_description(expand(arguments), update_rate)
-    facts = RobotFacts(description.joints, description.limits, update_rate)
-    controllers = {name: _configured(name, facts) for name in CONTROLLERS}
     hardware = load_hardware(description)
+    facts = RobotFacts(description.joints, description.limits, update_rate, hardware.capabilities)
+    controllers = {name: _configured(name, facts) for name in CONTROLLERS}
     loop = ControlLoop(
         hardware,
         limits(description.limits),

@@ -13,13 +13,15 @@ from pathlib import Path
 from random import SystemRandom
 
 from faults.campaign import Campaign, Entry, drawn
+from faults.controls import CONTROLS, convictions, told
 from faults.kind import Kind
 from faults.kinds.catalogue import KINDS
 from faults.report import line, print_table, write_json
+from faults.tally import Tally
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """0: nothing was violated."""
+    """0: nothing was violated, and no kind was excused too often."""
     options = _parser().parse_args(words)
     kinds = [kind for name, kind in KINDS.items() if options.kind in name]
     if not kinds:
@@ -29,17 +31,38 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stdout.writelines(f"{kind.name}: {kind.outcome.value}\n" for kind in kinds)
         return 0
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    if options.controls:
+        return _controls()
     entries: list[Entry] = []
+    campaign = Campaign(_say)
     try:
-        _run(kinds, options, entries)
+        _run(campaign, kinds, options, entries)
     finally:  # ended early, it says what it has found so far
+        tally = Tally.of(entries, campaign.problems)
         print_table(entries)
+        print(*tally.lines(), sep="\n")
         if options.json:
-            write_json(entries, options.json)
-    return int(any(entry.news for entry in entries))
+            write_json(entries, tally, options.json)
+    return int(tally.failed)
 
 
-def _run(kinds: Sequence[Kind], options: argparse.Namespace, entries: list[Entry]) -> None:
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _controls() -> int:
+    """0: all were convicted."""
+    convicted = 0
+    for conviction in convictions(CONTROLS, _say):
+        print(told(conviction), flush=True)
+        convicted += conviction.convicted
+    print(f"{convicted} of {len(CONTROLS)} sabotaged stacks convicted")
+    return int(convicted < len(CONTROLS))
+
+
+def _run(
+    campaign: Campaign, kinds: Sequence[Kind], options: argparse.Namespace, entries: list[Entry]
+) -> None:
     """Adds to `entries` what is settled."""
     seed = SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
     trials = drawn(kinds, len(kinds) if options.count is None else options.count, seed)
@@ -47,7 +70,7 @@ def _run(kinds: Sequence[Kind], options: argparse.Namespace, entries: list[Entry
         trials = [(kind, options.trial) for kind in kinds for _ in range(options.count or 1)]
     else:
         print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}")
-    for entry in Campaign(print).run(trials):
+    for entry in campaign.run(trials):
         entries.append(entry)
         print(f"{len(entries):4} {line(entry)}", flush=True)
 
@@ -59,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", default="", help="only kinds with this in their names")
     parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
+    parser.add_argument(
+        "--controls", action="store_true", help="sabotage the stack: each must be convicted"
+    )
     parser.add_argument("--list", action="store_true", help="only name the kinds")
     return parser
 

@@ -2,63 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_controller_manager.urdf import parse_robot_description
+from faults.bounds import EFFORT, FOLLOWING, JUMP, JUMP_TIME, LIMITS, SETTLED, SPEED, STEP
+from faults.violation import Breach, Violation
 from humanoid_twin.physics.recorder import Recording
-from prime_description import expand
 
-# Of the limits in the robot's description. Targets move at the speed limit at most, and joints
-# swing beyond their targets; beyond this the loop itself takes a joint for a runaway.
-SPEED: Final = 1.5
-# The loop bounds the sum of the law by its own measurements; those of the motor are up to a period
-# of the loop newer.
-EFFORT: Final = 1.02
-# What a following target may pull with: a joint that moves with 0.5 rad/s is 40 ms ahead of it.
-FOLLOWING: Final = 1.0  # [Nm]
-# Within one period of the loop a joint may leave the course it was on by so much: a torque of 2 Nm
-# does that to a wrist, one of 15 Nm to a shoulder.
-JUMP: Final = 0.03  # [rad]
-# The same where it is told to go at its full speed at once: that is 3.1 rad/s, and damping of
-# 2 Nm s/rad pulls with 6 Nm then.
-HURRY: Final = 0.06  # [rad]
-JUMP_TIME: Final = 20  # [ms]
-SETTLED: Final = 0.05  # [s] it must have been soft at the end
+_GENERAL: Final = {Breach.SPEED: SPEED, Breach.EFFORT: EFFORT, Breach.JUMP: JUMP}
+_TEXT: Final = {
+    Breach.SPEED: "{:.2f} of its limit",
+    Breach.EFFORT: "{:.2f} of its limit",
+    Breach.JUMP: "{:.3f} rad off its course",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of one fault. Ratios are to the limits of the robot's description."""
+    """Of one fault. Ratios are to `bounds.LIMITS`. Figures are infinite where data is missing."""
 
     speed: float  # worst ratio
     effort: float  # worst ratio of what drives a joint on
     braking: float  # worst ratio of what slows a joint down; reported, not limited
     jump: float  # [rad] worst way off a joint's course within 20 ms
     softened: float | None  # [s] from the fault until no joint was stiff; None: never
-    violations: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Of every joint, in an order of their own."""
-
-    velocity: Mapping[str, float]  # [rad/s]
-    effort: Mapping[str, float]  # [Nm]
-
-
-def described_limits() -> Limits:
-    """Those of Prime's description."""
-    found = parse_robot_description(expand({"use_sim": "true"}), 200.0)
-    names = found.joints.names
-    return Limits(
-        dict(zip(names, found.limits.velocity.tolist(), strict=True)),
-        dict(zip(names, found.limits.effort.tolist(), strict=True)),
-    )
+    violations: tuple[Violation, ...]
+    known: tuple[Violation, ...] = ()  # beyond a general bound, within what the kind allows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,58 +41,110 @@ class Window:
 
     fault: float  # [s] of the robot
     end: float  # [s] when the fault was mended
+    within: float | None = None  # [s] from the fault until all are soft; None: they needn't be
     spared: Collection[str] = ()  # joints that can't be softened any more
-    follows: bool = False
-    jump: float = JUMP  # [rad]
+    follows: bool = False  # a target that follows the joint counts as soft
+    allowed: Mapping[Breach, float] = field(default_factory=dict)  # instead of the general bounds
 
 
-def judge(recording: Recording, limits: Limits, window: Window) -> Verdict:
+def judge(recording: Recording, window: Window) -> Verdict:
     """Look at everything from the beginning of the recording to the end of the window."""
+    gaps = _missing(recording, window)
+    if gaps:
+        return Verdict(math.inf, math.inf, math.inf, math.inf, None, tuple(gaps))
     names = recording.names
     until = int(np.searchsorted(recording.time, window.end, side="right"))
-    speed = _worst(recording.velocity[:until], [limits.velocity[name] for name in names])
     velocity, torque = recording.velocity[:until], recording.torque[:until]
-    most = [limits.effort[name] for name in names]
+    most = [LIMITS[name][1] for name in names]
     # A joint that is too fast is braked with all its drive can: that is never taken away.
     brakes = torque * velocity < 0.0
-    effort = _worst(np.where(brakes, 0.0, torque), most)
-    braking = _worst(np.where(brakes, torque, 0.0), most)
-    jumps = _jumps(recording.position[:until], velocity)
-    violations = [
-        f"{names[i]}: speed {speed[i]:.2f} of its limit" for i in np.flatnonzero(speed > SPEED)
-    ]
-    violations += [
-        f"{names[i]}: effort {effort[i]:.2f} of its limit" for i in np.flatnonzero(effort > EFFORT)
-    ]
-    violations += [
-        f"{names[i]}: jumped by {jumps[i]:.3f} rad" for i in np.flatnonzero(jumps > window.jump)
-    ]
+    found = {
+        Breach.SPEED: _worst(velocity, [LIMITS[name][0] for name in names]),
+        Breach.EFFORT: _worst(np.where(brakes, 0.0, torque), most),
+        Breach.JUMP: _jumps(recording.position[:until], velocity),
+    }
+    violations: list[Violation] = []
+    known: list[Violation] = []
+    for breach, values in found.items():
+        for i in np.flatnonzero(values > _GENERAL[breach]):
+            text = f"{names[i]}: {_TEXT[breach].format(values[i])}"
+            beyond = values[i] > window.allowed.get(breach, _GENERAL[breach])
+            (violations if beyond else known).append(Violation(breach, text))
     softened = _softened(recording, window)
+    violations += _softness(recording, window, softened)
     return Verdict(
-        float(speed.max()),
-        float(effort.max()),
-        float(braking.max()),
-        float(jumps.max()),
-        softened,
-        tuple(violations),
+        speed=float(found[Breach.SPEED].max()),
+        effort=float(found[Breach.EFFORT].max()),
+        braking=float(_worst(np.where(brakes, torque, 0.0), most).max()),
+        jump=float(found[Breach.JUMP].max()),
+        softened=softened,
+        violations=tuple(violations),
+        known=tuple(known),
     )
 
 
-def stiff(recording: Recording, window: Window) -> list[str]:
-    """Who is stiff at the end of the window."""
-    until = max(int(np.searchsorted(recording.time, window.end)) - 1, 0)
-    hard = _hard(recording, window)[until]
-    return [recording.names[i] for i in np.flatnonzero(hard)]
+def _missing(recording: Recording, window: Window) -> list[Violation]:
+    """What a judgement would lack: joints, rows from the fault to the end, finite numbers."""
+    lack = sorted(set(LIMITS) ^ set(recording.names))
+    if lack:
+        return [Violation(Breach.NO_DATA, f"the recording has {', '.join(lack)} not as expected")]
+    time = recording.time
+    if not time.size or not (time[0] <= window.fault <= window.end <= time[-1] + 1.5 * STEP):
+        has = f"{time[0]:.3f} to {time[-1]:.3f} s" if time.size else "nothing"
+        needs = f"{window.fault:.3f} to {window.end:.3f} s"
+        return [Violation(Breach.NO_DATA, f"the recording has {has}, needed are {needs}")]
+    until = int(np.searchsorted(time, window.end, side="right"))
+    steps = np.diff(time[:until])
+    if not (np.abs(steps - STEP) < STEP / 2).all():
+        at = time[int(np.argmax(~(np.abs(steps - STEP) < STEP / 2)))]
+        return [Violation(Breach.NO_DATA, f"rows are missing after {at:.3f} s")]
+    values = {
+        "position": recording.position,
+        "velocity": recording.velocity,
+        "torque": recording.torque,
+        "stiffness": recording.stiffness,
+        "pull": recording.pull,
+    }
+    found = []
+    for what, rows in values.items():
+        bad = ~np.isfinite(rows[:until]).all(axis=0)
+        found += [
+            Violation(Breach.NO_DATA, f"{recording.names[i]}: {what} is not finite")
+            for i in np.flatnonzero(bad)
+        ]
+    return found
+
+
+def _softness(
+    recording: Recording, window: Window, softened: float | None
+) -> tuple[Violation, ...]:
+    if window.within is None:
+        return ()
+    if softened is None:
+        text = f"{', '.join(_stiff(recording, window))} at the end"
+        return (Violation(Breach.NEVER_SOFT, text),)
+    if softened > window.within:
+        text = f"after {softened:.3f} s, stated are {window.within:g} s"
+        return (Violation(Breach.SOFT_TOO_LATE, text),)
+    return ()
+
+
+def _stiff(recording: Recording, window: Window) -> list[str]:
+    """The joints that were stiff last."""
+    hard = _hard(recording, window)
+    hard = hard[: int(np.searchsorted(recording.time, window.end))]
+    last = hard[np.flatnonzero(hard.any(axis=1))[-1]]
+    return [recording.names[i] for i in np.flatnonzero(last)]
 
 
 def _worst(values: NDArray[np.float64], limits: list[float]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.abs(values).max(axis=0, initial=0.0) / np.array(limits)
+    found: NDArray[np.float64] = np.abs(values).max(axis=0) / np.array(limits)
     return found
 
 
 def _jumps(position: NDArray[np.float64], velocity: NDArray[np.float64]) -> NDArray[np.float64]:
     way = position[JUMP_TIME:] - position[:-JUMP_TIME]
-    off = np.abs(way - velocity[:-JUMP_TIME] * (JUMP_TIME / 1000))
+    off = np.abs(way - velocity[:-JUMP_TIME] * (JUMP_TIME * STEP))
     # What slows a joint down is its damping, or the stop it swings into.
     slower = np.abs(velocity[JUMP_TIME:]) < np.abs(velocity[:-JUMP_TIME])
     off[slower] = 0.0
@@ -128,7 +154,7 @@ def _jumps(position: NDArray[np.float64], velocity: NDArray[np.float64]) -> NDAr
 
 def _hard(recording: Recording, window: Window) -> NDArray[np.bool_]:
     """Which joint is stiff when, shape (steps, n_joints)."""
-    hard: NDArray[np.bool_] = recording.stiffness > 0.0
+    hard: NDArray[np.bool_] = recording.stiffness != 0.0
     if window.follows:
         hard = hard & (np.abs(recording.pull) > FOLLOWING)
     spared = np.array([name in window.spared for name in recording.names])

@@ -8,16 +8,20 @@ from enum import Enum
 from random import Random
 from typing import Final
 
-from faults.judge import JUMP
 from faults.robot import Robot
 from faults.situation import ALL, Situation, Start
 from faults.stream import Stream
+from faults.violation import Breach
 from humanoid_control_common.safety import SafetyFlag
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 
 RING: Final = "PrimeEtherCATSide"
 CAN: Final = "PrimeSitoCAN"
 _IDS: Final = {joint: device for device, joint in CAN_JOINTS.items()}
+
+
+HEALS: Final = 1.0  # [s] a robot may take, once the fault is mended, until faults can be cleared
+HEALS_UP: Final = 5.0  # [s] the same of one whose processes were started again
 
 
 class RefutedError(Exception):
@@ -28,7 +32,7 @@ class Outcome(Enum):
     """What must become of the robot."""
 
     SOFT = "falls to DAMPING and says why"
-    OFF = "drives let go by themselves: nobody is there to say anything"
+    OFF = "drives let go by themselves: the control process can't say anything"
     STAYS = "goes on as if nothing had happened"
     EITHER = "goes on or falls to DAMPING, whichever the fault's luck makes it"
 
@@ -82,6 +86,24 @@ def nothing(_scene: Scene) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What must be said of a fall. `said` is a regular expression."""
+
+    said: str  # in the report's message or, without a source, in the statement
+    source: str = ""  # of the SafetyStatus; empty: none is expected
+    flags: SafetyFlag = SafetyFlag.NONE  # in it, among others
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A bound of one kind that is wider than the general one, for one quantity."""
+
+    breach: Breach  # SPEED, EFFORT or JUMP
+    upto: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One kind of fault.
 
@@ -91,22 +113,40 @@ class Kind:
     name: str
     inject: Act
     mend: Act = nothing
-    joints: Sequence[str] = JOINTS  # whom it may strike
+    joints: Sequence[str] = JOINTS  # those it may strike
     starts: Sequence[Start] = ALL
     outcome: Outcome = Outcome.SOFT
     within: float = 0.5  # [s] from the fault until no joint is stiff
     watched: float = 0.4  # [s] the fault lasts, at least
-    source: str = ""  # of the SafetyStatus; empty: none is expected
-    flags: SafetyFlag = SafetyFlag.NONE  # in it, among others
-    said: str = ""  # in its message or, without a source, in the statement
+    source: str = ""  # see Words
+    flags: SafetyFlag = SafetyFlag.NONE
+    said: str = ""  # of a fall, if there is one; or of what is refused
+    either: Callable[[str], Sequence[Words]] | None = None  # alternatives, instead of these three
     recovery: Recovery = Recovery.CLEAR
+    heals: float = 0.0  # [s] see HEALS, which is the default
     filed: Filed = Filed.FALL
-    spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints beyond anybody's reach
+    spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that can't be reached
     follows: bool = False  # a target that follows the joint counts as soft, whatever the gains
     starves: bool = False  # the machine is meant to be held up
-    jump: float = JUMP  # [rad] a joint may leave its course by within a period of the loop
-    known: str = ""  # why bounds are known not to hold; such violations are counted apart
+    asks: bool = False  # it asks for modes itself
+    allowed: Sequence[Allowed] = ()
+    dies: Sequence[str] = ()  # labels of the processes that the fault ends
+    unclean: bool = False  # its exit is refused by a drive: the control process ends with code 1
+    raises: str = ""  # regular expression of exceptions that may be in the logs; empty: none
     quick: bool = False  # one of the short form
+    alone: bool = False  # takes long, changes the mode or clears: not one of two faults at once
+    drawn: Callable[[Random], Kind] | None = None  # the kind itself comes from the seed
+
+    def words(self, joint: str) -> Sequence[Words]:
+        """What may be said of a fall that strikes `joint`; one of these must be."""
+        if self.either is not None:
+            return self.either(joint)
+        return [Words(said=self.said.format(joint=joint), source=self.source, flags=self.flags)]
+
+    @property
+    def healed(self) -> float:
+        """From its mending on, the longest time [s] in which clear_fault may be refused."""
+        return self.heals or (HEALS_UP if self.recovery is Recovery.RESTART else HEALS)
 
 
 RING_ONLY: Final = tuple(RING_JOINTS)

@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from faults.violation import Breach, Violation
 from humanoid_bringup_prime.executables import find_executable
 from humanoid_bringup_prime.options import Process
 
 GIVE_UP: Final = 20.0  # [s] a process has to end
 # Whatever ends the campaign, its robot doesn't go on without it.
 WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
+_ENDED: Final = (0, -signal.SIGTERM)  # exit codes of a program that was asked to end
+# The first line after a traceback's body says which exception it is.
+_TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A process that ended although the campaign did not end it in order."""
+
+    label: str
+    text: str
+
+
+def deaths_of(before: Mapping[str, set[int]], after: Mapping[str, set[int]]) -> list[Death]:
+    """Processes a program had started that are gone, though the program itself is not.
+
+    Both map "LABEL PID" of a program to the processes it has started.
+    """
+    return [
+        Death(f"{program.split()[0]}'s child", f"process {child} has ended")
+        for program, children in before.items()
+        if program in after
+        for child in sorted(children - after[program])
+    ]
+
+
+def exceptions(text: str) -> list[str]:
+    """The last line of each traceback in `text`."""
+    return [found.strip() for found in _TRACEBACK.findall(text)]
 
 
 class Program:
@@ -29,6 +61,9 @@ class Program:
         self._environment = {**os.environ, **environment}
         self._log = folder / f"{label}.txt"
         self._process: subprocess.Popen[bytes] | None = None
+        self._deaths: list[Death] = []
+        self._stuck: list[Violation] = []
+        self._read = 0  # [bytes] of the log that were searched for tracebacks
 
     @property
     def runs(self) -> bool:
@@ -42,11 +77,6 @@ class Program:
             found += _children(parent)
         return [process for process in found if word in _command_line(process)]
 
-    @property
-    def code(self) -> int | None:
-        """Its exit code; None while it runs."""
-        return None if self._process is None else self._process.poll()
-
     def text(self) -> str:
         """What all its processes have said."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
@@ -55,6 +85,7 @@ class Program:
         """Start it, if it doesn't run."""
         if self.runs:
             return
+        self._note_death()
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -91,15 +122,49 @@ class Program:
             return False
         return True
 
-    def end(self) -> None:
+    def end(self, patience: float = GIVE_UP) -> None:
         """End it at once, as well as it goes: it doesn't run any more."""
-        if not self.runs:
+        self._note_death()
+        if self._process is None:
             return
         self.send(signal.SIGCONT)
         self.send(signal.SIGTERM)
-        if not self.wait():
+        if not self.wait(patience):
+            text = f"{self.label}: still there {patience:g} s after SIGTERM"
+            self._stuck.append(Violation(Breach.DID_NOT_END, text))
             self.send(signal.SIGKILL)
             self.wait()
+        elif self._process.returncode not in _ENDED:
+            code = self._process.returncode
+            self._deaths.append(Death(f"end of {self.label}", f"exit code {code}"))
+        self._process = None
+
+    def deaths(self) -> list[Death]:
+        """Those since the last call."""
+        self._note_death()
+        found, self._deaths = self._deaths, []
+        return found
+
+    def stuck(self) -> list[Violation]:
+        """That it had to be killed, since the last call."""
+        found, self._stuck = self._stuck, []
+        return found
+
+    def exceptions(self) -> list[str]:
+        """The exceptions whose tracebacks have come into its log since the last call."""
+        if not self._log.exists():
+            return []
+        with self._log.open("rb") as log:
+            log.seek(self._read)
+            new = log.read()
+        self._read += len(new)
+        return exceptions(new.decode(errors="replace"))
+
+    def _note_death(self) -> None:
+        """A process that has ended by itself, or was killed, is told of once."""
+        if self._process is not None and not self.runs:
+            self._deaths.append(Death(self.label, f"exit code {self._process.returncode}"))
+            self._process = None
 
 
 def command_of(process: Process) -> list[str]:

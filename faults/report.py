@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from rich.table import Table
 from faults.campaign import Entry
 from faults.kind import Outcome
 from faults.kinds.catalogue import KINDS
+from faults.tally import Tally
 
 _COLUMNS = (
     "n",
-    "spoilt",
+    "excused",
     "soft p50",
     "max",
     "stated",
@@ -43,11 +44,13 @@ def line(entry: Entry) -> str:
         )
     if entry.kept is not None:
         figures += f" file {-entry.kept.before:+.1f} {entry.kept.after:+.1f} s"
-    mark = f"known ({result.known})" if result.known else "VIOLATION"
-    wrong = "".join(f"\n    {mark}: {it}" for it in result.violations)
-    wrong += "".join(f"\n    VIOLATION: {it}" for it in entry.lost)
+    if result.refusals:
+        figures += f" refused {result.refusals} times"
+    wrong = "".join(f"\n    known: {it}" for it in result.known)
+    wrong += "".join(f"\n    VIOLATION: {it}" for it in entry.news)
     again = f'\n    python -m faults --kind "{result.kind}" --trial {result.seed}' if wrong else ""
-    return f"{result.kind} ({result.start}, {result.joint}): {figures}{wrong}{again}"
+    what = f"{result.kind}: {result.detail}" if result.detail else result.kind
+    return f"{what} ({result.start}, {result.joint}): {figures}{wrong}{again}"
 
 
 def print_table(entries: Sequence[Entry]) -> None:
@@ -63,11 +66,14 @@ def print_table(entries: Sequence[Entry]) -> None:
     Console(width=120).print(table)
 
 
-def write_json(entries: Iterable[Entry], file: Path) -> None:
-    """Everything, trial by trial."""
-    rows: list[dict[str, Any]] = [asdict(entry) for entry in entries]
+def write_json(entries: Sequence[Entry], tally: Tally, file: Path) -> None:
+    """Everything: the sums, and trial by trial."""
+    content: dict[str, Any] = {
+        "tally": asdict(tally),
+        "trials": [asdict(entry) for entry in entries],
+    }
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    file.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def _row(name: str, entries: Sequence[Entry]) -> list[str]:
@@ -77,7 +83,7 @@ def _row(name: str, entries: Sequence[Entry]) -> list[str]:
     times = [it.softened for it in verdicts if must and it.softened is not None]
     return [
         str(len(entries)),
-        str(sum(it.spoilt for it in entries)),
+        str(sum(len(it.excused) for it in entries) or ""),
         f"{np.median(times) * 1e3:.0f} ms" if times else "",
         f"{max(times) * 1e3:.0f} ms" if times else "",
         f"{kind.within * 1e3:.0f} ms" if kind and must else "",
@@ -85,6 +91,6 @@ def _row(name: str, entries: Sequence[Entry]) -> list[str]:
         f"{max((it.effort for it in verdicts), default=0.0):.2f}",
         f"{max((it.jump for it in verdicts), default=0.0) * 1e3:.0f} mrad",
         str(sum(it.kept is not None for it in entries) or ""),
-        str(sum(bool(it.result.violations and it.result.known) for it in entries) or ""),
+        str(sum(bool(it.result.known) for it in entries) or ""),
         str(sum(bool(it.news) for it in entries) or ""),
     ]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
 from faults.archive import Archive
 from faults.controllers import PLUGIN, write_controllers
+from faults.ends import Ends
 from faults.fake_clock import FakeClock
-from faults.programs import Program, command_of
+from faults.hogs import more_urgent
+from faults.programs import Program, command_of, deaths_of
 from faults.small_disk import small_disk
 from faults.small_memory import SmallMemory
 from faults.witness import Witness
@@ -18,17 +23,37 @@ from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
 from humanoid_bringup_prime.testing import be_on_a_free_domain
 from humanoid_control_common.modes import Mode
-from humanoid_controllers.power_down import SLOW
+from humanoid_controllers.rest import SLOW
 from humanoid_twin.prime import JOINTS
 from humanoid_twin.testing import robot as virtual_robot
 from prime_description import expand
 
-UP: Final = 30.0  # [s] until a control process that was started has joint states
+UP: Final = 60.0  # [s] until a control process that was started has joint states
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
 MAIN: Final = "control"
 BOX: Final = "black_box"
 OPERATOR: Final = "operator"  # whose heartbeat the robot waits for
 BEAT: Final = 1.5  # [s] it may be silent: longer than what holds ROS up here
+# SCHED_FIFO of the virtual robot, above the loop's 80: real drives need no processor of this
+# machine, so nothing of the stack may hold them up.
+DRIVES: Final = 90
+NO_ANSWER: Final = "no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Of clear_fault."""
+
+    at: float  # [s] monotonic
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sabotage:
+    """A defect that one program has."""
+
+    label: str
+    defect: str  # of `faults.sabotage`
 
 
 class NotHealthyError(Exception):
@@ -38,12 +63,16 @@ class NotHealthyError(Exception):
 class Robot:
     """Up while it is open; on a ROS domain of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sabotage: Sabotage | None = None) -> None:
         """`folder` is for files of the run. Needs root."""
+        self._sabotage = sabotage
+        self.programs: dict[str, Program] = {}
         self._cleanup = ExitStack()
         self._folder = folder
         self.clock = FakeClock(folder)
         self.disk = folder / "disk"  # where the processes write
+        self._refusals: list[Refusal] = []
+        self._children: dict[str, set[int]] = {}
 
     def __enter__(self) -> Self:
         with ExitStack() as cleanup:
@@ -56,10 +85,13 @@ class Robot:
             cleanup.callback(self.memory.release)
             self.virtual = cleanup.enter_context(virtual_robot(urdf, mailbox_delay_ms=2.0))
             self.twin = self.virtual.control
+            cleanup.enter_context(more_urgent(self.virtual.process.pid, DRIVES))
             self.witness = cleanup.enter_context(Witness())
             self.programs = {program.label: program for program in self._programs()}
             cleanup.callback(self._end)
             self._start()
+            self.healthy()
+            self.refusals()
             self._cleanup = cleanup.pop_all()
         return self
 
@@ -96,6 +128,23 @@ class Robot:
         """Longest time [s] this machine had none for the virtual robot, since the last call."""
         return max((length for _, length in self.twin.pauses()), default=0.0)
 
+    def ends(self) -> Ends:
+        """What became of the processes since the last call."""
+        programs = list(self.programs.values())
+        deaths = [death for program in programs for death in program.deaths()]
+        before, self._children = self._children, self._census()
+        deaths += deaths_of(before, self._children)
+        return Ends(
+            deaths,
+            [it for program in programs for it in program.stuck()],
+            [f"{it.label}: {text}" for it in programs for text in it.exceptions()],
+        )
+
+    def refusals(self) -> list[Refusal]:
+        """Of clear_fault, since the last call."""
+        found, self._refusals = self._refusals, []
+        return found
+
     def record(self) -> None:
         """Start the black box, if it doesn't run, and wait until it watches. NotHealthyError."""
         self.witness.recording = False
@@ -127,7 +176,20 @@ class Robot:
 
     def _clear(self) -> bool:
         answer = self.witness.trigger("/mode_manager/clear_fault", 2.0)
-        return answer is not None and bool(answer.success)
+        if answer is not None and answer.success:
+            return True
+        text = NO_ANSWER if answer is None else answer.message
+        self._refusals.append(Refusal(time.monotonic(), text))
+        return False
+
+    def _census(self) -> dict[str, set[int]]:
+        """The processes that each program has started, by its label and process id."""
+        found = {}
+        for program in self.programs.values():
+            if program.runs:
+                own, *children = program.processes()
+                found[f"{program.label} {own}"] = set(children)
+        return found
 
     def _well(self) -> bool:
         witness = self.witness
@@ -143,7 +205,8 @@ class Robot:
             controllers_file=write_controllers(self._folder),
             heartbeats={OPERATOR: BEAT},
         )
-        path = os.pathsep.join([str(PLUGIN), os.environ.get("PYTHONPATH", "")])
+        root = Path(__file__).parents[1]  # where `faults` is
+        path = os.pathsep.join([str(PLUGIN), str(root), os.environ.get("PYTHONPATH", "")])
         environment = {
             "PYTHONPATH": path,
             "PYTHONUNBUFFERED": "1",
@@ -153,6 +216,9 @@ class Robot:
         # First to start is last to end: the robot must not take its end for a fault.
         commands = {OPERATOR: ["hc", "heartbeat", OPERATOR]}
         commands |= {it.label: command_of(it) for it in plan(options, self._folder)}
+        if self._sabotage is not None:
+            label, defect = self._sabotage.label, self._sabotage.defect
+            commands[label] = [sys.executable, "-m", "faults.sabotage", defect, *commands[label]]
         return [Program(it, words, self._folder, environment) for it, words in commands.items()]
 
     def _start(self) -> None:

@@ -50,7 +50,7 @@ class Situation:
 
     start: Start
     payload: float  # [kg] at each hand
-    pushes: dict[str, float]  # [Nm] from outside, by joint
+    pushes: dict[str, float]  # [Nm] from outside, by joint; of limp ones until the fault comes
     waves: dict[str, Wave]  # of REMOTE, by joint
     wait: float  # [s] from there to the fault
 
@@ -58,8 +58,7 @@ class Situation:
 def draw(dice: Random, starts: Sequence[Start]) -> Situation:
     """A random situation; its start is one of `starts`."""
     start = dice.choice(starts)
-    # A limp joint that is pushed for seconds only hits its stops: that is no work for a limp robot.
-    pushed = [] if start is Start.ZERO_TORQUE else dice.sample(JOINTS, dice.randrange(4))
+    pushed = dice.sample(JOINTS, dice.randrange(4))
     return Situation(
         start=start,
         payload=dice.choice((0.0, dice.uniform(0.1, 0.8))),

@@ -1,10 +1,11 @@
 """Moments in which this machine had no time for the robot, noticed by processes that only wait.
 
-One on each core, as urgent as the control loop, that sends itself datagrams and characters over a
-serial line, too: what carries frames from one interface to another, and bytes through a virtual
-line, is the kernel's own, and not urgent. And an ordinary one.
-Run as `python -m faults.stalls CORE` (-1: an ordinary one) each says on stdout, for every gap that
-is too long, when it ended [s, monotonic] and how long it was [s].
+One on each core, more urgent than all of the stack, so that nothing of ours can hold it up. It
+sends itself datagrams and characters over a serial line, too: what carries frames from one
+interface to another, and bytes through a virtual line, is the kernel's own, and not urgent. And an
+ordinary one, which ours can hold up: it says how much of the gap they have used.
+Run as `python -m faults.stalls CORE` (-1: the ordinary one) each says on stdout, for every gap that
+is too long, when it ended [s, monotonic], how long it was [s], and which share of it was ours.
 """
 
 from __future__ import annotations
@@ -19,18 +20,33 @@ import time
 import tty
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import IO, Final, Self
 
+from faults.own_time import OwnTime
 from faults.programs import WITH_US
-from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
+from humanoid_controller_manager.realtime import make_thread_realtime
 
 URGENT: Final = 0.008  # [s] a loop of 50 Hz and its buses don't always survive
 # Nor two gaps that make two frames in a row late: each has 8 ms for its way through several waits.
 SHORT: Final = 0.003  # [s]
 IN_A_ROW: Final = 0.03  # [s] from one to the next, at 50 Hz
 ORDINARY: Final = 0.05  # [s] the impedance manager, or a stream of commands, doesn't
+OURS: Final = 0.5  # share of a gap from which on it is our own doing, and excuses nothing
+# SCHED_FIFO: above the loop's 80 and the virtual robot's 90.
+PRIORITY: Final = 95
 _SLEEP: Final = 0.001  # [s]
+_CALM_SLEEP: Final = 0.02  # [s] of the ordinary one, which reads a file for each of our processes
 _LOST: Final = 0.5  # [s] a datagram is waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One."""
+
+    end: float  # [s] monotonic
+    length: float  # [s]
+    ours: float = 0.0  # share of all processors' time in it that the campaign's processes used
 
 
 class Stalls:
@@ -45,7 +61,7 @@ class Stalls:
             )
             for core in cores
         ]
-        self._gaps: list[tuple[float, float]] = []  # end and length [s]
+        self._gaps: list[Gap] = []
         for output in self._outputs():
             os.set_blocking(output.fileno(), False)
 
@@ -60,13 +76,18 @@ class Stalls:
             output.close()
 
     def worst(self, begin: float, end: float) -> float:
-        """The longest gap [s] between two times on the monotonic clock [s]; 0: none."""
+        """The longest gap [s] between two times on the monotonic clock [s]; 0: none.
+
+        Raises RuntimeError if a watcher has ended. Gaps before `begin` are forgotten.
+        """
+        for watcher in self._watchers:
+            if watcher.poll() is not None:
+                raise RuntimeError(f"a watcher has ended: exit code {watcher.returncode}")
         for output in self._outputs():
             for line in iter(output.readline, b""):
-                at, length = line.split()
-                self._gaps.append((float(at), float(length)))
-        self._gaps = [gap for gap in self._gaps if gap[0] >= begin]
-        return longest([(at, length) for at, length in self._gaps if at - length <= end])
+                self._gaps.append(Gap(*map(float, line.split())))
+        self._gaps = [gap for gap in self._gaps if gap.end >= begin]
+        return longest([gap for gap in self._gaps if gap.end - gap.length <= end])
 
     def _outputs(self) -> Iterator[IO[bytes]]:
         for watcher in self._watchers:
@@ -74,40 +95,55 @@ class Stalls:
             yield watcher.stdout
 
 
-def longest(gaps: Sequence[tuple[float, float]]) -> float:
+def longest(gaps: Sequence[Gap]) -> float:
     """The longest [s] of those that matter by themselves or by coming in a row; 0: none.
 
-    `gaps` are end and length [s] each; several watchers may tell of the same.
+    Several watchers may tell of the same.
     """
+    others = [gap for gap in gaps if gap.ours < OURS]
     return max(
         (
-            length
-            for at, length in gaps
-            if length > URGENT or any(SHORT < abs(at - other) < IN_A_ROW for other, _ in gaps)
+            gap.length
+            for gap in others
+            if gap.length > URGENT
+            or any(SHORT < abs(gap.end - other.end) < IN_A_ROW for other in others)
         ),
         default=0.0,
     )
 
 
-def _watch(core: int) -> None:
+def _watch_core(core: int) -> None:
     """Never returns."""
-    limit = ORDINARY
-    mirrors: list[Mirror] = []
-    if core >= 0:
-        limit = SHORT
-        os.sched_setaffinity(0, {core})
-        make_thread_realtime(LOOP_PRIORITY)
-        mirrors = [datagrams(), serial_line()]
+    os.sched_setaffinity(0, {core})
+    make_thread_realtime(PRIORITY)
+    mirrors = [datagrams(), serial_line()]
     before = time.monotonic()
     while True:
         time.sleep(_SLEEP)
         for mirror in mirrors:
             mirror.reflect(before)
         now = time.monotonic()
-        if now - before > limit:
-            sys.stdout.write(f"{now} {now - before}\n")
-            sys.stdout.flush()
+        if now - before > SHORT:
+            _tell(Gap(now, now - before))
         before = now
+
+
+def _watch_ordinary() -> None:
+    """Never returns."""
+    own = OwnTime(os.getppid())
+    processors = len(os.sched_getaffinity(0))
+    before, used = time.monotonic(), own.used()
+    while True:
+        time.sleep(_CALM_SLEEP)
+        now, using = time.monotonic(), own.used()
+        if now - before > ORDINARY:
+            _tell(Gap(now, now - before, (using - used) / (processors * (now - before))))
+        before, used = now, using
+
+
+def _tell(gap: Gap) -> None:
+    sys.stdout.write(f"{gap.end} {gap.length} {gap.ours}\n")
+    sys.stdout.flush()
 
 
 class Mirror:
@@ -148,4 +184,5 @@ def serial_line() -> Mirror:
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt, BrokenPipeError):
-        _watch(int(sys.argv[1]))
+        _core = int(sys.argv[1])
+        _watch_ordinary() if _core < 0 else _watch_core(_core)

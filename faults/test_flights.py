@@ -19,6 +19,7 @@ from humanoid_recording.black_box.store import Store
 
 FACTS = FlightFacts(
     pid=os.getpid(), process_start=process_start(os.getpid()), boot_id=boot_id(),
+    domain=7, backend="twin",
     update_rate=50.0, wall_period=0.02, seconds=4.0, joints=("elbow",), sources=(), counters=(),
     limited=(), robot_description="", state_topic="/prime/joint_states",
     command_topic="/prime/joint_commands",

@@ -103,7 +103,9 @@ def build() -> int:
     STAMP.parent.mkdir(exist_ok=True)
     STAMP.write_text(json.dumps({"environment": wanted["environment"]}))
     # A user's own defaults for colcon (say, a merged install folder) are not for this workspace.
-    variables = os.environ | {"COLCON_DEFAULTS_FILE": os.devnull}
+    # Unbuffered, each line of colcon is there when it is true, in a pipe and in a file, too: which
+    # package is begun, and how many seconds it took. The interfaces take a minute.
+    variables = os.environ | {"COLCON_DEFAULTS_FILE": os.devnull, "PYTHONUNBUFFERED": "1"}
     command = [*COMMAND]
     if paths := [str(folder.relative_to(ROOT)) for folder in imported_packages()]:
         command += ["--paths", *paths]
@@ -127,6 +129,14 @@ def compile_modules() -> None:
 
 def main() -> int:
     """Builds if needed, one run at a time."""
+    if broken := external.empty(ROOT):
+        names = ", ".join(str(folder.relative_to(ROOT)) for folder in broken)
+        print(
+            f"build: error: nothing is in {names}: an import has failed. Run `vcs import "
+            "src/external < bar.repos` again, or remove what is there: `rm -rf src/external/*/`",
+            file=sys.stderr,
+        )
+        return 1
     if saved_stamp() == wanted_stamp():
         compile_modules()
         return 0

@@ -16,6 +16,14 @@ def imported(root: Path) -> bool:
     return folder.is_dir() and any(path.is_dir() for path in folder.iterdir())
 
 
+def empty(root: Path) -> list[Path]:
+    """What an import that failed has left: folders of src/external without a file of sources."""
+    if not imported(root):
+        return []
+    folders = sorted(path for path in (root / "src" / "external").iterdir() if path.is_dir())
+    return [folder for folder in folders if not {path.name for path in folder.iterdir()} - {".git"}]
+
+
 def wanted(root: Path, environment: Mapping[str, str]) -> list[Path]:
     """Folders of the listed packages that are there and that the ROS 2 in use does not have."""
     if not imported(root):

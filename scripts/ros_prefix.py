@@ -58,11 +58,16 @@ def wheel_setup_script(venv: Path) -> str:
         "_ROS_WHEELS_BOOTSTRAP_COMPLETE": "1",
     }
     workspace = shlex.quote(str(venv.parent))
-    header = "# ROS 2 Jazzy as wheels: written by `make setup`, to be sourced.\n"
+    header = "# ROS 2 Jazzy as wheels: written by `make setup`, to be sourced.\n" + (
+        # awk reads all and succeeds: a caller's `set -e -o pipefail` must not end here.
+        f"_other=$(printf '%s' \"${{AMENT_PREFIX_PATH:-}}\" | awk -v RS=: -v ours={workspace}/"
+        " 'length($0) && index($0, ours) != 1 && !found { found = 1; print }')\n"
+    )
     refusal = _refuse_if(
-        f"printf '%s' \"${{AMENT_PREFIX_PATH:-}}\" | tr : '\\n' | grep -vF {workspace}/ >/dev/null",
-        "another ROS 2 workspace is open in this shell ($AMENT_PREFIX_PATH): open a new shell, "
-        "or run `make setup build` here to use the sourced ROS 2 instead of the wheels",
+        '[ -n "$_other" ]',
+        "another ROS 2 workspace is open in this shell ($_other): open a new shell, and this "
+        "workspace before others. To use an installed ROS 2 instead of the wheels, source it and "
+        "run `make setup build`",
     )
     return header + refusal + _exports(paths, variables)
 
@@ -94,4 +99,4 @@ def _refuse_if(condition: str, message: str) -> str:
 def _exports(paths: Sequence[tuple[str, Path]], variables: Mapping[str, str]) -> str:
     lines = [f"_prepend {name} {shlex.quote(str(folder))}" for name, folder in paths]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    return PREPEND + "\n".join(lines) + "\nunset -f _prepend\nunset _present\n"
+    return PREPEND + "\n".join(lines) + "\nunset -f _prepend\nunset _present _other\n"

@@ -21,6 +21,7 @@ EXPECTED = {
     "control_cycle.py": "cycle, 14 joints, 1 component",
     "cyclic_exchange.py": "200 Hz: CPU",
     "false_alarms.py": "simulated",
+    "growth.py": "control: memory",
     "impedance_switch.py": "50 Hz: all 30 objects",
     "jitter.py": "control process, ordinary",
     "mode_switch.py": "request to statement, 50 Hz",

@@ -40,6 +40,16 @@ def builds(workspace: Path) -> int:
     return len(log.read_text()) if log.exists() else 0
 
 
+def test_a_package_is_named_as_soon_as_it_is_begun(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    colcon = "import os; print('Starting >>> arm'); os._exit(1)"  # what is in buffers is lost
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    monkeypatch.setattr(build, "COMMAND", [sys.executable, "-c", colcon])
+    assert build.main() == 1
+    assert capfd.readouterr().out == "Starting >>> arm\n"
+
+
 def test_nothing_is_built_twice(workspace: Path) -> None:
     assert build.main() == 0
     assert build.main() == 0
@@ -138,3 +148,17 @@ def test_another_python_or_ros_starts_from_nothing(workspace: Path) -> None:
     assert builds(workspace) == 2
     assert not (workspace / "build/arm").exists()
     assert not (workspace / "install/arm").exists()
+
+
+def test_an_import_that_failed_is_an_error_and_not_a_build_of_less(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / "src/external/launch").mkdir(parents=True)
+    (workspace / "src/external/ros2cli/.git").mkdir(parents=True)
+    (workspace / "src/external/launch_ros/launch_ros").mkdir(parents=True)
+    (workspace / "src/external/launch_ros/launch_ros/package.xml").write_text("<package/>")
+    assert build.main() == 1
+    said = capsys.readouterr().err
+    assert "nothing is in src/external/launch, src/external/ros2cli:" in said
+    assert "vcs import src/external < bar.repos" in said
+    assert builds(workspace) == 0

@@ -58,6 +58,8 @@ NOT_IMPORTED = {  # declared, though no `import` names it
     "rosidl_default_runtime": "the generated interfaces",
     "xacro": "run as a program",
 }
+# Tests run in the workspace: its helpers at the root are no packages.
+HELPERS = {"faults", "src"}
 # Declaring these would close a circle of packages, which colcon cannot order.
 CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_twin"),  # tests against the virtual ring
@@ -102,7 +104,7 @@ def names_in(file: Path) -> tuple[frozenset[str], frozenset[str]]:
 def imported(package: str, *, test: bool) -> set[str]:
     """Top-level modules from outside of the package and of Python."""
     files = list(sources(package, test=test))
-    beside = {file.stem for file in files} if test else set()
+    beside = HELPERS | {file.stem for file in files} if test else set()
     modules = set().union(*(names_in(file)[0] for file in files))
     return modules - set(sys.stdlib_module_names) - beside - {package}
 

@@ -6,15 +6,18 @@ import re
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import yaml
 
 from humanoid_control_cli.remedies_page import with_tables
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_devices_erob.error_codes import ERROR_CODES
+from prime_description.description import expand
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -69,3 +72,30 @@ def test_every_remedy_is_documented_as_the_robot_gives_it() -> None:
 
 def _guide(name: str) -> str:
     return (ROOT / "docs" / name).read_text()
+
+
+def test_the_page_of_the_joints_says_what_is_configured() -> None:
+    config = ROOT / "src" / "humanoid_bringup_prime" / "config"
+    hardware = yaml.safe_load((config / "prime_hardware.yaml").read_text())["joints"]
+    controllers = yaml.safe_load((config / "prime_controllers.yaml").read_text())
+    poses = controllers["standby_controller"]["ros__parameters"]["poses"]
+    limits = {
+        joint.get("name"): limit.attrib
+        for joint in ElementTree.fromstring(expand({})).iter("joint")
+        if (limit := joint.find("limit")) is not None
+    }
+    expected = []
+    for number, name in enumerate(hardware["all_joints"]):
+        if name in hardware["mit_joints"]:
+            device = hardware["mit_joints"][name]["id"]
+            drive = f"CAN {device} (0x{device:02X})"
+        else:
+            drive = f"slave {hardware['erob_slaves'][name]['position']}"
+        lower, upper, velocity, effort = (
+            float(limits[name][key]) for key in ("lower", "upper", "velocity", "effort")
+        )
+        ready = poses["ready"]["positions"][number]
+        limited = [f"{lower:+.2f} … {upper:+.2f}", f"{velocity:.1f}", f"{effort:.0f}"]
+        expected.append([str(number), f"`{name}`", drive, *limited, f"{ready:+.2f}"])
+    rows = [line.strip("| ").split(" | ") for line in _guide("joints.md").splitlines()]
+    assert [row[:7] for row in rows if row[0].isdecimal()] == expected

@@ -76,6 +76,30 @@ def test_it_opens_this_workspace(shell: str) -> None:
     assert result.returncode == 0
 
 
+@every_shell
+def test_sourced_again_below_a_workspace_of_ones_own_it_changes_nothing(shell: str) -> None:
+    script = f"""
+        . "$1/env.sh" || exit 1
+        AMENT_PREFIX_PATH="/home/me/ws/install/mine:$AMENT_PREFIX_PATH"
+        PYTHONPATH="/home/me/ws/install/mine/lib:$PYTHONPATH"
+        PATH="/home/me/ws/install/mine/bin:$PATH"
+        before={PATHS}
+        . "$1/env.sh" || exit 1
+        [ "$before" = "{PATHS}" ] && echo unchanged
+    """
+    result = run(shell, script, ROOT, **sourced_ros())
+    assert (result.stdout, result.stderr) == ("unchanged\n", "")
+
+
+@every_shell
+def test_setup_script_of_the_wheels_opens_in_a_shell_that_ends_at_the_first_failure(
+    shell: str, tmp_path: Path
+) -> None:
+    script = 'set -e -o pipefail; . "$1/setup.sh"; echo "$AMENT_PREFIX_PATH"'
+    result = run(shell, script, wheel_prefix(tmp_path))
+    assert (result.stdout, result.stderr) == (f"{tmp_path}\n", "")
+
+
 def sourced_ros() -> dict[str, str]:
     """What somebody with a native ROS 2 has sourced before; nothing with the wheels."""
     if '"ros": "wheels"' in (ROOT / ".venv" / "setup-state.json").read_text():

@@ -99,6 +99,7 @@ def test_what_this_workspace_installed_itself_is_still_built(
 def test_a_package_of_ours_waits_for_the_sources_it_links_to(workspace: Path) -> None:
     import_repositories(workspace)
     (workspace / "src/external/control/client").rmdir()
+    (workspace / "src/external/control").rmdir()
     build.main()
     assert "bar/client" not in built_beside(workspace)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rclpy.clock import Clock, ClockType
 
+from humanoid_controller_manager.companion import Companion
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.process import run
 from humanoid_controller_manager.ros_node import configured_node
@@ -16,7 +17,7 @@ from humanoid_controllers.mode_manager_node import ModeManagerNode
 from peers.recording import Recording
 
 
-class Recorder:
+class Recorder(Companion):
     """A companion that ends the process after so many seconds."""
 
     def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:

@@ -6,11 +6,15 @@ from functools import partial
 from typing import Final
 
 from faults.disturbances import LATE, every, motor, rare, told
-from faults.kind import CAN, CAN_ONLY, Kind, Outcome, Scene
+from faults.kind import CAN, CAN_ONLY, Kind, Outcome, Recovery, RefutedError, Scene
+from faults.robot import NotHealthyError
 from humanoid_control_common.safety import SafetyFlag
 from humanoid_twin.robot.control import RobotControl
 
 SILENCE: Final = 0.7  # [s] until wrists that don't answer are known to, and the arms are soft
+
+
+_REPLUGGED: Final = 0.3  # [s] from one adapter to the next
 
 
 def wrists(_scene: Scene) -> tuple[str, ...]:
@@ -24,12 +28,33 @@ def _strangers(scene: Scene) -> None:
         scene.robot.twin.can_stray(scene.dice.randrange(1 << 11), data, extended=False)
 
 
+def _other_adapter(scene: Scene) -> None:
+    """It is plugged in at once, and knows no command that tells its flags."""
+    twin = scene.robot.twin
+    twin.can_flags(False)
+    twin.can_unplug()
+    scene.robot.pass_until(twin.time() + _REPLUGGED)
+    twin.can_plug_in()
+
+
+def _first_adapter(scene: Scene) -> None:
+    """Raises RefutedError if the robot is not well with the other one."""
+    try:
+        scene.robot.healthy()
+    except NotHealthyError as error:
+        raise RefutedError(f"not well with an adapter without flags: {error}") from error
+    finally:
+        scene.robot.twin.can_flags(True)  # when the restart opens it again
+
+
 def _power_twice(twin: RobotControl, identifier: int) -> None:
     twin.can_power_off(identifier)
     twin.can_power_on(identifier)
 
 
-_rare: Final = partial(Kind, outcome=Outcome.EITHER, within=1.0)
+# What is said of a bus that loses or delays frames.
+_POOR: Final = "silent|commands don't get out|bus-off|reset|late"
+_rare: Final = partial(Kind, outcome=Outcome.EITHER, within=1.0, source=CAN, said=_POOR)
 _noticed: Final = partial(Kind, within=SILENCE, source=CAN)
 _bus: Final = partial(_noticed, spared=wrists)
 _motor: Final = partial(
@@ -46,6 +71,8 @@ _FRAMES: Final = (
         outcome=Outcome.EITHER,
         within=SILENCE,
         spared=wrists,
+        source=CAN,
+        said=_POOR,
     ),
     every(
         partial(_bus, flags=SafetyFlag.RX_TIMEOUT),
@@ -69,6 +96,15 @@ _BUS: Final = (
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
         said="the adapter is gone",
         quick=True,
+    ),
+    _bus(
+        name="can: adapter unplugged, and one without flags plugged in",
+        inject=_other_adapter,
+        mend=_first_adapter,
+        flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
+        said="the adapter is gone",
+        recovery=Recovery.RESTART,
+        alone=True,
     ),
     _bus(
         name="can: motors with another bit rate",

@@ -12,11 +12,12 @@ from faults.kinds import (
     encoders,
     machine,
     operators,
+    pairs,
     processes,
     ring,
 )
 
-_ALL: Final = (
+_SINGLE: Final = (
     *ring.KINDS,
     *can.KINDS,
     *encoders.KINDS,
@@ -26,6 +27,7 @@ _ALL: Final = (
     *machine.KINDS,
     *operators.KINDS,
 )
+_ALL: Final = (*_SINGLE, *pairs.pairs(_SINGLE))
 KINDS: Final[dict[str, Kind]] = {kind.name: kind for kind in _ALL}
 if len(KINDS) != len(_ALL):
     raise ValueError("two kinds of faults have the same name")

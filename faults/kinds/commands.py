@@ -8,10 +8,10 @@ from typing import Final
 
 from humanoid_control_msgs.msg import MITCommand
 
-from faults.judge import HURRY, JUMP
-from faults.kind import Kind, Outcome, Scene
+from faults.kind import Allowed, Kind, Outcome, Scene
 from faults.situation import Start
 from faults.stream import Stream
+from faults.violation import Breach
 
 _REMOTE: Final = (Start.REMOTE,)
 Change = Callable[[MITCommand, int], None]
@@ -98,8 +98,23 @@ _STREAMED: Final = (
     ("stream of 1 kHz", _flood),
 )
 _QUICK: Final = ("NaN position", "stream ends")
-# [rad] 9 Nm, the full effort of a wrist of 0.015 kg m2, turn it by 0.12 rad in 20 ms.
-_JUMPS: Final = {"huge velocity": HURRY, "huge effort": 0.12}
+# Commanded, and within the limits of the joint.
+_ALLOWED: Final = {
+    "huge velocity": (
+        Allowed(
+            Breach.JUMP,
+            0.06,
+            "a wrist told to go at 3.1 rad/s at once: 2 Nm s/rad pull with 6 Nm, 0.05 rad in 20 ms",
+        ),
+    ),
+    "huge effort": (
+        Allowed(
+            Breach.JUMP,
+            0.12,
+            "the full effort of a wrist, 9 Nm, turns its 0.015 kg m2 by 0.12 rad in 20 ms",
+        ),
+    ),
+}
 
 
 def _kind(name: str, inject: Callable[[Scene], None]) -> Kind:
@@ -109,7 +124,7 @@ def _kind(name: str, inject: Callable[[Scene], None]) -> Kind:
         starts=_REMOTE,
         outcome=Outcome.STAYS,
         watched=0.6,
-        jump=_JUMPS.get(name, JUMP),
+        allowed=_ALLOWED.get(name, ()),
         quick=name in _QUICK,
     )
 

@@ -8,15 +8,35 @@ from typing import Final
 
 from std_msgs.msg import String
 
-from faults.kind import Kind, Scene
+from faults.kind import Kind, Recovery, RefutedError, Scene
 from faults.situation import Start
+from humanoid_control_common.safety import SafetyLevel
 
 _FAILED: Final = "remote_policy_controller"
 _REMOTE: Final = (Start.REMOTE,)
+_CALLBACKS: Final = "ros_callbacks"  # source of the report of a callback that raised
+_TOLD: Final = 5.0  # [s] until an acknowledged failure is reported as such
 
 
 def _order(words: str) -> Callable[[Scene], None]:
     return lambda scene: scene.robot.witness.orders.publish(String(data=words))
+
+
+def _acknowledge(scene: Scene) -> None:
+    """A FAULT becomes a WARNING. Raises RefutedError if it wasn't one, stays one or can't."""
+    witness = scene.robot.witness
+    if not any(it.source == _CALLBACKS and it.level == SafetyLevel.FAULT for it in witness.safety):
+        raise RefutedError("a callback that raised is not reported as a FAULT")
+    answer = witness.trigger("/mode_manager/clear_fault", _TOLD)
+    if answer is None or not answer.success:
+        raise RefutedError(f"clear_fault after a callback raised: {answer}")
+
+    def warns() -> bool:
+        told = [it for it in witness.safety if it.source == _CALLBACKS]
+        return bool(told and told[-1].level == SafetyLevel.WARNING)
+
+    if not witness.within(_TOLD, warns):
+        raise RefutedError("a callback that raised is no WARNING after clear_fault")
 
 
 _kind: Final = partial(Kind, starts=_REMOTE)
@@ -26,7 +46,17 @@ KINDS: Final = (
         name="controller: exception",
         inject=_order("raise"),
         said=f"{_FAILED}.*failed as ordered",
+        raises="OrderedFailure: failed as ordered",
         quick=True,
+    ),
+    _kind(
+        name="controller: a callback raises",
+        inject=_order("raise callback"),
+        mend=_acknowledge,
+        said=f"{_FAILED}.*raised OrderedFailure.*callback failed as ordered",
+        raises="^control: .*OrderedFailure: callback failed as ordered$",
+        recovery=Recovery.RESTART,  # its topics are closed until then
+        alone=True,
     ),
     _kind(name="controller: NaN", inject=_order("nan"), said=f"{_FAILED}.*left_elbow_pitch"),
     _kind(

@@ -7,26 +7,24 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from faults.hogs import more_urgent, ordinary, urgent
-from faults.judge import HURRY
-from faults.kind import RING, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from faults.hogs import ordinary, urgent
+from faults.kind import RING, Allowed, Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from faults.kinds.can import wrists
 from faults.kinds.operators import STOP, let_go, stop
 from faults.kinds.ring import LOST
-from faults.robot import OPERATOR
+from faults.robot import MAIN, OPERATOR
 from faults.situation import STIFF
 from faults.small_disk import fill, make_room
 from faults.small_memory import ROOM, SCARCE
+from faults.violation import Breach
 from humanoid_controller_manager.realtime import LOOP_PRIORITY
 
 _HOUR: Final = 3600  # [s]
 _HOGS: Final = 6
 _BURST: Final = 0.6  # [s]
 _DYING: Final = 2.0  # [s] a process may take to be gone that the kernel has ended
-# SCHED_FIFO, between the other threads of the stack (40) and the virtual robot (50); and above it,
-# so that it goes on when the loop doesn't: it is on this machine in a campaign only.
+# SCHED_FIFO, above all threads of the stack (40) but the loop's (80).
 _ABOVE_THE_REST: Final = 45
-_REACHED_BY_NOBODY: Final = LOOP_PRIORITY + 10
 
 
 def _clock(seconds: int) -> Callable[[Scene], None]:
@@ -52,9 +50,8 @@ def _urgent(scene: Scene) -> None:
 
 
 def _starved(scene: Scene) -> None:
-    """Urgent programs leave nothing to anybody but the guard, and the robot itself."""
-    with more_urgent(scene.robot.virtual.process.pid, _REACHED_BY_NOBODY):
-        urgent(LOOP_PRIORITY, _BURST, scene.begins)
+    """Urgent programs leave nothing but the guard, and the virtual robot."""
+    urgent(LOOP_PRIORITY, _BURST, scene.begins)
 
 
 def _runs_out(scene: Scene, room: int) -> None:
@@ -81,8 +78,17 @@ def _room_again(scene: Scene) -> None:
     let_go(scene)
 
 
-# Targets that come late are caught up with at full speed.
-_urgently: Final = partial(Kind, within=1.0, spared=wrists, starves=True, jump=HURRY)
+# What is said where the stack gets no time: the bus, the messages or the loop are late.
+HELD_UP: Final = (
+    "held up|silent|late|no frame comes back in time|commands don't get out|stood still|"
+    "control loop|0xA000|working counter"
+)
+_CATCHES_UP: Final = Allowed(
+    Breach.JUMP, 0.06, "targets that come late are caught up with at the full speed of a joint"
+)
+_urgently: Final = partial(
+    Kind, within=1.0, spared=wrists, starves=True, allowed=(_CATCHES_UP,), said=HELD_UP
+)
 
 KINDS: Final = (
     *(
@@ -116,6 +122,8 @@ KINDS: Final = (
         outcome=Outcome.EITHER,
         within=1.0,
         watched=0.6,
+        said=HELD_UP,
+        alone=True,
     ),
     Kind(
         name="machine: memory runs out, and the control process is ended",
@@ -125,6 +133,7 @@ KINDS: Final = (
         within=1.5,
         recovery=Recovery.RESTART,
         filed=Filed.END,
+        dies=(MAIN,),
     ),
     _urgently(
         name="machine: urgent programs take the processors from all but the loop",
@@ -146,6 +155,7 @@ KINDS: Final = (
         within=1.5,
         watched=1.0,
         starves=True,
+        said=HELD_UP,
     ),
     Kind(
         name="machine: network interface of the ring down",

@@ -10,14 +10,16 @@ from typing import Final
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from std_msgs.msg import Bool
 
-from faults.kind import Kind, Outcome, RefutedError, Scene
+from faults.kind import Allowed, Kind, Outcome, RefutedError, Scene
 from faults.robot import BEAT, OPERATOR
-from faults.situation import STIFF, Start
+from faults.situation import PUSH, STIFF, Start
+from faults.violation import Breach
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
 
 STOP: Final = "emergency_stop"
 _SOURCE: Final = "campaign"
+_TOLD: Final = 1.5  # [s] until a request has had its answer
 
 
 def _report(level: SafetyLevel) -> Callable[[Scene], None]:
@@ -46,6 +48,42 @@ def _clear(scene: Scene) -> None:
     answer = scene.robot.witness.trigger("/mode_manager/clear_fault", 2.0)
     if answer is None or answer.success:
         raise RefutedError(f"clear_fault in a stiff mode answers {answer}")
+
+
+def _push(scene: Scene) -> None:
+    """A hand at a joint."""
+    torque = scene.dice.choice((-1, 1)) * PUSH[scene.joint]
+    scene.robot.twin.external_torque(scene.joint, torque)
+
+
+def _sinking(scene: Scene) -> None:
+    """The arms are let go of: DAMPING. Raises RefutedError if they don't sink."""
+    robot, witness = scene.robot, scene.robot.witness
+    witness.ask(Mode.DAMPING)
+    damped = witness.within(_TOLD, lambda: witness.now.mode == Mode.DAMPING)
+    if not (damped and witness.within(_TOLD, lambda: not robot.at_rest())):
+        raise RefutedError(f"no arm sinks: mode {witness.now.mode}")
+
+
+def _limp(scene: Scene) -> None:
+    """A request that must be refused, or wait. Raises RefutedError if the arms are made limp."""
+    robot, witness = scene.robot, scene.robot.witness
+    _sinking(scene)
+    witness.ask(Mode.ZERO_TORQUE)
+    if not witness.within(_TOLD, lambda: "ZERO_TORQUE" in witness.now.status_message):
+        raise RefutedError(f"no answer: {witness.now.status_message!r}")
+    witness.fresh(_TOLD)
+    if witness.now.mode == Mode.ZERO_TORQUE and not robot.at_rest():
+        raise RefutedError("an arm that sinks was made limp")
+
+
+def _limp_by_force(scene: Scene) -> None:
+    """Raises RefutedError if that doesn't help."""
+    witness = scene.robot.witness
+    _sinking(scene)
+    witness.publish_mode(ControlMode(mode=int(Mode.ZERO_TORQUE), status_message="force"))
+    if not witness.within(_TOLD, lambda: witness.now.mode == Mode.ZERO_TORQUE):
+        raise RefutedError(f"still mode {witness.now.mode}: {witness.now.status_message!r}")
 
 
 def _forge(scene: Scene) -> None:
@@ -77,7 +115,16 @@ _ENDS: Final = (
     ("ends", signal.SIGKILL, _beats_again),
     ("stops for a while", signal.SIGSTOP, _beat(signal.SIGCONT)),
 )
+_FALLS_FREELY: Final = "a raised arm without torque falls, as fast as it may: the operator insists"
 _stays: Final = partial(Kind, outcome=Outcome.STAYS)
+_sinks: Final = partial(
+    Kind,
+    outcome=Outcome.EITHER,
+    starts=(Start.STANDBY_FINISHED,),
+    asks=True,
+    alone=True,
+    said="velocity safety limit|from where",
+)
 
 KINDS: Final = (
     *(
@@ -110,6 +157,7 @@ KINDS: Final = (
             starts=STIFF,
             within=BEAT + 0.5,
             said=f"heartbeat of {OPERATOR} ended",
+            dies=(OPERATOR,) if number is signal.SIGKILL else (),
         )
         for how, number, mend in _ENDS
     ),
@@ -118,25 +166,57 @@ KINDS: Final = (
         inject=_report(SafetyLevel.WARNING),
         mend=_report(SafetyLevel.OK),
     ),
-    _stays(name="operator: asks for a mode that isn't", inject=_request(9)),
-    _stays(name="operator: asks for LOCOMOTION", inject=_request(Mode.LOCOMOTION)),
+    _stays(
+        name="operator: asks for a mode that isn't",
+        inject=_request(9),
+        said="there is no mode 9",
+    ),
+    _stays(
+        name="operator: asks for LOCOMOTION",
+        inject=_request(Mode.LOCOMOTION),
+        said="Rejected START_LOCOMOTION",
+    ),
     _stays(
         name="operator: asks for ZERO_TORQUE in a stiff mode",
         inject=_request(Mode.ZERO_TORQUE),
         starts=STIFF,
+        said="Rejected ZERO_TORQUE",
     ),
     _stays(
         name="operator: asks for STANDBY in REMOTE",
         inject=_request(Mode.STANDBY),
         starts=(Start.REMOTE,),
+        said="Rejected LOAD",
     ),
-    _stays(name="operator: asks to clear faults in a stiff mode", inject=_clear, starts=STIFF),
+    _stays(
+        name="operator: asks to clear faults in a stiff mode",
+        inject=_clear,
+        starts=STIFF,
+        alone=True,
+    ),
+    _stays(
+        name="operator: pushes a limp joint",
+        inject=_push,
+        mend=lambda scene: scene.robot.unload(),
+        starts=(Start.ZERO_TORQUE,),
+    ),
+    _sinks(name="operator: asks for ZERO_TORQUE while an arm sinks", inject=_limp),
+    _sinks(
+        name="operator: insists on ZERO_TORQUE while an arm sinks",
+        inject=_limp_by_force,
+        watched=1.5,
+        allowed=(
+            Allowed(Breach.SPEED, 5.5, _FALLS_FREELY),
+            Allowed(Breach.JUMP, 0.1, _FALLS_FREELY),
+        ),
+    ),
     Kind(
         name="guest: forged statements",
         inject=_forge,
         outcome=Outcome.EITHER,
         within=1.0,
         watched=0.8,
+        said="impedance|statement|another",
     ),
     Kind(
         name="guest: a storm of requests",
@@ -144,5 +224,8 @@ KINDS: Final = (
         outcome=Outcome.EITHER,
         within=1.5,
         watched=1.0,
+        asks=True,
+        alone=True,
+        said="silent|held up|impedance",
     ),
 )

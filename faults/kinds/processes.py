@@ -114,6 +114,7 @@ KINDS: Final = (
         within=0.8,
         recovery=Recovery.RESTART,
         filed=Filed.END,
+        dies=(MAIN,),
     ),
     Kind(
         name="process: control stopped for a while",
@@ -122,6 +123,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=0.8,
         watched=1.0,
+        said="held up|stood still|silent|0xA000|no frame|control loop",
     ),
     Kind(
         name="process: control asked to end",
@@ -130,6 +132,7 @@ KINDS: Final = (
         within=1.5,
         recovery=Recovery.RESTART,
         filed=Filed.NOTHING,
+        dies=(MAIN,),
     ),
     Kind(
         name="process: control interrupted",
@@ -137,6 +140,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         recovery=Recovery.RESTART,
         filed=Filed.NOTHING,
+        dies=(MAIN,),
     ),
     Kind(
         name="process: impedance manager killed",
@@ -145,6 +149,7 @@ KINDS: Final = (
         starts=STIFF,
         within=1.0,
         said="impedance manager",
+        dies=(IMPEDANCE,),
     ),
     _impedance(
         name="process: impedance manager stopped for a while",
@@ -165,12 +170,15 @@ KINDS: Final = (
         inject=_unguarded(signal.SIGKILL),
         outcome=Outcome.STAYS,
         recovery=Recovery.RESTART,
+        dies=(f"{MAIN}'s child",),
+        alone=True,
     ),
     Kind(
         name="process: guard of the wrists stopped for a while",
         inject=_unguarded(signal.SIGSTOP),
         mend=_guard(signal.SIGCONT),
         outcome=Outcome.STAYS,
+        alone=True,
     ),
     Kind(
         name="process: black box killed",
@@ -178,6 +186,7 @@ KINDS: Final = (
         mend=_record,
         outcome=Outcome.STAYS,
         watched=0.6,
+        dies=(BOX,),
     ),
     Kind(
         name="process: black box stopped for a while",
@@ -190,6 +199,7 @@ KINDS: Final = (
         name="process: black box killed, and the robot falls",
         inject=_fall_without_box,
         mend=_record_and_let_go,
+        dies=(BOX,),
         source=STOP,
         said="emergency stop",
     ),
@@ -197,6 +207,7 @@ KINDS: Final = (
         name="process: a second control process is started",
         inject=_second,
         outcome=Outcome.STAYS,
+        alone=True,
         watched=0.5,
     ),
 )

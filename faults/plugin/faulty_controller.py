@@ -1,7 +1,7 @@
 """REMOTE with a controller that fails when it is told to, on `~/order` (std_msgs/String).
 
 Orders, each once: `raise`, `nan`, `negative` (a gain), `late SECONDS` (the update takes so long),
-`block SECONDS` (the thread of all ROS callbacks is busy for so long).
+`block SECONDS` (the thread of all ROS callbacks is busy for so long), `raise callback`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ class FaultyRemoteController(RemotePolicyController):
 
     order = ""
 
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller. An order that came before is forgotten: it was of another fault."""
+        super().on_activate(state, command, now)
+        self.order = ""
+
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
         super().update(state, command, now, period)
@@ -49,6 +54,8 @@ def attach(host: RosHost, controller: FaultyRemoteController) -> None:
         what, _, seconds = message.data.partition(" ")
         if what == "block":
             time.sleep(float(seconds))
+        elif message.data == "raise callback":
+            raise OrderedFailure("callback failed as ordered")
         else:
             controller.order = message.data
 

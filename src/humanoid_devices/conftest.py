@@ -1,13 +1,13 @@
-"""Virtual CAN motors in this process, for the tests of both families."""
+"""Virtual CAN motors in this process, on stepped time or on the wall clock, for both families."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,18 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import JointLimits
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from src.humanoid_devices.test.stepped import NANO, SteppedAdapter, SteppedTime
+
+LONGEST = 60.0  # [s] of stepped time that a condition is waited for
 
 
 class CanBench:
-    """A virtual bus with motors, in wall time in a thread of its own.
+    """A virtual bus with motors: on stepped time, or in wall time in a thread of its own.
 
-    Whoever touches `plant` while it runs takes `lock`.
+    Whoever touches `plant` while it runs in a thread takes `lock`.
     """
 
     def __init__(self, family: str, model: str, ids: list[int], port: str, address: str) -> None:
@@ -40,16 +43,25 @@ class CanBench:
         self.plant = SingleInertias([Inertia(inertia=0.01, viscous=0.01)] * len(ids))
         joints = {id_: CanJoint(index=i, family=family, model=model) for i, id_ in enumerate(ids)}
         self._can = build_can(self.plant, joints, moment)
-        ports: dict[str, Callable[..., Any]] = {"slcan": SlcanPort, "virtual": VirtualPort}
+        ports: dict[str, Callable[..., Any]] = {
+            "stepped": SteppedAdapter, "slcan": SlcanPort, "virtual": VirtualPort,
+        }  # fmt: skip
         self._port = ports[port](self._can.bus, address)
         self.port, self.address = port, address
         self._commands = CanCommands(self._can, self._port)
         self._world = World(self.plant, moment)
         self._world.add(self._can)
+        self.time = SteppedTime(self._world, [self._can]) if port == "stepped" else None
+        if self.time is not None:
+            self._port.arrived = self.time.arrived
+        self.interface = port if self.time is None else "virtual"
+        self.way = () if self.time is None else (self._port.open,)  # instead of python-can
         self.lock, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="can bench")
 
     def __enter__(self) -> CanBench:
+        if self.time is not None:
+            return self
         # As the control process has it: motors and stack share one interpreter here.
         self._interval = sys.getswitchinterval()
         sys.setswitchinterval(0.0005)
@@ -57,6 +69,8 @@ class CanBench:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self.time is not None:
+            return
         self._stop.set()
         self._thread.join()
         self._port.close()
@@ -66,6 +80,22 @@ class CanBench:
         """Result of a command of humanoid_twin.can.commands."""
         with self.lock:
             return getattr(self._commands, name)(*arguments)
+
+    def timing(self, timing: Any) -> Any:
+        """The same times, and the clock and the workers of this bench."""
+        if self.time is None:
+            return timing
+        return replace(timing, clock=self.time.clock, workers=self.time)
+
+    def heard(self) -> list[tuple[float, int, bytes]]:
+        """The frames that get over the bus from now on: time [s], identifier, payload."""
+        found: list[tuple[float, int, bytes]] = []
+        with self.lock:
+            ear = self._can.bus.attach(
+                lambda frame, now: found.append((now / NANO, frame.identifier, frame.data))
+            )
+            ear.set(listens_only=True)
+        return found
 
     def drive(self, id_: int) -> Any:
         """What is true of the motor with an id, the first of two."""
@@ -83,12 +113,14 @@ class CanBench:
 class CanRig:
     """A hardware component and the loop that runs it, at the pace of `update_rate`."""
 
-    def __init__(self, system: Any, info: HardwareInfo) -> None:
-        self.system = system
+    def __init__(self, system: Any, info: HardwareInfo, time: SteppedTime | None = None) -> None:
+        self.system, self.time = system, time
+        self.level = SafetyLevel.OK  # as it said last
         system.on_configure(info)
         count = len(info.joints)
         self.state, self.command = JointState(count), JointCommand(count)
-        self.pause, self._period = threading.Event().wait, 1.0 / info.update_rate
+        self.pause: Callable[[float], Any] = threading.Event().wait if time is None else time.pass_
+        self.period = 1.0 / info.update_rate
 
     def activate(self) -> None:
         """Bring the motors up."""
@@ -96,17 +128,31 @@ class CanRig:
 
     def tick(self) -> SafetyReport:
         """One tick of the loop; the report of it."""
-        self.system.read(self.state, 0.0, self._period)
-        self.system.write(self.command, 0.0, self._period)
-        return self.system.safety()
+        self.system.read(self.state, 0.0, self.period)
+        self.system.write(self.command, 0.0, self.period)
+        report = self.system.safety()
+        self.level = report.level
+        return report
 
     def until(self, condition: Callable[[SafetyReport], Any]) -> SafetyReport:
-        """Run the loop until a report fulfils `condition`; pytest's time-out is the limit."""
+        """Run the loop until a report fulfils `condition`.
+
+        The limit is pytest's time-out, or a minute of stepped time.
+        """
+        end = None if self.time is None else self.time.clock() + LONGEST
         while True:
             report = self.tick()
             if condition(report):
                 return report
-            self.pause(self._period)
+            assert end is None or self.time.clock() < end, report.message
+            self.pause(self.period)
+
+    def run(self, seconds: float) -> SafetyReport:
+        """Run the loop for so long; the last report."""
+        for _ in range(round(seconds / self.period)):
+            report = self.tick()
+            self.pause(self.period)
+        return report
 
     def deactivate(self) -> None:
         """Bring the motors down."""
@@ -115,25 +161,36 @@ class CanRig:
 
 @pytest.fixture
 def can_rig() -> Iterator[Callable[..., CanRig]]:
-    """Builds rigs, and deactivates at the end those that a test left active."""
+    """Builds rigs, and deactivates at the end those that a test left active.
+
+    Only a component that says that something is wrong may fail to come down.
+    """
     rigs: list[CanRig] = []
 
-    def make(system: Any, info: HardwareInfo) -> CanRig:
-        rigs.append(CanRig(system, info))
+    def make(system: Any, info: HardwareInfo, time: SteppedTime | None = None) -> CanRig:
+        rigs.append(CanRig(system, info, time))
         return rigs[-1]
 
     yield make
-    for rig in rigs:
-        with contextlib.suppress(HardwareError):
-            rig.deactivate()
+    with ExitStack() as ends:  # all of them, whatever one of them says
+        for rig in rigs:
+            ends.callback(_come_down, rig)
+
+
+def _come_down(rig: CanRig) -> None:
+    try:
+        rig.deactivate()
+    except HardwareError:
+        if rig.level < SafetyLevel.FAULT:
+            raise
 
 
 @pytest.fixture
 def can_bench(tmp_path: Path) -> Iterator[Callable[..., CanBench]]:
-    """Starts virtual motors with these ids behind a `virtual` or `slcan` interface."""
+    """Starts virtual motors with these ids: `stepped`, or in wall time behind an interface."""
     with ExitStack() as stack:
 
-        def start(family: str, model: str, ids: list[int], port: str = "virtual") -> CanBench:
+        def start(family: str, model: str, ids: list[int], port: str = "stepped") -> CanBench:
             address = str(tmp_path / "can") if port == "slcan" else tmp_path.name
             return stack.enter_context(CanBench(family, model, ids, port, address))
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
 from ament_index_python.packages import get_package_share_directory
 
 from humanoid_bringup_prime import desktop, virtual_robot
 from humanoid_bringup_prime.calibration.robot import read_robot
-from humanoid_bringup_prime.impedance.wiring import NODE, STATE_TOPIC, manager_parameters
+from humanoid_bringup_prime.impedance.wiring import (
+    NODE,
+    STATE_TOPIC,
+    manager_parameters,
+    mode_gains,
+)
 from humanoid_bringup_prime.machine.gamepad import joystick_number
 from humanoid_bringup_prime.options import Backend, Backends, Options, Process
 from humanoid_bringup_prime.parameters_file import write_parameters
@@ -38,17 +45,23 @@ def plan(options: Options, folder: Path) -> list[Process]:
     Raises ConfigError for whatever is wrong in files and options.
     """
     if options.backend is Backend.TWIN:
-        stack, urdf = _stack(virtual_robot.as_real(options, folder), folder)
+        stack, urdf = _stack(virtual_robot.as_real(options, folder), folder, options.backend)
         return virtual_robot.around(stack, options, folder, urdf)
-    return _stack(options, folder)[0]
+    return _stack(options, folder, options.backend)[0]
 
 
-def _stack(options: Options, folder: Path) -> tuple[list[Process], str]:
-    """The processes, and the URDF they share. The backend is not TWIN."""
+def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Process], str]:
+    """The processes, and the URDF they share. The backend of `options` is not TWIN.
+
+    `backend` is the one that was asked for: the black box keeps it with its files.
+    """
     controllers = options.controllers_file or _share("config/prime_controllers.yaml")
     document = read_yaml(controllers)
     update_rate = _update_rate(options, document)
-    urdf = expand(_description_arguments(options, update_rate))
+    arguments = _description_arguments(options, update_rate)
+    if not options.full_mit:
+        arguments["mode_gains"] = str(_mode_gains(arguments, update_rate, document, folder))
+    urdf = expand(arguments)
     processes = []
     if options.black_box:
         # First to start is last to end: it sees how the others end. It waits for the robot, nicely.
@@ -65,7 +78,13 @@ def _stack(options: Options, folder: Path) -> tuple[list[Process], str]:
         where = "humanoid_bringup_prime", NODE
         manager = Process("impedance", *where, files, required=False, outlives=True)
         processes.append(manager)
-    processes.append(_control(options, folder, controllers, (update_rate, urdf)))
+    own = {
+        "update_rate": update_rate,
+        "robot_description": urdf,
+        "backend": backend.value,
+        "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
+    }
+    processes.append(_control(options, folder, controllers, own))
     if options.enable_gamepad:
         processes.append(_gamepad(options, folder))
     return [*processes, *desktop.processes(options, folder, urdf)], urdf
@@ -107,13 +126,8 @@ def _share(relative: str) -> Path:
     return Path(get_package_share_directory("humanoid_bringup_prime")) / relative
 
 
-def _control(options: Options, folder: Path, controllers: Path, facts: tuple[int, str]) -> Process:
-    """The control process; `facts` are update rate [Hz] and URDF."""
-    own = {
-        "update_rate": facts[0],
-        "robot_description": facts[1],
-        "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
-    }
+def _control(options: Options, folder: Path, controllers: Path, own: Mapping[str, Any]) -> Process:
+    """The control process; `own` are parameters of the node `controller_manager`."""
     files = [controllers]
     modes: dict[str, Any] = {"impedance_manager": STATE_TOPIC} if _has_erobs(options) else {}
     if options.enable_gamepad:
@@ -125,6 +139,20 @@ def _control(options: Options, folder: Path, controllers: Path, facts: tuple[int
     files.append(write_parameters(folder, "controller_manager", own))
     name = "control" if options.enable_mode_manager else "control_without_mode_manager"
     return Process("control", "humanoid_controllers", name, tuple(files))
+
+
+def _mode_gains(
+    arguments: Mapping[str, str], update_rate: int, controllers: Document, folder: Path
+) -> Path:
+    """A file of the gains that the robot's eRobs get in each mode, whatever moves the joints now.
+
+    Raises ConfigError for gains that a drive can't have.
+    """
+    ring = {**arguments, "backends": "ec", "use_sim": "false", "use_fake_hardware": "false"}
+    path = folder / "mode_gains.yaml"
+    gains = mode_gains(expand(ring), update_rate, _section(controllers, NODE))
+    path.write_text(yaml.safe_dump(gains, sort_keys=False), encoding="utf-8")
+    return path
 
 
 def _gamepad(options: Options, folder: Path) -> Process:

@@ -137,6 +137,11 @@ BLACK_BOX: Final = flag("black_box", True, "Write a file of what led to a fault.
 REAL_TIME_FACTOR: Final = Argument(
     "real_time_factor", "1.0", "Simulated seconds per second; 0: as fast as possible.", _number
 )
+FULL_MIT: Final = flag(
+    "full_mit",
+    False,
+    "true: all joints take all five command interfaces in every tick. The robot's eRobs don't.",
+)
 VIEWER_ADDRESS: Final = (
     Argument("viewer_host", "127.0.0.1", "Where the viewer listens; 0.0.0.0: to other machines."),
     Argument("viewer_port", "8080", "Port of the viewer, or the next free one.", _port),

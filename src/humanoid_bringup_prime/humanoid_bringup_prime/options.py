@@ -37,6 +37,7 @@ class Options:
     ethercat_interface: str = ""  # of REAL; empty: that of the hardware file
     can_interface: str = ""  # of REAL; kind of adapter by python-can's names; empty: the same
     can_channel: str = ""  # of REAL; empty: the same
+    full_mit: bool = False  # of MUJOCO and MOCK: all joints take all five interfaces in every tick
     real_time_factor: float = 1.0  # simulated seconds per second; 0 = as fast as possible
     initial_mode: Mode = Mode.ZERO_TORQUE
     enable_mode_manager: bool = True

@@ -9,6 +9,8 @@ from typing import Final
 
 from humanoid_bringup_prime.options import Backend, Options, Process
 from humanoid_bringup_prime.parameters_file import write_parameters
+from humanoid_control_common.flight_file import own_domain
+from humanoid_controller_manager.domain_lock import FOLDER
 
 PACKAGE: Final = "humanoid_twin"
 READY: Final = "robot: "  # what the virtual robot begins to say when it answers on both buses
@@ -25,6 +27,11 @@ def as_real(options: Options, folder: Path) -> Options:
     )
 
 
+def control_socket() -> Path:
+    """The control channel of the virtual robot on this ROS domain: there is one at most."""
+    return FOLDER / f"humanoid_control_{os.getuid()}_domain_{own_domain()}_twin"
+
+
 def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> list[Process]:
     """The virtual robot of `urdf`, the stack, and what tells the truth about the robot's joints.
 
@@ -33,7 +40,7 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     description = folder / "virtual_prime.urdf"
     description.write_text(urdf, encoding="utf-8")
     master, drives = _cable()
-    control = folder / "virtual_prime"
+    control = control_socket()
     robot = [
         *("--urdf", description, "--cable", master, "--ring", drives),
         *("--can", folder / "can", "--control", control),

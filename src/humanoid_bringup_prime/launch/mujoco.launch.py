@@ -4,6 +4,7 @@ from humanoid_bringup_prime.launch_arguments import (
     BLACK_BOX,
     CONTROLLERS_FILE,
     ENABLE_MODE_MANAGER,
+    FULL_MIT,
     GAMEPAD,
     HEARTBEATS,
     INITIAL_MODE,
@@ -19,6 +20,7 @@ from launch import LaunchDescription
 ARGUMENTS = (
     REAL_TIME_FACTOR,
     CONTROLLERS_FILE,
+    FULL_MIT,
     INITIAL_MODE,
     ENABLE_MODE_MANAGER,
     *GAMEPAD,

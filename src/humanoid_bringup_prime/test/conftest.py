@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +53,9 @@ class Running:
             except subprocess.TimeoutExpired:
                 os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()
+                raise AssertionError(
+                    f"it had to be killed: no end {GIVE_UP:g} s after SIGINT\n{self.text()}"
+                ) from None
 
 
 def command_of(process: Process) -> list[str]:
@@ -90,34 +92,6 @@ def _edit_description(file: Path, edit: Callable[[str], str]) -> None:
     file.write_text(yaml.safe_dump(content))
 
 
-class FakeRing:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def calls(self) -> list[list[str]]:
-        file = self.folder / "calls"
-        return [line.split() for line in file.read_text().splitlines()] if file.exists() else []
-
-    def mark(self, slave: int, register: tuple[int, int], what: str) -> None:
-        (self.folder / f"{slave}_0x{register[0]:04X}_{register[1]}.{what}").touch()
-
-    def value(self, slave: int, register: tuple[int, int]) -> int:
-        return int((self.folder / f"{slave}_0x{register[0]:04X}_{register[1]}").read_text())
-
-
-@pytest.fixture
-def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeRing:
-    program = tmp_path / "bin" / "ethercat"
-    program.parent.mkdir()
-    shutil.copy(Path(__file__).with_name("ethercat_program.sh"), program)
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
-    folder = tmp_path / "ring"
-    folder.mkdir()
-    monkeypatch.setenv("FAKE_RING", str(folder))
-    return FakeRing(folder)
-
-
 StartControl = Callable[..., Running]
 
 
@@ -125,11 +99,12 @@ StartControl = Callable[..., Running]
 def ended_at_last() -> Iterator[list[Running]]:
     """A list for started processes, which end with the context."""
     started: list[Running] = []
-    try:
-        yield started
-    finally:
-        for running in started:
-            running.end()
+    with ExitStack() as ends:  # all of them, whatever one of them says
+        try:
+            yield started
+        finally:
+            for running in reversed(started):
+                ends.callback(running.end)
 
 
 @contextmanager

@@ -62,10 +62,29 @@ def test_a_controller_of_another_workspace_is_run(
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
     assert client.now.controller_name == "hold_controller"
-    client.until(lambda: client.commands and client.commands[-1].stiffness[0] == 15.0, "its gains")
+    client.until(lambda: client.commands and client.commands[-1].stiffness[0] == 20.0, "its gains")
     assert list(client.commands[-1].position) == list(client.joint_states[-1].position)
     running.end()
     assert running.process.returncode == 0
+
+
+def test_gains_that_the_robots_drives_don_t_get_are_refused_at_the_start(
+    environment: dict[str, str],
+    controllers: Path,
+    start_control: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    content = yaml.safe_load(controllers.read_text())
+    content["hold_controller"]["ros__parameters"] |= {"stiffness": 15.0, "damping": 1.5}
+    controllers.write_text(yaml.safe_dump(content, sort_keys=False))
+    running = start_control(controllers_file=controllers)
+    assert running.wait() == 1
+    said = running.text()
+    assert "hold_controller: stiffness 15, damping 1.5, but in STANDBY" in said
+    assert "stiffness 20, damping 2 (mode_kp and mode_kd, value 2)" in said
+    assert str(controllers) in said
 
 
 def test_without_its_workspace_the_missing_plugin_is_named(

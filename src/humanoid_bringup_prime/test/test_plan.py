@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import fromstring
@@ -255,9 +256,26 @@ def test_wrong_parameters_of_the_manager_are_noticed_before_anything_is_started(
     path = _with(tmp_path, old, new)
     with pytest.raises(ConfigError, match=message):
         plan(real(controllers_file=path), tmp_path)
-    plan(Options(backend=Backend.MOCK, controllers_file=path), tmp_path)  # not its business
+    with pytest.raises(ConfigError, match=message):  # nor would the mock act like the robot
+        plan(Options(backend=Backend.MOCK, controllers_file=path), tmp_path)
+    plan(Options(backend=Backend.MOCK, full_mit=True, controllers_file=path), tmp_path)
 
 
 def test_the_black_box_may_be_left_out(tmp_path: Path) -> None:
     processes = plan(Options(backend=Backend.MOCK, black_box=False, viewer=False), tmp_path)
     assert [process.label for process in processes] == ["control"]
+
+
+@pytest.mark.parametrize("backend", Backend)
+def test_the_black_box_can_say_what_moved_the_joints(backend: Backend, tmp_path: Path) -> None:
+    control = control_of(Options(backend=backend, viewer=False), tmp_path)
+    assert parameters(control, "controller_manager")["backend"] == backend.value
+
+
+def test_the_virtual_robot_is_found_by_its_domain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", "77")
+    robot = labelled(plan(Options(backend=Backend.TWIN, viewer=False), tmp_path), "robot")
+    socket = robot.arguments[robot.arguments.index("--control") + 1]
+    assert socket == f"/tmp/humanoid_control_{os.getuid()}_domain_77_twin"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -84,9 +85,11 @@ def robot(client: Any, running_type: Any, command_line: Any, tmp_path: Path) -> 
         with virtual as answering:
             instance = RealRobot(answering, client, (running_type, command_line), tmp_path)
             yield instance
-            for running in reversed(instance.started):
-                running.end()
-                sys.stdout.write(running.text())  # shown by pytest if the test has failed
+            with ExitStack() as ends:  # all of them, the latest first
+                for running in instance.started:
+                    # Shown by pytest if the test has failed.
+                    ends.callback(lambda ended=running: sys.stdout.write(ended.text()))
+                    ends.callback(running.end)
     except VethError as error:
         pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
 
@@ -168,8 +171,10 @@ def test_without_the_manager_the_robot_says_that_it_is_stiff_and_stays_in_its_sa
     assert robot.client.now.status_message == "stiff until armed"
     robot.client.reach(Mode.DAMPING)
     robot.client.request(Mode.STANDBY)
+    robot.client.until(
+        lambda: "Rejected LOAD: " in robot.client.now.status_message, "the end of the wait"
+    )
     assert robot.client.now.mode == Mode.DAMPING
-    assert "Rejected LOAD: " in robot.client.now.status_message
     assert {drive["gate"] for drive in robot.control.drives()} == {0}
     robot.start("impedance")
     robot.client.enter(Mode.STANDBY)

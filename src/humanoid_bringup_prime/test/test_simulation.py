@@ -10,7 +10,10 @@ from rosgraph_msgs.msg import Clock
 from humanoid_bringup_prime.options import Backend
 
 READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
-STIFFNESS = 20.0  # [Nm/rad] of STANDBY
+# [Nm/rad] of STANDBY: 20, and what an eRob's registers make of it (velocity gain 19 of 0.10630,
+# position gain 515 of 51.467); the wrist roll and pitch are the motors that have 20.
+EROB = 19 * 0.106301 * 515 / 51.4667
+STIFFNESS = np.array([EROB, EROB, EROB, EROB, 20.0, 20.0, EROB] * 2)
 
 
 def _time(message) -> float:

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from humanoid_control_msgs.msg import MITCommand
 from std_msgs.msg import Bool
 
+from faults.stalls import Stalls
 from humanoid_bringup_prime.bringup import plan
 from humanoid_bringup_prime.options import Backend, Options
 from humanoid_bringup_prime.testing import be_on_a_free_domain
@@ -39,23 +41,24 @@ SLOW = 22  # CAN id of a motor that takes a second to be enabled
 MODE_CHANGES = [8, pytest.param(200, marks=pytest.mark.soak)]
 
 
-# What the control process says when this machine held up a bus, or the virtual robot behind it.
-HELD_UP = ("no frame comes back in time", "commands don't get out")
 ATTEMPTS = 3
 SHIFT = 8  # mode changes that are done again together
 
 
 def unless_held_up(test: Callable[..., None]) -> Callable[..., None]:
-    """A test that is begun again if it fails while other programs took the machine away."""
+    """A test that is begun again if it fails while others held up this machine.
+
+    Watchers say so that know nothing of the robot. The test runner counts it as a second try.
+    """
 
     @functools.wraps(test)
     def attempt(prime: Prime, **parameters: Any) -> None:
         for _ in range(ATTEMPTS - 1):
-            before = prime.hold_ups()
+            begin = time.monotonic()
             try:
                 return test(prime, **parameters)
-            except AssertionError:
-                if prime.hold_ups() == before:
+            except AssertionError as error:
+                if not prime.excuse(begin, error):
                     raise
             prime.damped()
         return test(prime, **parameters)
@@ -66,8 +69,10 @@ def unless_held_up(test: Callable[..., None]) -> Callable[..., None]:
 class Prime:
     """The virtual robot, the processes of its bring-up, and an operator."""
 
-    def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path) -> None:
+    def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path, stalls: Stalls) -> None:
         self.control, self.client = virtual.control, client
+        self.properties: list[tuple[str, object]] = []  # of the test that runs
+        self._stalls = stalls
         running_type, command_line = tools
         options = Options(
             backend=Backend.REAL,
@@ -96,10 +101,13 @@ class Prime:
         assert self.client.now.mode == Mode.STANDBY, self.client.now.status_message
         return bool(self.client.standby and self.client.standby[-1].is_finished)
 
-    def hold_ups(self) -> int:
-        """How often a bus was held up so far."""
-        said = self.running["control"].text()
-        return sum(said.count(words) for words in HELD_UP)
+    def excuse(self, begin: float, error: AssertionError) -> bool:
+        """Whether this machine was held up since `begin` [s, monotonic]; it is told then."""
+        gap = self._stalls.worst(begin, time.monotonic())
+        if gap:
+            told = f"held up for {gap * 1e3:.0f} ms: {str(error).partition(chr(10))[0]}"
+            self.properties.append(("second try", told))
+        return gap > 0.0
 
     def pass_time(self, seconds: float) -> None:
         """Let so much of the robot's time pass."""
@@ -113,6 +121,13 @@ class Prime:
         sitos = [f"motor {i}" for i, d in self.control.can_drives().items()
                  if d["firmware"]["faults"] or not d["firmware"]["enabled"]]  # fmt: skip
         return erobs + sitos
+
+    def wrist_gains(self) -> dict[str, tuple[float, float]]:
+        """Stiffness [Nm/rad] and damping [Nm s/rad] that each wrist motor acts with."""
+        return {
+            CAN_JOINTS[number]: (motor["firmware"]["stiffness"], motor["firmware"]["damping"])
+            for number, motor in self.control.can_drives().items()
+        }
 
     def registers(self) -> set[tuple[int, ...]]:
         """What is on the ten drives; one entry if it is the same on all."""
@@ -150,16 +165,18 @@ def whole(
         virtual.control.can_delay_enable(SLOW, 1.0)
         client = client_type()
         cleanup.callback(client.close)
-        prime = Prime(virtual, client, (running_type, command_line), folder)
+        stalls = cleanup.enter_context(Stalls())
+        prime = Prime(virtual, client, (running_type, command_line), folder, stalls)
+        for running in reversed(prime.running.values()):  # all of them, whatever one of them says
+            cleanup.callback(lambda ended=running: sys.stdout.write(ended.text()))
+            cleanup.callback(running.end)
         yield prime
-        for running in prime.running.values():
-            running.end()
-            sys.stdout.write(running.text())
 
 
 @pytest.fixture
-def prime(whole: Prime) -> Iterator[Prime]:
+def prime(whole: Prime, request: pytest.FixtureRequest) -> Iterator[Prime]:
     """In DAMPING before and after the test."""
+    whole.properties = request.node.user_properties
     whole.damped()
     yield whole
     if whole.running["control"].process.poll() is None:
@@ -238,22 +255,26 @@ def test_in_remote_the_wrists_follow_gains_of_every_tick_and_the_arms_keep_the_m
     prime.client.until(publisher.get_subscription_count, "the listener")
     truth = prime.control.joints()
     pose = [truth[name]["position"] for name in ALL_JOINTS]
-    wanted, held = set(), set()
     for step in range(60):
-        stiffness, damping = 10.0 + 0.25 * step, 1.0 + 0.02 * step
+        # Every wrist has gains of its own, and each of them comes to it.
+        wanted = {
+            name: (10.0 + 0.25 * step + wrist, 1.0 + 0.02 * step + 0.1 * wrist)
+            for wrist, name in enumerate(CAN_JOINTS.values())
+        }
+        gains = [wanted.get(name, (10.0 + 0.25 * step, 1.0)) for name in ALL_JOINTS]
         command = MITCommand(joint_names=ALL_JOINTS, position=pose, velocity=[0.0] * 14,
-                             effort=[0.0] * 14, stiffness=[stiffness] * 14,
-                             damping=[damping] * 14)  # fmt: skip
-        wanted.add((round(stiffness, 2), round(damping, 2)))
-        publisher.publish(command)
-        seen = len(prime.client.commands)
-        prime.client.until(lambda seen=seen: len(prime.client.commands) > seen, "a tick")
-        for motor in prime.control.can_drives().values():
-            firmware = motor["firmware"]
-            held.add((round(firmware["stiffness"], 2), round(firmware["damping"], 2)))
+                             effort=[0.0] * 14, stiffness=[stiffness for stiffness, _ in gains],
+                             damping=[damping for _, damping in gains])  # fmt: skip
+
+        def arrived(command: MITCommand = command, wanted: Any = wanted) -> bool:
+            publisher.publish(command)
+            return all(
+                prime.wrist_gains()[name] == pytest.approx(gains, abs=0.009)
+                for name, gains in wanted.items()
+            )
+
+        prime.client.until(arrived, f"the gains of step {step}")
         assert prime.registers() == {STIFF}
-    # A tick or a command may fall between two looks; most of them must be seen in the motors.
-    assert len(held & wanted) > 30
     assert prime.client.now.mode == Mode.REMOTE
     prime.client.node.destroy_publisher(publisher)
 
@@ -325,14 +346,12 @@ def work(prime: Prime, dice: random.Random) -> None:
 def test_a_days_work_ends_without_a_fault_and_with_all_off(prime: Prime, changes: int) -> None:
     """Random legal mode changes with payload and hands; then the end of the bring-up.
 
-    What a held-up machine interrupts is done again from DAMPING, and said.
+    What a held-up machine interrupts is done again from DAMPING, and told.
     """
     dice = random.Random(changes)
     prime.control.payload("left_wrist_yaw_link", 0.5)
-    before = prime.hold_ups()
     for _ in range(0, changes, SHIFT):
         work(prime, dice=dice)
-    sys.stdout.write(f"{changes} changes, the machine was held up {prime.hold_ups() - before} x\n")
     for name in JOINTS:
         prime.control.external_torque(name, 0.0)
     prime.control.payload("left_wrist_yaw_link", 0.0)

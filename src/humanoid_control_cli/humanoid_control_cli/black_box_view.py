@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -12,9 +12,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from humanoid_control_cli.black_box_files import Row
+from humanoid_control_cli.black_box_files import Listing, others_said
 from humanoid_control_cli.diagnosis_view import WIDTH, advice
 from humanoid_control_cli.folding import fold
+from humanoid_recording.black_box.origin import Origin
 from humanoid_recording.black_box.standing_out import StandsOut
 from humanoid_recording.black_box.story import Moment, Story
 
@@ -22,28 +23,33 @@ MOST: Final = 40  # moments before the fault that are shown; after it, all
 _CLOSE: Final = 0.5  # of its limit, from which on a joint is worth a colour
 
 
-def listed(files: Iterable[Row]) -> RenderableType:
-    """The files, and why there is each."""
+def listed(listing: Listing) -> RenderableType:
+    """The files, from which robot each is, and why there is each."""
     table = Table(box=None, pad_edge=False)
-    for name in ("file", "MB", "fault at", "why"):
+    for name in ("file", "domain", "backend", "MB", "fault at", "why"):
         table.add_column(name, no_wrap=name != "why", justify="right" if name == "MB" else "left")
-    for row in files:
+    for row in listing.rows:
         why = row.reasons[0] if row.reasons else "not said"
         more = len(row.reasons) - 1
         table.add_row(
             row.name,
+            row.origin.domain_text,
+            row.origin.backend_text,
             f"{row.size / 1e6:.1f}",
             time.strftime("%H:%M:%S", time.localtime(row.fault)),
             why + (f" (and {more} more)" if more > 0 else ""),
         )
-    return table
+    if not listing.others:
+        return table
+    return Group(table, Text(f"{listing.others} more {others_said(listing.others)}"))
 
 
-def told(path: Path, story: Story) -> RenderableType:
+def told(path: Path, origin: Origin, story: Story) -> RenderableType:
     """What led to a fault, moment by moment, and what to do about it."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(story.fault))
     parts: list[RenderableType] = [
         Text(path.name, style="bold"),
+        Text(str(origin)),
         Text(f"0.00 s is {when}; {story.before:.1f} s before it, {story.after:.1f} s after it"),
         *(Text(fold(f"why: {reason}", WIDTH, rest="     ")) for reason in story.reasons),
         *_moments(story.moments),

@@ -12,7 +12,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_cli.statements import PendingRequest, Refusal, Statement
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 
 TOPIC: Final = "/control_mode"
 MODE_MANAGER: Final = "mode_manager"
@@ -42,7 +42,7 @@ class ModeClient:
         assert self.latest is not None
         return self.latest
 
-    def request(self, target: Mode) -> Statement:
+    def request(self, intent: Intent) -> Statement:
         """Ask for a mode. Returns the statement that it is in force, or was already.
 
         Raises RefusedError with the reason, NoAnswerError if nobody answers.
@@ -50,9 +50,11 @@ class ModeClient:
         self.statement()
         if not self._client.wait(self._is_matched, self._client.timeout):
             raise no_control_process(self._client.timeout)
-        pending = PendingRequest(target, self.statement())
+        pending = PendingRequest(intent, self.statement())
         self._new.clear()
-        self._requests.publish(ControlMode(mode=int(target)))
+        word = FORCE if intent is Intent.FORCE_ZERO_TORQUE else ""
+        mode = int(MODE_OF_INTENT[intent])
+        self._requests.publish(ControlMode(mode=mode, status_message=word))
         answers: list[Statement | Refusal] = []
 
         def answered() -> bool:
@@ -63,7 +65,7 @@ class ModeClient:
 
         if not self._client.wait(answered, self._client.timeout):
             raise NoAnswerError(
-                f"no answer to the request for {target.name} within {self._client.timeout:g} s; "
+                f"no answer to {intent.value} within {self._client.timeout:g} s; "
                 f"in force is {self.latest}"
             )
         if isinstance(answers[0], Refusal):
@@ -73,21 +75,31 @@ class ModeClient:
     def wait_for_ready_pose(self, since: Statement) -> None:
         """Wait until the pose sequence of STANDBY, in force since `since`, is finished.
 
-        However long that takes in a slow simulation, as long as STANDBY is stated.
-        Raises RefusedError if STANDBY is left, NoAnswerError if the statements stop.
+        However long that takes in a slow simulation, as long as STANDBY is stated and its
+        controller says how far it is. Raises RefusedError if STANDBY is left, NoAnswerError if the
+        statements or the controller's states stop.
         """
         finished: list[bool] = []
+        heard = time.monotonic()
 
         def note(state: Any) -> None:
+            nonlocal heard
+            heard = time.monotonic()
             # The topic is latched: an older message tells of an earlier STANDBY.
             if _nanoseconds(state.header.stamp) >= since.stamp and state.is_finished:
                 finished.append(True)
 
-        self._client.subscribe(StandbyState, "/standby_controller/state", note, LATCHED)
+        topic = f"/{since.controller}/state"
+        self._client.subscribe(StandbyState, topic, note, LATCHED)
         timeout = self._client.timeout
         while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
             if time.monotonic() - self._heard > timeout:
                 raise no_control_process(timeout)
+            if self._heard - heard > timeout:  # it goes on stating STANDBY
+                raise NoAnswerError(
+                    f"{since.in_force}, but '{since.controller}' has not said for {timeout:g} s on "
+                    f"{topic} how far it is: whether it is finished can't be told"
+                )
         if not finished:
             raise RefusedError(f"STANDBY was left unfinished, in force is {self.latest}")
 

@@ -12,7 +12,7 @@ from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 
 SERVICE: Final = "/humanoid_control/power_down"
-PATIENCE: Final = 20.0  # [s]: the way down takes 8 at most, a loop that hangs 2, the drives' exit 4
+PATIENCE: Final = 24.0  # [s]: the way down takes 8 at most, a loop that hangs 2, drives' exit 12
 
 
 def power_down(client: Client) -> str:

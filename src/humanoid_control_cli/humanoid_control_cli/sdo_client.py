@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builtin_interfaces.msg import Duration
 from humanoid_control_msgs.msg import SdoObject, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 
@@ -57,12 +56,10 @@ class SdoClient:
         Raises NoAnswerError if nobody can.
         """
         statement = self._statement()
-        seconds = math.floor(self._client.timeout)
-        fraction = int((self._client.timeout - seconds) * 1e9)
         request = WriteSdoBatch.Request(
             mode=int(statement.mode),
             switch_number=statement.switch_number,
-            valid_for=Duration(sec=seconds, nanosec=fraction),
+            valid_until=time.monotonic() + self._client.timeout,
         )
         return self._call(WriteSdoBatch, WRITE, request, positions, address, data)
 
@@ -99,10 +96,11 @@ class SdoClient:
             raise NoAnswerError(
                 f"{service} answered without results: {response.message or 'no reason given'}"
             )
-        return [_outcome(result) for result in response.results]
+        return [outcome_of(result) for result in response.results]
 
 
-def _outcome(result: Any) -> Outcome:
+def outcome_of(result: Any) -> Outcome:
+    """What a result of a batch says: a message's, or the component's own."""
     address = Address(result.object.index, result.object.subindex)
     return Outcome(result.object.slave, address, bytes(result.object.data), _failure(result))
 

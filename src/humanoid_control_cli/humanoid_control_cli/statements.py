@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.modes import INTENT_OF_MODE, Mode
+from humanoid_control_common.modes import MODE_OF_INTENT, Intent, Mode, waits
 
 # A request that is refused for the same reason as the one before, or asks for the mode in force,
 # changes nothing. So many unchanged statements after it mean that it was one of these: ten may have
@@ -23,9 +23,13 @@ class Statement:
     switch_number: int
     stamp: int  # [ns] of the control process's clock, simulated or not
 
+    @property
+    def in_force(self) -> str:
+        """The mode, without what is said about requests."""
+        return f"{self.mode.name} ({self.controller}, switch {self.switch_number})"
+
     def __str__(self) -> str:
-        text = f"{self.mode.name} ({self.controller}, switch {self.switch_number})"
-        return f"{text}: {self.message}" if self.message else text
+        return f"{self.in_force}: {self.message}" if self.message else self.in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,12 @@ class Refusal:
 
 
 class PendingRequest:
-    """A request for the mode `target`, published while `before` was in force."""
+    """The request `intent` for a mode, published while `before` was in force."""
 
-    def __init__(self, target: Mode, before: Statement) -> None:
-        self._target = target
-        self._refusal = f"Rejected {INTENT_OF_MODE[target].value}:"
+    def __init__(self, intent: Intent, before: Statement) -> None:
+        self._target = MODE_OF_INTENT[intent]
+        self._refusal = f"Rejected {intent.value}:"
+        self._waits = waits(intent)
         self._before = before
         self._latest = before
         self._count = 0
@@ -53,6 +58,8 @@ class PendingRequest:
         if statement.mode is self._target:
             switched = statement.switch_number != self._before.switch_number
             return statement if switched or settled else None
+        if statement.message.startswith(self._waits):
+            return None
         is_news = statement.message not in {"", latest.message}
         if is_news or (settled and statement.message.startswith(self._refusal)):
             return Refusal(statement.message)

@@ -82,8 +82,9 @@ def _timing(timing: Diagnosis) -> list[tuple[str, str]]:
     def value(key: str) -> str:
         return timing.values.get(key, "?")
 
+    overruns = f"{value('overruns')} overrun{'' if value('overruns') == '1' else 's'}"
     return [
-        ("loop", f"{timing.message}; {value('overruns')} overruns in {value('ticks')} ticks"),
+        ("loop", f"{timing.message}; {overruns} in {value('ticks')} ticks"),
         ("real-time", value("real-time")),
         ("period [ms]", _columns(value, "period {} [ms]", ("mean", "p99", "max"))),
         ("execution [us]", _columns(value, "execution {} [us]", ("median", "p99", "max"))),

@@ -34,7 +34,7 @@ class Prime:
     def __init__(self, node, urdf):
         self.node, self.robot = node, read_robot(urdf)
         drives = range(len(self.robot.drives))
-        factory = {POSITION: 1000, VELOCITY: 270, INTEGRAL: 20, GATE: 0}
+        factory = {POSITION: 1000, VELOCITY: 270, INTEGRAL: 20, (0x2382, 3): 0x4000, GATE: 0}
         self.registers = [dict(factory) for _ in drives]
         self.tick = 0
         self.states = node.create_publisher(JointState, "/prime/joint_states", 10)

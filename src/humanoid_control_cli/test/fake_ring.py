@@ -5,6 +5,7 @@ slave 5 reads back something else. A write in a mode or under a number not in fo
 """
 
 import sys
+import time
 from contextlib import suppress
 
 import rclpy
@@ -40,7 +41,7 @@ class Ring:
 
     def write(self, request, response):
         in_force = (request.mode, request.switch_number) == (MODE, NUMBER)
-        if not in_force or request.valid_for.sec + request.valid_for.nanosec <= 0:
+        if not in_force or request.valid_until <= time.monotonic():
             response.message = "mode or number not in force"
             return response
         for one in request.objects:

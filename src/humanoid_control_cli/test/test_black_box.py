@@ -14,10 +14,16 @@ from rclpy.serialization import deserialize_message
 
 from humanoid_control_common.flight_file import FOLDER
 from humanoid_control_common.modes import Mode
+from humanoid_recording.black_box.messages import log_line
+from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store
 from humanoid_recording.black_box.story import Story, read_story
+from humanoid_recording.definitions import definition
 from humanoid_recording.reader import BagReader
+from humanoid_recording.summary import Topic
+from humanoid_recording.writer import BagWriter
 
+LOG = "rcl_interfaces/msg/Log"
 TIMEOUT = "30"  # [s]; a dead-man's switch
 
 
@@ -50,7 +56,12 @@ def flown(start_once, quick_controllers) -> SimpleNamespace:
     files = [file for part in wanted for file in reasons if part in reasons[file]]
     assert len(files) == 3, f"{reasons} in:\n{up.text}"
     return SimpleNamespace(
-        files=files, all=list(reasons), said=said, control=control, run=start_once.hc
+        files=files,
+        all=list(reasons),
+        said=said,
+        control=control,
+        run=start_once.hc,
+        domain=int(start_once.environment["ROS_DOMAIN_ID"]),
     )
 
 
@@ -108,6 +119,12 @@ def test_the_files_are_listed_and_told(flown: SimpleNamespace) -> None:
     assert latest.lines[0] == flown.all[0].name
 
 
+def test_files_say_from_which_robot_they_are(flown: SimpleNamespace) -> None:
+    for file in flown.files:
+        assert read_origin(file) == Origin(flown.domain, "mock")
+    assert f"(ROS domain {flown.domain}, backend mock)" in flown.said["save"]
+
+
 def test_a_robot_that_is_gone_leaves_nothing_in_memory(flown: SimpleNamespace) -> None:
     assert list(FOLDER.glob(f"*_{flown.control}.flight")) == []
 
@@ -121,3 +138,60 @@ def test_what_is_not_there_is_said_in_a_sentence(hc, tmp_path: Path) -> None:
         run = hc("blackbox", *arguments)
         assert run.finish() == 1
         assert sentence in run.text
+
+
+@pytest.fixture
+def three_robots(tmp_path: Path) -> Path:
+    """Files of domains 3 and 4, and an older one without the mark, which is the latest."""
+    folder = tmp_path / "files"
+    for second, (name, marks) in enumerate(
+        {
+            "of_3": {"ros_domain_id": "3", "backend": "real"},
+            "of_4": {"ros_domain_id": "4", "backend": "mujoco"},
+            "older": {},
+        }.items()
+    ):
+        bag = folder / f"black_box_{name}"
+        with BagWriter(bag, custom_data=marks) as writer:
+            writer.add_topic(Topic("/rosout", LOG, "", definition(LOG), []))
+            writer.add("/rosout", log_line(10**18, "black_box", 40, f"why {name}"), 1, 1)
+        os.utime(bag, (second + 1, second + 1))
+    return folder
+
+
+def test_the_files_of_the_own_domain_are_taken_and_all_of_them_on_request(
+    hc, three_robots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(*words: str) -> list[str]:
+        run = hc("blackbox", *words, "--folder", str(three_robots), ROS_DOMAIN_ID="3")
+        assert run.finish() == 0, run.text
+        return run.lines
+
+    listed = said("list")
+    assert [line.split()[:3] for line in listed[1:2]] == [["black_box_of_3", "3", "real"]]
+    assert listed[2:] == ["2 more are of other ROS domains, or older than that mark: --all"]
+    everything = said("list", "--all")
+    assert [line.split()[:3] for line in everything[1:]] == [
+        ["black_box_older", "–", "–"],
+        ["black_box_of_4", "4", "mujoco"],
+        ["black_box_of_3", "3", "real"],
+    ]
+    assert said("show")[:2] == ["black_box_of_3", "ROS domain 3, backend real"]
+    assert said("show", "--all")[:2] == ["black_box_older", "ROS domain –, backend –"]
+    assert said("show", "black_box_of_4")[:2] == ["black_box_of_4", "ROS domain 4, backend mujoco"]
+
+
+def test_a_domain_without_files_is_told_of_the_others(hc, three_robots: Path) -> None:
+    for command in ("list", "show"):
+        run = hc(
+            "blackbox",
+            command,
+            "--folder",
+            str(three_robots),
+            ROS_DOMAIN_ID="5",
+        )
+        assert run.finish() == 1
+        assert (
+            f"hc: {three_robots}: no files of ROS domain 5 there; 3 are of other ROS domains, "
+            "or older than that mark: --all" in run.text
+        )

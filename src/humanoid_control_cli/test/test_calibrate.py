@@ -27,8 +27,8 @@ HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 FAKE = Path(__file__).with_name("fake_prime.py")
 INSTALLED = Path(get_package_share_directory("humanoid_bringup_prime"))
 TRUE_DIRECTION, TRUE_OFFSET = -1, 0.3  # as in FAKE
-FACTORY = "{(9090, 1): 1000, (9089, 1): 270, (9089, 2): 20, (9091, 0): 0}"
-LIMP = "{(9090, 1): 0, (9089, 1): 270, (9089, 2): 0, (9091, 0): 1}"
+FACTORY = "{(9090, 1): 1000, (9089, 1): 270, (9089, 2): 20, (9090, 3): 16384, (9091, 0): 0}"
+LIMP = "{(9090, 1): 0, (9089, 1): 270, (9089, 2): 0, (9090, 3): 16384, (9091, 0): 1}"
 
 
 @pytest.fixture(scope="module")

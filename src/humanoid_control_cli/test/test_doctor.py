@@ -5,6 +5,7 @@ import resource
 from pathlib import Path
 
 import pytest
+from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
 
 from humanoid_bringup_prime.machine import network
@@ -231,6 +232,46 @@ def test_a_domain_that_does_not_exist_is_found(monkeypatch: pytest.MonkeyPatch) 
 def test_a_robot_that_the_whole_network_can_command_is_a_warning() -> None:
     assert workspace.reach({}).level is Level.WARNING
     assert workspace.reach({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}).level is Level.OK
+
+
+def test_fast_dds_is_tuned_and_found_good() -> None:
+    for environment in ({}, {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}):
+        found = workspace.middleware(environment, "rmw_fastrtps_cpp")
+        assert found.level is Level.OK
+        assert found.found.startswith("rmw_fastrtps_cpp, tuned")
+
+
+@pytest.mark.parametrize(
+    ("implementation", "environment", "why"),
+    [
+        ("rmw_cyclonedds_cpp", {}, "only Fast DDS is tuned"),
+        ("rmw_fastrtps_cpp", {"FASTRTPS_DEFAULT_PROFILES_FILE": "x"}, "FASTRTPS_DEFAULT"),
+        ("rmw_fastrtps_cpp", {"FASTDDS_DEFAULT_PROFILES_FILE": "x"}, "FASTDDS_DEFAULT"),
+        (
+            "rmw_fastrtps_cpp",
+            {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_STATIC_PEERS": "10.0.0.2"},
+            "ROS_STATIC_PEERS",
+        ),
+        (
+            "rmw_fastrtps_cpp",
+            {"ROS_LOCALHOST_ONLY": "1", "ROS_STATIC_PEERS": "10.0.0.2"},
+            "ROS_STATIC_PEERS",
+        ),
+    ],
+)
+def test_a_middleware_that_is_not_tuned_is_named_with_what_it_lacks(
+    implementation: str, environment: dict[str, str], why: str
+) -> None:
+    found = workspace.middleware(environment, implementation)
+    assert found.level is Level.WARNING
+    assert found.found.startswith(f"{implementation}, not tuned ({why}")
+    assert "blocking sends" in found.found
+    assert "RMW_IMPLEMENTATION=rmw_fastrtps_cpp" in found.remedy
+
+
+def test_the_middleware_in_use_is_named() -> None:
+    found = workspace.middleware({})
+    assert found.found.startswith(get_rmw_implementation_identifier())
 
 
 def test_remedies_are_shown_in_whole_lines_below_the_table() -> None:

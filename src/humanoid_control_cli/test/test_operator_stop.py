@@ -6,7 +6,7 @@ import pytest
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.modes import Intent, Mode
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 DISABLED = "all joints are without torque: PrimeMock (deactivated)"
@@ -53,11 +53,11 @@ def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
         monkeypatch.setenv(name, value)
     with Client(TIMEOUT) as client:
         modes = ModeClient(client)
-        modes.request(Mode.DAMPING)
+        modes.request(Intent.DAMP)
         assert ask(start, "mode", "load") == (1, "hc: Rejected LOAD: no heartbeat of desk yet")
         desk = start.hc("heartbeat", "desk")
         assert client.wait(lambda: ask(start, "mode", "load")[0] == 0, TIMEOUT)
-        modes.request(Mode.STANDBY)
+        modes.request(Intent.LOAD)
         desk.send(signal.SIGINT)
         assert desk.finish() == 0
         assert client.wait(lambda: modes.latest.mode is Mode.DAMPING, TIMEOUT)

@@ -3,10 +3,12 @@
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
+from faults.stalls import Stalls
 from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
 
 MASTER, FAR = f"hc{os.getpid()}m", f"hc{os.getpid()}r"
@@ -34,20 +36,12 @@ def cable(start):
     assert removed.finish() == 0, removed.text
 
 
-class CrowdedError(Exception):
-    """Other programs kept this machine from passing frames on: says nothing of ours."""
-
-
-LOST = "no frame comes back"  # as the control process says it
 ATTEMPTS = 3
 
 
 def ask(robot, up, *arguments: str) -> list[str]:
     run = robot.hc(*arguments, *PATIENCE)
-    code = run.finish()
-    if LOST in up.text:  # the robot fell: what was asked for is no longer in force
-        raise CrowdedError(up.text)
-    assert code == 0, run.text
+    assert run.finish() == 0, f"{run.text}\n{up.text}"
     return run.lines
 
 
@@ -72,24 +66,27 @@ def go_through_the_modes(robot, controllers: Path) -> None:
     assert ask(robot, up, "sdo", "read", "0-9", "0x2381:1") == gains
     ask(robot, up, "mode", "damp")
     up.send(signal.SIGINT)
-    if up.finish() != 0 and LOST in up.text:
-        raise CrowdedError(up.text)
     assert up.finish() == 0, up.text
     assert "stopped: all joints are without torque" in up.text
     assert "Traceback" not in up.text
 
 
-def test_the_way_through_the_ring(cable, quick_controllers: Path) -> None:
-    for attempt in range(ATTEMPTS):
-        drives = ring(cable, "--mailbox-delay-ms", "1")
-        assert drives.lines == [f"ring: 10 slaves on {FAR}"]
-        try:
-            go_through_the_modes(cable, quick_controllers)
-            break
-        except CrowdedError:
-            cable.clean_up()
-            if attempt == ATTEMPTS - 1:
-                raise
+def test_the_way_through_the_ring(cable, quick_controllers: Path, record_property) -> None:
+    with Stalls() as stalls:
+        for attempt in range(ATTEMPTS):
+            drives = ring(cable, "--mailbox-delay-ms", "1")
+            assert drives.lines == [f"ring: 10 slaves on {FAR}"]
+            begin = time.monotonic()
+            try:
+                go_through_the_modes(cable, quick_controllers)
+                break
+            except AssertionError:
+                # Watchers that know nothing of the robot say whether others held up this machine.
+                gap = stalls.worst(begin, time.monotonic())
+                if not gap or attempt == ATTEMPTS - 1:
+                    raise
+                record_property("second try", f"held up for {gap * 1e3:.0f} ms")
+                cable.clean_up()
     drives.send(signal.SIGINT)
     assert drives.finish() == 0, drives.text
     assert drives.lines == [f"ring: 10 slaves on {FAR}"]
@@ -106,8 +103,10 @@ def test_two_rings_on_one_interface_are_refused(cable) -> None:
 
 def test_a_cable_is_ready_for_a_master_and_not_made_again(cable) -> None:
     doctor = cable.hc("doctor", "--interface", MASTER)
-    assert doctor.finish() == 0, doctor.text
+    assert doctor.finish() == 1  # there is no ring on it yet
     assert "virtual: for a virtual ring" in doctor.text
+    assert "1 broken" in doctor.text
+    assert "no slave answers" in doctor.text
     again = cable.hc("twin", "veth", MASTER, FAR)
     assert again.finish() == 1
     assert again.text.startswith(f"hc: can't make the pair {MASTER}, {FAR}: ")

@@ -10,7 +10,7 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.faults import CLEAR_FAULT
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.modes import Intent, Mode
 
 UP = "Prime is up"
 UNREADY = "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"
@@ -32,7 +32,7 @@ def modes(robot, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setenv(name, value)
     with Client(TIMEOUT) as client:
         modes = ModeClient(client)
-        modes.request(Mode.DAMPING)
+        modes.request(Intent.DAMP)
         client.trigger(CLEAR_FAULT)
         yield modes
 
@@ -43,7 +43,7 @@ def ask(robot, *arguments: str) -> tuple[int, str]:
 
 
 def test_modes_are_shown_granted_and_refused(robot, modes: ModeClient) -> None:
-    number = modes.request(Mode.ZERO_TORQUE).switch_number
+    number = modes.request(Intent.ZERO_TORQUE).switch_number
     limp = f"ZERO_TORQUE (zero_torque_controller, switch {number})"
     assert ask(robot, "mode") == (0, limp)
     assert ask(robot, "mode", "load") == (1, f"hc: {UNREADY}")
@@ -80,19 +80,19 @@ def test_a_second_bring_up_on_the_same_domain_is_refused(robot) -> None:
 def test_a_refusal_is_told_again_in_the_same_words(modes: ModeClient) -> None:
     for _ in range(2):
         with pytest.raises(RefusedError, match=r"^Rejected START_REMOTE: requires STANDBY"):
-            modes.request(Mode.REMOTE)
+            modes.request(Intent.START_REMOTE)
 
 
 def test_progress_of_an_earlier_standby_does_not_count(modes: ModeClient) -> None:
-    modes.wait_for_ready_pose(modes.request(Mode.STANDBY))
-    modes.wait_for_ready_pose(modes.request(Mode.STANDBY))  # it is finished already
-    modes.request(Mode.DAMPING)
-    modes.wait_for_ready_pose(modes.request(Mode.STANDBY))
-    assert modes.request(Mode.REMOTE).mode is Mode.REMOTE  # only from a finished STANDBY
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))  # it is finished already
+    modes.request(Intent.DAMP)
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+    assert modes.request(Intent.START_REMOTE).mode is Mode.REMOTE  # only from a finished STANDBY
 
 
 def test_quit_is_refused_where_it_is_not_allowed(modes: ModeClient) -> None:
-    modes.request(Mode.STANDBY)
+    modes.request(Intent.LOAD)
     with pytest.raises(RefusedError, match="requires ZERO_TORQUE or DAMPING"):
         modes.quit(wait=False)
 
@@ -106,13 +106,13 @@ def test_waiting_for_standby_ends_when_it_is_left_or_the_robot_is(
     up.wait_for(UP)
     with Client(TIMEOUT) as client:
         modes = ModeClient(client)
-        modes.request(Mode.DAMPING)
-        standby = modes.request(Mode.STANDBY)
+        modes.request(Intent.DAMP)
+        standby = modes.request(Intent.LOAD)
         other = start.hc("mode", "damp")
         with pytest.raises(RefusedError, match=r"STANDBY was left unfinished, .* is DAMPING"):
             modes.wait_for_ready_pose(standby)
         assert other.finish() == 0
-        standby = modes.request(Mode.STANDBY)
+        standby = modes.request(Intent.LOAD)
         os.kill(up.descendant("lib/humanoid_controllers/control"), signal.SIGTERM)  # not damped
         assert up.finish() == 0
         client.timeout = 0.5

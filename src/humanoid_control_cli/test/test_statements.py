@@ -8,7 +8,7 @@ from humanoid_control_cli.statements import (
     Refusal,
     Statement,
 )
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.modes import Intent, Mode
 
 DAMPING = Statement(Mode.DAMPING, "damping_controller", "", 3, 0)
 STANDBY = Statement(Mode.STANDBY, "standby_controller", "", 4, 0)
@@ -19,13 +19,13 @@ def with_message(statement: Statement, message: str) -> Statement:
 
 
 def test_a_granted_request_is_answered_by_the_new_statement() -> None:
-    request = PendingRequest(Mode.STANDBY, DAMPING)
+    request = PendingRequest(Intent.LOAD, DAMPING)
     assert request.answer(DAMPING) is None
     assert request.answer(STANDBY) is STANDBY
 
 
 def test_a_refused_request_is_answered_by_its_reason() -> None:
-    request = PendingRequest(Mode.REMOTE, DAMPING)
+    request = PendingRequest(Intent.START_REMOTE, DAMPING)
     refused = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
     assert request.answer(DAMPING) is None
     assert request.answer(refused) == Refusal("Rejected START_REMOTE: requires STANDBY")
@@ -33,7 +33,7 @@ def test_a_refused_request_is_answered_by_its_reason() -> None:
 
 def test_a_refusal_with_the_words_of_the_one_before_is_believed_after_a_while() -> None:
     before = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
-    request = PendingRequest(Mode.REMOTE, before)
+    request = PendingRequest(Intent.START_REMOTE, before)
     answers = [request.answer(before) for _ in range(UNCHANGED_STATEMENTS)]
     assert answers[:-1] == [None] * (UNCHANGED_STATEMENTS - 1)
     assert answers[-1] == Refusal(before.message)
@@ -41,7 +41,7 @@ def test_a_refusal_with_the_words_of_the_one_before_is_believed_after_a_while() 
 
 def test_the_refusal_of_another_request_is_no_answer_however_often_it_is_stated() -> None:
     before = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
-    request = PendingRequest(Mode.STANDBY, before)
+    request = PendingRequest(Intent.LOAD, before)
     for _ in range(3 * UNCHANGED_STATEMENTS):
         assert request.answer(before) is None
     assert request.answer(STANDBY) is STANDBY
@@ -50,25 +50,25 @@ def test_the_refusal_of_another_request_is_no_answer_however_often_it_is_stated(
 @pytest.mark.parametrize("message", ["", "Fell to safety: bus off"])
 def test_a_request_for_the_mode_in_force_is_answered_after_a_while(message: str) -> None:
     before = with_message(DAMPING, message)
-    request = PendingRequest(Mode.DAMPING, before)
+    request = PendingRequest(Intent.DAMP, before)
     answers = [request.answer(before) for _ in range(UNCHANGED_STATEMENTS)]
     assert answers == [None] * (UNCHANGED_STATEMENTS - 1) + [before]
 
 
 def test_a_request_that_takes_back_another_one_on_its_way_waits_for_its_own_switch() -> None:
-    request = PendingRequest(Mode.DAMPING, DAMPING)
+    request = PendingRequest(Intent.DAMP, DAMPING)
     again = dataclasses.replace(DAMPING, switch_number=5)
     assert [request.answer(s) for s in (DAMPING, STANDBY, again)] == [None, None, again]
 
 
 def test_a_fall_after_the_request_is_told_as_its_failure() -> None:
     fallen = dataclasses.replace(DAMPING, message="Fell to safety: NaN", switch_number=5)
-    assert PendingRequest(Mode.STANDBY, DAMPING).answer(fallen) == Refusal("Fell to safety: NaN")
+    assert PendingRequest(Intent.LOAD, DAMPING).answer(fallen) == Refusal("Fell to safety: NaN")
 
 
 def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
     failed = with_message(DAMPING, "Switch failed: no answer from the wrist")
-    request = PendingRequest(Mode.STANDBY, failed)
+    request = PendingRequest(Intent.LOAD, failed)
     assert request.answer(failed) is None
     assert request.answer(DAMPING) is None  # granted: the old reason is gone
     assert request.answer(failed) == Refusal(failed.message)
@@ -76,4 +76,20 @@ def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
 
 def test_somebody_elses_switch_is_no_answer() -> None:
     limp = Statement(Mode.ZERO_TORQUE, "zero_torque_controller", "", 4, 0)
-    assert PendingRequest(Mode.STANDBY, DAMPING).answer(limp) is None
+    assert PendingRequest(Intent.LOAD, DAMPING).answer(limp) is None
+
+
+def test_a_request_that_waits_is_not_answered_yet_however_long_it_takes() -> None:
+    request = PendingRequest(Intent.LOAD, DAMPING)
+    waiting = with_message(DAMPING, "LOAD waits: impedance of DAMPING not confirmed by drives")
+    for _ in range(3 * UNCHANGED_STATEMENTS):
+        assert request.answer(waiting) is None
+    refused = with_message(DAMPING, "Rejected LOAD: impedance of DAMPING not confirmed by drives")
+    assert request.answer(refused) == Refusal(refused.message)
+
+
+def test_who_insists_on_zero_torque_is_told_of_its_own_refusal() -> None:
+    before = with_message(STANDBY, "Rejected FORCE_ZERO_TORQUE: requires DAMPING")
+    request = PendingRequest(Intent.FORCE_ZERO_TORQUE, before)
+    answers = [request.answer(before) for _ in range(UNCHANGED_STATEMENTS)]
+    assert answers[-1] == Refusal(before.message)

@@ -64,6 +64,13 @@ def test_everything_is_on_one_screen_of_80_columns() -> None:
     assert len(text.split("what to do")[0].splitlines()) <= 40
 
 
+def test_a_single_overrun_is_told_in_the_singular() -> None:
+    status = full_status()
+    timing = Diagnosis(TIMING, DiagnosisLevel.OK, "on time", VALUES | {"overruns": "1"})
+    status.diagnoses[TIMING] = timing
+    assert "; 1 overrun in 4000 ticks" in text_of(status)
+
+
 def test_joints_that_are_well_are_shown_with_all_their_values_only_if_asked_for() -> None:
     status = full_status()
     name = "joint: joint_03"

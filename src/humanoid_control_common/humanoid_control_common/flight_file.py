@@ -127,6 +127,11 @@ def files_of_domain(folder: Path = FOLDER) -> list[Path]:
     return _oldest_first(folder, _name("*"))
 
 
+def own_domain() -> int:
+    """ROS_DOMAIN_ID of this process, as ROS takes it."""
+    return int(os.environ.get("ROS_DOMAIN_ID") or "0")
+
+
 def process_start(pid: int) -> int:
     """When process `pid` started [clock ticks since boot]; 0 if there is none."""
     try:
@@ -143,8 +148,7 @@ def boot_id() -> str:
 
 
 def _name(pid: int | str) -> str:
-    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
-    return f"{_prefix()}{domain}_{pid}.flight"
+    return f"{_prefix()}{own_domain()}_{pid}.flight"
 
 
 def _prefix() -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from humanoid_control_common.errors import RobotError
 
 MAGIC: Final = b"HCFLIGHT"
-VERSION: Final = 1
+VERSION: Final = 2
 WORDS: Final = 64  # of 8 bytes, at the beginning of the file: see Word
 EVENT_SLOTS: Final = 1024  # in each ring of events
 TEXT: Final = 984  # bytes of an event's text; what is longer is cut
@@ -59,6 +59,8 @@ class FlightFacts:
     pid: int
     process_start: int  # [clock ticks since boot]: tells it from a later process of that number
     boot_id: str
+    domain: int  # ROS_DOMAIN_ID
+    backend: str  # what moves the joints, as the bring-up calls it; empty: not said
     update_rate: float  # [Hz]
     wall_period: float  # [s] of wall time between two ticks; 0: as fast as possible
     seconds: float  # that the ring of ticks holds

@@ -20,7 +20,7 @@ have more than that under way.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -40,20 +40,33 @@ def tune_middleware(implementation: str) -> None:
     Who can be talked to stays what the environment says. A profile of the user's own stays, and
     so does any middleware but Fast DDS: `implementation` is rclpy's name of the one in use.
     """
-    if "fastrtps" not in implementation:
-        return
-    if any(name in os.environ for name in PROFILE_VARIABLES):
+    if untuned(implementation, os.environ):
         return
     profile = "fastdds_network.xml"
-    if os.environ.get(_LOCALHOST_ONLY) == "1" or os.environ.get(_RANGE) == "LOCALHOST":
-        if os.environ.get(_PEERS):
-            return  # this machine and others: only ROS's own transports do that
+    if _stays_here(os.environ):
         # ROS would put its own transports, shared memory among them, in place of a profile's.
         profile = "fastdds_localhost.xml"
         os.environ[_RANGE] = "SYSTEM_DEFAULT"
         os.environ.pop(_LOCALHOST_ONLY, None)
     for name in PROFILE_VARIABLES:
         os.environ[name] = str(Path(__file__).with_name(profile))
+
+
+def untuned(implementation: str, environment: Mapping[str, str]) -> str:
+    """Why the middleware works in its own way, in words; empty if it is tuned."""
+    if "fastrtps" not in implementation:
+        return "only Fast DDS is tuned"
+    for name in PROFILE_VARIABLES:
+        if name in environment:
+            return f"{name} names a profile of its own"
+    if _stays_here(environment) and environment.get(_PEERS):
+        # This machine and others: only ROS's own transports do that.
+        return f"{_PEERS} adds machines to this one"
+    return ""
+
+
+def _stays_here(environment: Mapping[str, str]) -> bool:
+    return environment.get(_LOCALHOST_ONLY) == "1" or environment.get(_RANGE) == "LOCALHOST"
 
 
 @contextmanager

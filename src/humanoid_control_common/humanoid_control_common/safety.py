@@ -46,8 +46,14 @@ def _names(flags: SafetyFlag) -> str:
 
 
 MOST_SOURCES = 32  # a robot has a handful; more is somebody's mistake, and would slow every look
+SURPLUS = "safety monitor"  # what reports in the place of sources beyond these
 MOST_NAMED = 3  # reasons told in full
 PACE = 2  # repetitions in a row that make a pace; one may be a latched report told again
+
+
+def surplus_message(source: str) -> str:
+    """What is said where `source` is one more than may be."""
+    return f"more than {MOST_SOURCES} safety sources, now '{source:.40}'"
 
 
 @dataclass(slots=True)
@@ -73,8 +79,8 @@ class SafetyMonitor:
     def report(self, report: SafetyReport, now: float) -> None:
         """Take a report that arrived at `now` [s]. Too many sources are a FAULT of their own."""
         if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
-            message = f"more than {MOST_SOURCES} safety sources, now '{report.source:.40}'"
-            report = SafetyReport("safety monitor", SafetyLevel.FAULT, message=message)
+            message = surplus_message(report.source)
+            report = SafetyReport(SURPLUS, SafetyLevel.FAULT, message=message)
         source = report.source
         repeated = self._reports.get(source) == report
         soon = repeated and now - self._arrival[source] <= self.default_deadline

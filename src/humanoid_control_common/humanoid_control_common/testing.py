@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 DOMAINS: Final = range(1, 102)  # these leave the ports of other programs alone
@@ -19,3 +24,27 @@ def own_domains() -> list[int]:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     domains = DOMAINS[worker::workers]
     return random.sample(domains, len(domains))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What something that ran has left behind in this process."""
+
+    blocks: int  # of Python's memory: an object has one or more
+    memory: int  # [kB] of anonymous pages
+    descriptors: int  # open files
+
+
+def kept_by(run: Callable[[], object]) -> Kept:
+    """What `run` keeps. What fills up to a bound has to be full before."""
+    before = _held()
+    run()
+    after = _held()
+    return Kept(*(now - then for now, then in zip(after, before, strict=True)))
+
+
+def _held() -> tuple[int, int, int]:
+    gc.collect()
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    (anonymous,) = (line.split()[1] for line in lines if line.startswith("RssAnon:"))
+    return sys.getallocatedblocks(), int(anonymous), len(os.listdir("/proc/self/fd"))

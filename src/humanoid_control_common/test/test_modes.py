@@ -17,6 +17,7 @@ from humanoid_control_common.modes import (
     Situation,
     Verdict,
     decide,
+    waits,
 )
 
 
@@ -28,11 +29,13 @@ class Row(NamedTuple):
     stiff: bool = False  # needs safety to be well and the impedance confirmed
     finished: bool = False  # needs STANDBY to be finished
     policy: bool = False
+    rest: bool = False  # needs the joints to be slow, and to have been so for a while
 
 
 ANY = set(Mode)
 TABLE = {
-    Intent.ZERO_TORQUE: Row({Mode.DAMPING}, Mode.ZERO_TORQUE),
+    Intent.ZERO_TORQUE: Row({Mode.DAMPING}, Mode.ZERO_TORQUE, rest=True),
+    Intent.FORCE_ZERO_TORQUE: Row({Mode.DAMPING}, Mode.ZERO_TORQUE),
     Intent.DAMP: Row(ANY, Mode.DAMPING),
     Intent.LOAD: Row({Mode.DAMPING}, Mode.STANDBY, stiff=True),
     Intent.START_LOCOMOTION: Row(
@@ -44,18 +47,36 @@ TABLE = {
 BAD = "battery reports FAULT: low"
 FELL = "arm fell silent"
 WAITING = "impedance of DAMPING not confirmed by drives"
+MOVING = "left_elbow_pitch"
+SETTLING = "joints slow for less than 0.3 s"
+UNFINISHED = "still on its way"
+# The joints move, or are slow only just now, or are at rest.
+MOTIONS = [(MOVING, ""), ("", SETTLING), ("", "")]
 
 SITUATIONS = [
     Situation(
         mode=mode,
-        standby_finished=finished,
+        unfinished=unfinished,
         safety_problem=safety,
         latched_fall=latched,
         unconfirmed_impedance=unconfirmed,
+        writing_impedance=writing,
+        moving=moving,
+        settling=settling,
         policy_loaded=policy,
     )
-    for mode, finished, safety, latched, unconfirmed, policy in itertools.product(
-        Mode, (False, True), ("", BAD), ("", FELL), ("", WAITING), (False, True)
+    for mode, unfinished, safety, latched, unconfirmed, writing, (
+        moving,
+        settling,
+    ), policy in itertools.product(
+        Mode,
+        ("", UNFINISHED),
+        ("", BAD),
+        ("", FELL),
+        ("", WAITING),
+        (False, True),
+        MOTIONS,
+        (False, True),
     )
 ]
 CASES = list(itertools.product(SITUATIONS, Intent))
@@ -70,13 +91,16 @@ def expected(situation: Situation, intent: Intent) -> Verdict:
         return Verdict.REFUSE
     conditions = [
         situation.mode in row.allowed_from,
-        not row.finished or situation.standby_finished,
+        not row.finished or not situation.unfinished,
         not row.stiff or not situation.safety_problem,
-        not row.stiff or not situation.unconfirmed_impedance,
+        not row.stiff or not situation.unconfirmed_impedance or situation.writing_impedance,
         not row.policy or situation.policy_loaded,
+        not row.rest or not situation.moving,
     ]
     if not all(conditions):
         return Verdict.REFUSE
+    if (row.stiff and situation.unconfirmed_impedance) or (row.rest and situation.settling):
+        return Verdict.WAIT
     return Verdict.SHUT_DOWN if row.result is None else Verdict.SWITCH
 
 
@@ -95,9 +119,9 @@ def test_every_situation_gets_the_verdict_of_the_table(intent: Intent) -> None:
         assert decision.verdict is expected(situation, intent), (situation, decision)
         target = TABLE[intent].result if decision.verdict is Verdict.SWITCH else None
         assert decision.mode is target
-        assert bool(decision.reason) == (decision.verdict is Verdict.REFUSE)
+        assert bool(decision.reason) == (decision.verdict in {Verdict.REFUSE, Verdict.WAIT})
         checked += 1
-    assert checked == (160 - 48 if intent is Intent.DAMP else 160)
+    assert checked == (960 - 288 if intent is Intent.DAMP else 960)
 
 
 def test_damp_leads_out_of_every_stiff_mode_even_while_a_fall_is_latched() -> None:
@@ -171,9 +195,19 @@ def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
             "Rejected QUIT: requires ZERO_TORQUE or DAMPING (currently STANDBY)",
         ),
         (
-            Situation(mode=Mode.STANDBY, standby_finished=True),
+            Situation(mode=Mode.STANDBY, unfinished=""),
             Intent.START_LOCOMOTION,
             "Rejected START_LOCOMOTION: no policy loaded",
+        ),
+        (  # what no waiting will change is said first
+            Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),
+            Intent.START_LOCOMOTION,
+            "Rejected START_LOCOMOTION: no policy loaded",
+        ),
+        (
+            Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),
+            Intent.START_REMOTE,
+            "Rejected START_REMOTE: requires STANDBY to be finished (still on its way)",
         ),
         (
             Situation(mode=Mode.DAMPING, safety_problem=BAD),
@@ -191,6 +225,27 @@ def test_refusals_say_what_is_required_and_what_is(
     situation: Situation, intent: Intent, reason: str
 ) -> None:
     assert decide(situation, intent).reason == reason
+
+
+def test_a_request_that_waits_says_for_what() -> None:
+    young = Situation(
+        mode=Mode.DAMPING, unconfirmed_impedance=WAITING, writing_impedance=True, settling=SETTLING
+    )
+    assert decide(young, Intent.LOAD) == Decision(Verdict.WAIT, reason=f"LOAD waits: {WAITING}")
+    said = f"ZERO_TORQUE waits: {SETTLING}"
+    assert decide(young, Intent.ZERO_TORQUE) == Decision(Verdict.WAIT, reason=said)
+    assert all(said.startswith(waits(intent)) for intent in [Intent.ZERO_TORQUE])
+
+
+def test_a_sinking_arm_is_made_limp_only_for_who_insists() -> None:
+    sinking = Situation(mode=Mode.DAMPING, moving=MOVING)
+    refused = decide(sinking, Intent.ZERO_TORQUE)
+    assert refused.verdict is Verdict.REFUSE
+    assert refused.reason.startswith("Rejected ZERO_TORQUE: left_elbow_pitch still moves")
+    assert "wait" in refused.reason
+    assert "'force'" in refused.reason
+    insisted = decide(sinking, Intent.FORCE_ZERO_TORQUE)
+    assert insisted == Decision(Verdict.SWITCH, Mode.ZERO_TORQUE)
 
 
 def test_a_refusal_after_a_fall_gives_its_cause_and_the_way_out() -> None:
@@ -216,5 +271,6 @@ def test_modes_are_numbered_as_in_the_message() -> None:
 
 def test_every_mode_has_its_intent_and_quit_has_no_mode() -> None:
     assert set(INTENT_OF_MODE) == set(Mode)
-    assert {MODE_OF_INTENT[INTENT_OF_MODE[mode]] for mode in Mode} == set(Mode)
+    assert all(MODE_OF_INTENT[INTENT_OF_MODE[mode]] is mode for mode in Mode)
+    assert MODE_OF_INTENT[Intent.FORCE_ZERO_TORQUE] is Mode.ZERO_TORQUE
     assert set(Intent) - set(MODE_OF_INTENT) == {Intent.QUIT}

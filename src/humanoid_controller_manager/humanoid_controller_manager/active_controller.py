@@ -10,7 +10,7 @@ import numpy as np
 
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.controller import HasRemark, Progress, ReportsProgress
+from humanoid_controller_manager.controller import Controller, Progress
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.slots import ControllerSlot, checked_slots, refusal_as_safe
 from humanoid_controller_manager.snapshot import Fall, Phase
@@ -18,6 +18,7 @@ from humanoid_controller_manager.snapshot import Fall, Phase
 NO_CONTROLLER: Final = "none"
 # A controller is somebody else's code: it may call exit(), which must not end the loop.
 PLUGIN_ERRORS: Final = (Exception, SystemExit)
+LARGEST_SWITCH_NUMBER: Final = (1 << 32) - 1  # the next one is 1
 CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
 
 logger = logging.getLogger(__name__)
@@ -64,8 +65,6 @@ class ActiveController:
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
         self._slot: ControllerSlot | None = None
-        self._reporting: ReportsProgress | None = None  # the same controller, if it reports
-        self._remarking: HasRemark | None = None  # the same, if it has remarks
         self._entered = 0.0
         self._candidate = JointCommand(len(hardware.joints))
         self.exchange_slots(slots)
@@ -129,20 +128,30 @@ class ActiveController:
             return
         problem, error = self._try(self._slot, tick, command)
         if problem:
-            self.fall_back(problem, tick, command, error)
+            self.fall_back(problem, tick, command, error, failed=self._slot)
 
     def note_fall(self, reason: str) -> None:
         """Count a fall although the controller in charge is the one fallen to: it stays."""
         self.fall = Fall(self.fall.number + 1 if self.fall else 1, reason)
 
     def fall_back(
-        self, reason: str, tick: Tick, command: JointCommand, error: BaseException | None = None
+        self,
+        reason: str,
+        tick: Tick,
+        command: JointCommand,
+        error: BaseException | None = None,
+        failed: ControllerSlot | None = None,
     ) -> None:
-        """Leave the controller in charge and fill `command` from its first fallback that works."""
+        """Leave the controller in charge and fill `command` from its first fallback that works.
+
+        One that has just `failed` is none.
+        """
         chain = (self._slot.fallbacks if self._slot else ()) or self._safe_chain
         slots = self._slots
         number = self.fall.number + 1 if self.fall else 1
         for slot in [slots[name] for name in chain if name in slots]:
+            if slot is failed:
+                continue
             failure = self._activate(slot, tick, command)
             problem = f"{slot.name}: {failure}" if failure else ""
             if not failure:
@@ -154,8 +163,7 @@ class ActiveController:
             reason, error = f"{reason}; {problem}", error or failure
         self.leave()
         self.phase = Phase.RUNNING
-        self.switch_number += 1
-        self._hardware.mode_changed(self.mode, self.switch_number)
+        self._count_switch()
         command.array.fill(0.0)
         self.fall = Fall(number, f"{reason}; no fallback left, every joint is limp", error)
 
@@ -196,14 +204,15 @@ class ActiveController:
 
     def _enter(self, slot: ControllerSlot, now: float, phase: Phase) -> None:
         self.leave()
-        controller = slot.controller
         self._slot = slot
-        self._reporting = controller if isinstance(controller, ReportsProgress) else None
-        self._remarking = controller if isinstance(controller, HasRemark) else None
         self.phase = phase
         self._entered = now
-        self.switch_number += 1
-        self._hardware.mode_changed(slot.controller.mode, self.switch_number)
+        self._count_switch()
+
+    def _count_switch(self) -> None:
+        # Messages have 32 bits for it, and 0 is that of a request.
+        self.switch_number = self.switch_number % LARGEST_SWITCH_NUMBER + 1
+        self._hardware.mode_changed(self.mode, self.switch_number)
 
     def leave(self) -> None:
         """Deactivate the controller in charge; nobody is in charge then."""
@@ -214,8 +223,14 @@ class ActiveController:
                 # It is out of charge whatever it says; the log is all that is left to do.
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
-        self._reporting = self._remarking = None
         self.progress, self.remark = None, ""
+
+    def _take_report(self, controller: Controller) -> None:
+        """Raises what the controller raises, TypeError for what is no report."""
+        progress, remark = controller.progress, controller.remark
+        if not (progress is None or isinstance(progress, Progress)) or not isinstance(remark, str):
+            raise TypeError(f"progress is {progress!r}, remark {remark!r}")
+        self.progress, self.remark = progress, remark
 
     def _try(
         self, slot: ControllerSlot, tick: Tick, command: JointCommand
@@ -225,10 +240,7 @@ class ActiveController:
         started = tick.clock()
         try:
             slot.controller.update(tick.state, candidate, tick.now, tick.period)
-            if self._reporting is not None:
-                self.progress = self._reporting.progress
-            if self._remarking is not None:
-                self.remark = self._remarking.remark
+            self._take_report(slot.controller)
         except PLUGIN_ERRORS as error:
             return f"{slot.name} failed: {error or type(error).__name__}", error
         elapsed = tick.clock() - started

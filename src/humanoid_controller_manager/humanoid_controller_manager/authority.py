@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.snapshot import Refusal
 from humanoid_controller_manager.switch_desk import Loop, SwitchDesk
 
 
@@ -15,7 +16,6 @@ class Asked(NamedTuple):
     ticket: int = 0
 
 
-@runtime_checkable
 class SwitchAuthority(Protocol):
     """Decides on switches; what it allows it passes on to the loop.
 
@@ -31,6 +31,10 @@ class SwitchAuthority(Protocol):
 
     def asked_for(self) -> str:
         """The controller a switch is on its way to; empty if none is."""
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The latest of a wish that was let wait before it went to the loop. From any thread."""
 
 
 class LoopAuthority:
@@ -52,3 +56,8 @@ class LoopAuthority:
         """See SwitchAuthority."""
         self._desk.settle(self._loop.snapshot)
         return self._desk.asked_for
+
+    @property
+    def refusal(self) -> None:
+        """See SwitchAuthority: none is let wait."""
+        return None

@@ -8,14 +8,25 @@ It may raise; the loop then writes the fallback's command in the same tick.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import Capability, JointCommand, JointState
+from humanoid_control_common.surface import (
+    COMMAND_INTERFACES,
+    Capability,
+    JointCommand,
+    JointState,
+)
+from humanoid_controller_manager.duties import Contract
+from humanoid_controller_manager.hardware import CapabilityArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +36,15 @@ class RobotFacts:
     joints: JointSet
     limits: JointLimits
     update_rate: float  # [Hz]
+    # How each command interface acts on each joint, shape (5, n); None: all act in every tick.
+    capabilities: CapabilityArray | None = None
+
+    def acts_per_tick(self, interface: str) -> NDArray[np.bool_]:
+        """On which joints the command `interface` acts in every tick, shape (n,)."""
+        if self.capabilities is None:
+            return np.ones(len(self.joints), dtype=np.bool_)
+        row = self.capabilities[COMMAND_INTERFACES.index(interface)]
+        return np.asarray(row == Capability.PER_TICK)
 
 
 class Progress(NamedTuple):
@@ -47,62 +67,63 @@ class ModeGains(NamedTuple):
     damping: float  # [Nm s/rad]
 
 
-class Controller(Protocol):
-    """A mode controller. `needs` names the interfaces it relies on and at which level."""
+class Controller(ABC):
+    """A mode controller.
 
-    @property
-    def Parameters(self) -> type[StrictModel]:  # noqa: N802 - a class attribute of the plugin
-        """The model its ROS parameters are checked against."""
+    The duties that are not abstract have defaults: a controller overrides those that it takes on.
+    Values are properties. See `duties` for what is refused when a class is loaded.
+    """
 
-    mode: ClassVar[Mode]
-    needs: ClassVar[Mapping[str, Capability]]
+    Parameters: ClassVar[type[StrictModel]]  # the model its ROS parameters are checked against
+    mode: ClassVar[Mode]  # that it implements
+    needs: ClassVar[Mapping[str, Capability]]  # the interfaces it relies on, and at which level
 
+    @abstractmethod
     def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
         """Take `parameters` (an instance of Parameters). Raises ConfigError."""
 
+    @abstractmethod
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """Start from the measured `state` and a copy of the `command` in force."""
 
+    @abstractmethod
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """Fill `command`, which holds what was written last (zeros at first). Times in [s]."""
 
     def on_deactivate(self) -> None:
         """Let go. The loop has another controller already."""
 
+    @property
+    def gains(self) -> ModeGains | None:
+        """The largest it commands by itself, from `on_configure` on; None if it can't know.
 
-@runtime_checkable
-class HasGains(Protocol):
-    """A controller whose gains are known before it runs: hardware that can't have them refuses."""
+        Hardware that can't have them refuses them before the controller runs.
+        """
+        return None
 
     @property
-    def gains(self) -> ModeGains:
-        """The largest it commands by itself, from `on_configure` on."""
-
-
-@runtime_checkable
-class ReportsProgress(Protocol):
-    """A controller with an end, such as the STANDBY sequence."""
-
-    @property
-    def progress(self) -> Progress:
-        """How far it has come."""
-
-
-@runtime_checkable
-class HasRemark(Protocol):
-    """A controller with something to tell the operator, such as that nobody commands it."""
+    def progress(self) -> Progress | None:
+        """How far it has come, if it has an end. Read after `update`, in the loop's thread."""
+        return None
 
     @property
     def remark(self) -> str:
-        """Empty if there is nothing; a WARN on /diagnostics else. The same words each time."""
+        """Something to tell the operator, such as that no program commands it; empty if nothing.
+
+        A WARN on /diagnostics. The same words each time. Read after `update`, in the loop's thread.
+        """
+        return ""
 
 
-class Broadcaster(Protocol):
+class Broadcaster(ABC):
     """A plugin that only publishes: its ROS side listens to snapshots, the loop ignores it."""
 
-    @property
-    def Parameters(self) -> type[StrictModel]:  # noqa: N802 - a class attribute of the plugin
-        """The model its ROS parameters are checked against."""
+    Parameters: ClassVar[type[StrictModel]]  # the model its ROS parameters are checked against
 
+    @abstractmethod
     def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
         """Take `parameters` (an instance of Parameters). Raises ConfigError."""
+
+
+CONTROLLER_CONTRACT: Final = Contract(Controller)
+BROADCASTER_CONTRACT: Final = Contract(Broadcaster)

@@ -55,6 +55,10 @@ class ControllerSide:
             self.executor.add_node(self.host.node)
         return listener
 
+    def has(self, node: object) -> bool:
+        """See Side."""
+        return node is self.host.node
+
     def close(self) -> None:
         """See Side."""
         self.executor.remove_node(self.host.node)

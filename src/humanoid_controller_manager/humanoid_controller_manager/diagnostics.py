@@ -9,12 +9,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_controller_manager.hardware import Diagnoses, HardwareInfo
+from humanoid_controller_manager.hardware import HardwareComponent, HardwareInfo
+from humanoid_controller_manager.hardware_member import COMPONENT_ERRORS
 from humanoid_controller_manager.loop import ControlLoop
-from humanoid_controller_manager.loop_diagnoses import hardware, limits, mode, timing, watchdogs
+from humanoid_controller_manager.loop_diagnoses import (
+    hardware,
+    limits,
+    mode,
+    timing,
+    watchdogs,
+    without_effect,
+)
 from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.snapshot import Snapshot
 
-SHORTEST: Final = 0.1  # [s] between two reports, however often something changes
+SHORTEST: Final = 0.1  # [s] between two reports of a change, however often something changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +41,31 @@ class Diagnostician:
     """Reports on the loop and its hardware. All methods are for one thread, not the loop's.
 
     What is bad while it goes on (overruns, limited commands) is judged since the report before.
+
+    Args:
+        overwritten: counts the snapshots that were never published.
     """
 
     def __init__(
         self,
         loop: ControlLoop,
         runner: LoopRunner,
+        overwritten: Callable[[], int],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._loop, self._runner, self._monotonic = loop, runner, monotonic
+        self._overwritten = overwritten
         self._before = Progress()
         self._limited = loop.limits.counts.copy()
-        self._levels: tuple[object, ...] = ()
-        self._reported = -math.inf  # [s]
+        self._in_vain = loop.without_effect.counts.copy()
+        self._told: tuple[object, ...] = ()  # what the latest report told
+        self._change_told = -math.inf  # [s] when a report told of a change last
 
-    def changed(self) -> bool:
-        """Whether something has become better or worse that is worth a report of its own."""
-        if self._monotonic() - self._reported < SHORTEST:
-            return False
-        snapshot = self._loop.snapshot
-        levels = tuple(report.level for report in snapshot.reports)
-        fall = snapshot.fall and snapshot.fall.number
-        before, self._levels = self._levels, (levels, fall, snapshot.remark)
-        return before != self._levels
+    def due(self) -> float | None:
+        """How long [s] a report of its own has to wait; None if nothing became better or worse."""
+        if _worth_telling(self._loop.snapshot) == self._told:
+            return None
+        return max(0.0, self._change_told + SHORTEST - self._monotonic())
 
     def report(self) -> list[Diagnosis]:
         """One diagnosis each of the loop's parts, of all components, and what they tell more."""
@@ -62,13 +73,16 @@ class Diagnostician:
         overruns, fall = self._runner.statistics.overruns, snapshot.fall
         number = fall.number if fall else 0
         into = snapshot.switch_number if number != before.fall else before.fallen_into
-        self._reported = now = self._monotonic()
+        now, state = self._monotonic(), _worth_telling(snapshot)
+        if state != self._told:
+            self._told, self._change_told = state, now
         ticked_at = now if snapshot.tick != before.ticks else before.ticked_at
         self._before = Progress(snapshot.tick, ticked_at, overruns, number, into)
         return [
-            timing(self._runner, overruns - before.overruns, now - ticked_at),
+            timing(self._runner, overruns - before.overruns, now - ticked_at, self._overwritten()),
             mode(snapshot, fallen=snapshot.switch_number == into),
             self._limits(),
+            self._without_effect(),
             *(hardware(report) for report in snapshot.reports),
             watchdogs(self._loop.hardware.members),
             *self._details(),
@@ -79,19 +93,29 @@ class Diagnostician:
         self._limited = counts
         return limits(counts, counts - before, self._loop.hardware.joints.names)
 
+    def _without_effect(self) -> Diagnosis:
+        counts, before = self._loop.without_effect.counts.copy(), self._in_vain
+        self._in_vain = counts
+        return without_effect(counts, counts - before, self._loop.hardware.joints.names)
+
     def _details(self) -> list[Diagnosis]:
         return [
             diagnosis
             for member in self._loop.hardware.members
-            if isinstance(member.component, Diagnoses)
             for diagnosis in _asked(member.component, member.info)
         ]
 
 
-def _asked(component: Diagnoses, info: HardwareInfo) -> Sequence[Diagnosis]:
+def _worth_telling(snapshot: Snapshot) -> tuple[object, ...]:
+    """What is worth a report of its own when it changes."""
+    levels = tuple(report.level for report in snapshot.reports)
+    return levels, snapshot.fall and snapshot.fall.number, snapshot.remark
+
+
+def _asked(component: HardwareComponent, info: HardwareInfo) -> Sequence[Diagnosis]:
     """What a component says. Its mistake must not end the process that it runs in."""
     try:
         return component.diagnose()
-    except Exception as error:
+    except COMPONENT_ERRORS as error:
         text = f"diagnose failed: {error!r}"
         return [Diagnosis(f"bus: {info.name}", DiagnosisLevel.ERROR, text, source=info.name)]

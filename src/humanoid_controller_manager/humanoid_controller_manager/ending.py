@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from humanoid_control_common.errors import ControllerError
-from humanoid_controller_manager.hardware import SaysHowItEnds
 from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.loop import ControlLoop
 
@@ -18,14 +17,6 @@ class Ending:
 
     failure: str  # what may still be powered, and why; empty if all joints are without torque
     in_order: tuple[str, ...]  # what each component that left in order has made sure of
-
-
-@runtime_checkable
-class ToldOfTheEnd(Protocol):
-    """A companion that wants to know how the hardware was left."""
-
-    def ended(self, ending: Ending) -> None:
-        """Called once, by the executor's thread, which executes nothing any more."""
 
 
 class Stoppable(Protocol):
@@ -53,12 +44,7 @@ def end_of(manager: Stoppable) -> Ending:
 def _in_order(members: Iterable[Member], failures: Sequence[str] = ()) -> tuple[str, ...]:
     """The components that no failure begins with."""
     return tuple(
-        f"{member.info.name} ({_check(member)})"
+        f"{member.info.name} ({member.component.exit_check})"
         for member in members
         if not any(said.startswith(f"{member.info.name}: ") for said in failures)
     )
-
-
-def _check(member: Member) -> str:
-    component = member.component
-    return component.exit_check if isinstance(component, SaysHowItEnds) else "deactivated"

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_common.flight_file import FOLDER, FlightFile, boot_id, create, process_start
+from humanoid_control_common.flight_file import (
+    FOLDER,
+    FlightFile,
+    boot_id,
+    create,
+    own_domain,
+    process_start,
+)
 from humanoid_control_common.flight_layout import (
     CONTROLLER,
     EventKind,
@@ -20,7 +27,7 @@ from humanoid_control_common.flight_layout import (
 )
 from humanoid_control_common.flight_ring import EventWriter, report_text
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controller_manager.hardware import CountsOnTheBus
+from humanoid_controller_manager.hardware_member import COMPONENT_ERRORS
 from humanoid_controller_manager.limits import Limited
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.runner import LoopRunner
@@ -36,16 +43,25 @@ logger = logging.getLogger(__name__)
 
 
 def flight_recorder(
-    loop: ControlLoop, runner: LoopRunner, update_rate: float, urdf: str, folder: Path = FOLDER
+    loop: ControlLoop,
+    runner: LoopRunner,
+    update_rate: float,
+    urdf: str,
+    folder: Path = FOLDER,
+    *,
+    backend: str = "",
 ) -> FlightRecorder | None:
     """The recorder of `loop`; None, and a warning, where there is no memory for one.
 
-    The hardware is configured. The robot goes on without: nothing depends on it.
+    The hardware is configured; `backend` is what moves the joints, as the bring-up calls it. The
+    robot goes on without: nothing depends on it.
     """
     facts = FlightFacts(
         pid=os.getpid(),
         process_start=process_start(os.getpid()),
         boot_id=boot_id(),
+        domain=own_domain(),
+        backend=backend,
         update_rate=update_rate,
         wall_period=runner.wall_period,
         seconds=SECONDS,
@@ -54,7 +70,6 @@ def flight_recorder(
         counters=tuple(
             f"{member.info.name}: {name}"
             for member in loop.hardware.members
-            if isinstance(member.component, CountsOnTheBus)
             for name in member.component.counter_names
         ),
         limited=tuple(kind.name.lower() for kind in Limited),
@@ -83,9 +98,7 @@ class FlightRecorder:
         self._statistics = runner.statistics
         self._limited = loop.limits.counts
         self._counting = [
-            member.component
-            for member in loop.hardware.members
-            if isinstance(member.component, CountsOnTheBus)
+            member.component for member in loop.hardware.members if "bus_counts" in member.duties
         ]
         self._memory = file.memory
         self._words = file.words
@@ -110,7 +123,7 @@ class FlightRecorder:
             return
         try:
             self._write(snapshot)
-        except Exception:  # a component may fail to count
+        except COMPONENT_ERRORS:  # a component may fail to count
             self._broken = True
             logger.exception("the flight recorder failed: nothing is recorded any more")
 

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
-from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo, uniform_capabilities
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.block_parameters import complete
+from humanoid_controller_manager.hardware import (
+    CapabilityArray,
+    HardwareComponent,
+    HardwareInfo,
+)
+from humanoid_controller_manager.mode_gains import MODE_GAINS
+from humanoid_controller_manager.simulated_servos import SimulatedServos
 
 
-class GenericSystem:
-    """Joints without dynamics: a stiff joint is where it is told to be, a soft one stays.
+class GenericSystem(HardwareComponent):
+    """Joints that obey the MIT law, without mass: a stiff joint moves where it is told at once.
 
-    Velocity and effort mirror the commands of stiff joints, effort the feed-forward of all. Joints
-    start at the `initial_value` of their position state interface, 0 if none is given.
-    Takes no block parameters.
+    It is measured at its target, with the target's velocity; a soft joint stays, at rest. The
+    effort is what the law asks for of the joint as it was measured before, within its limit:
+
+        stiffness (position_cmd - position) + damping (velocity_cmd - velocity) + effort_cmd
+
+    Joints start at the `initial_value` of their position state interface, 0 if none is given. What
+    of a command acts is as `SimulatedServos` says; other parameters there are none.
     """
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError for parameters it doesn't know."""
-        if info.parameters:
-            unknown = ", ".join(sorted(info.parameters))
-            raise ConfigError(f"{info.name}: unknown parameter {unknown}; mock hardware takes none")
+        where = f"<ros2_control name='{info.name}'>"
+        complete(info.parameters, (), dict.fromkeys(MODE_GAINS, ""), where)
         self._report = SafetyReport(info.name)
-        self._capabilities = uniform_capabilities(len(info.joints), Capability.PER_TICK)
+        self._servos = SimulatedServos(info)
         self._effort_limit = info.limits.effort
         self._position = np.array([joint.initial_position or 0.0 for joint in info.joints])
         self._velocity = np.zeros(len(info.joints))
         self._effort = np.zeros(len(info.joints))
+        self._lead = np.zeros(len(info.joints))  # [rad, rad/s] of the target
 
     def on_activate(self, state: JointState) -> None:
         """See HardwareComponent."""
@@ -37,23 +48,44 @@ class GenericSystem:
 
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent."""
+        self._servos.read()
         state.position[:] = self._position
         state.velocity[:] = self._velocity
         state.effort[:] = self._effort
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """See HardwareComponent."""
-        stiff = command.stiffness > 0.0
-        np.copyto(self._position, command.position, where=stiff)
-        np.multiply(command.velocity, stiff, out=self._velocity)
-        self._effort[:] = command.effort
+        acting = self._servos.acting(command, self._position)
+        effort, lead, limit = self._effort, self._lead, self._effort_limit
+        np.subtract(acting.position, self._position, out=lead)
+        np.multiply(acting.stiffness, lead, out=effort)
+        np.subtract(acting.velocity, self._velocity, out=lead)
+        np.multiply(acting.damping, lead, out=lead)
+        np.add(effort, lead, out=effort)
+        np.add(effort, acting.effort, out=effort)
+        np.clip(effort, -limit, limit, out=effort)
+        stiff = acting.stiffness > 0.0
+        np.copyto(self._position, acting.position, where=stiff)
+        np.multiply(acting.velocity, stiff, out=self._velocity)
 
     def on_deactivate(self) -> None:
         """See HardwareComponent."""
 
     def capabilities(self) -> CapabilityArray:
-        """See HardwareComponent: all five interfaces act per tick."""
-        return self._capabilities
+        """See HardwareComponent."""
+        return self._servos.capabilities
+
+    def mode_changed(self, mode: Mode, switch_number: int) -> None:
+        """See HardwareComponent."""
+        self._servos.mode_changed(mode)
+
+    def impedance_confirmed(self) -> bool:
+        """See HardwareComponent."""
+        return self._servos.confirmed
+
+    def realized_stiffness(self) -> FloatArray | None:
+        """See HardwareComponent."""
+        return self._servos.realized_stiffness
 
     def effort_limit(self, position: FloatArray) -> FloatArray:
         """See HardwareComponent: the URDF's limits."""

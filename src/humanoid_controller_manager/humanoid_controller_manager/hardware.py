@@ -9,9 +9,10 @@ Duties per tick: `read` and `write` don't block, log or allocate much.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability, JointCommand, JointState
+from humanoid_controller_manager.duties import Contract
 
 CapabilityArray = NDArray[np.int8]
 
@@ -52,46 +54,56 @@ class HardwareInfo:
         return JointSet(tuple(joint.name for joint in self.joints))
 
 
-class HardwareComponent(Protocol):
-    """What the loop asks of a component. Arrays have one entry per joint of the block."""
+class HardwareComponent(ABC):
+    """What the loop asks of a component. Arrays have one entry per joint of the block.
 
+    The duties below `safety` have defaults: a component overrides those that it takes on. Which it
+    does is decided from its class when it is loaded, see `duties`. Values are properties.
+    """
+
+    @abstractmethod
     def on_configure(self, info: HardwareInfo) -> None:
         """Check the configuration and prepare, touching nothing that moves. Raises ConfigError."""
 
+    @abstractmethod
     def on_activate(self, state: JointState) -> None:
         """Bring the joints up and fill `state` with what was measured. Raises HardwareError."""
 
+    @abstractmethod
     def read(self, state: JointState, now: float, period: float) -> None:
         """Fill `state` with the latest measurement. Times in [s]. Raises HardwareError."""
 
+    @abstractmethod
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """Hand `command` to the actuators. Times in [s]. Raises HardwareError."""
 
+    @abstractmethod
     def on_deactivate(self) -> None:
         """Leave every joint without torque, trying all before raising HardwareError."""
 
+    @abstractmethod
     def capabilities(self) -> CapabilityArray:
         """How each command interface acts on each joint: Capability values, shape (5, n)."""
 
+    @abstractmethod
     def effort_limit(self, position: FloatArray) -> FloatArray:
         """Largest effort [Nm] of each joint at `position` [rad], shape (n,).
 
         The same array as before only if nothing in it changed.
         """
 
+    @abstractmethod
     def safety(self) -> SafetyReport:
         """What is observed now; the same object as before when nothing changed."""
 
-
-@runtime_checkable
-class ConfirmsImpedance(Protocol):
-    """A component whose gains are set per mode and must be confirmed before they are relied on."""
+    # Gains that are set per mode and must be confirmed before they are relied on: all or none.
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Told on every switch, between two ticks."""
 
     def impedance_confirmed(self) -> bool:
         """Whether the drives hold the gains of the mode and number told last."""
+        return True
 
     def realized_stiffness(self) -> FloatArray | None:
         """Stiffness [Nm/rad] of each joint that acts whatever the command says, shape (n,).
@@ -99,26 +111,20 @@ class ConfirmsImpedance(Protocol):
         NaN where the command's acts, None while nothing is known. The same array as before only if
         nothing in it changed.
         """
+        return None
 
-
-@runtime_checkable
-class OwnsIdleTime(Protocol):
-    """A component that works on its bus between two ticks. One at most; it is activated last.
-
-    It drives its bus by itself from `on_activate` until the loop's first `read` takes over, so that
-    the bus never stands still. Times in [s] of `time.perf_counter`.
-    """
+    # Work on the bus between two ticks: both or none. One component at most; it is activated last.
+    # It drives its bus by itself from `on_activate` until the loop's first `read` takes over, so
+    # that the bus never stands still.
 
     def idle_until(self, deadline: float) -> None:
-        """Work, then return at `deadline`: the loop's thread has nothing else to do until then."""
+        """Work, then return at `deadline` [s, perf_counter]: the loop has nothing else to do."""
 
     def tick_correction(self) -> float:
         """How much later [s] the next tick is to come so that it keeps in phase with the bus."""
+        return 0.0
 
-
-@runtime_checkable
-class ChecksGains(Protocol):
-    """A component whose actuators can't have any gains."""
+    # What actuators can and can't do.
 
     def check_gains(self, stiffness: float, damping: float, where: str) -> None:
         """Refuse a mode's gains [Nm/rad, Nm s/rad] that a joint can't realize.
@@ -126,96 +132,85 @@ class ChecksGains(Protocol):
         Raises ConfigError that begins with `where`, which says whose gains they are.
         """
 
+    def watchdog_times(self) -> FloatArray | None:
+        """After how long [s] each joint's own actuator lets go, shape (n,); infinite: never.
 
-@runtime_checkable
-class ResetsFaults(Protocol):
-    """A component whose faults are reset on request, between two ticks."""
+        None: there is no actuator. Once active, what the actuators have confirmed. May be called by
+        any thread.
+        """
+        return None
+
+    @property
+    def exit_check(self) -> str:
+        """What `on_deactivate` has made sure of when it raises nothing, in words."""
+        return "deactivated"
+
+    # What the component is told.
 
     def reset_faults(self) -> None:
-        """Start resetting; `safety` tells when the faults are gone."""
-
-
-@runtime_checkable
-class MindsTheLoop(Protocol):
-    """A component that takes it for a failure when the loop stops coming round."""
+        """Start resetting, between two ticks; `safety` tells when the faults are gone."""
 
     def loop_ended(self) -> None:
-        """Told that it is the end, before the first component is deactivated."""
+        """Told that the loop comes round no more, before the first component is deactivated."""
 
+    def joint_states_published(self, published: float, measured: float) -> None:
+        """Told that the joint states of a tick went out at `published`, read at `measured`.
 
-@runtime_checkable
-class Diagnoses(Protocol):
-    """A component that can say more about its bus and its joints than its safety report does."""
+        Both [s] of the monotonic clock (`time.monotonic`, `time.perf_counter`). Called by the
+        publisher's thread after each publication: quick, and it waits for nothing.
+        """
+
+    # What the component tells.
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """How "bus: NAME" and each "joint: NAME" are doing now.
 
         Called about once a second, by another thread than the loop's, one at a time: it only reads
-        whole values and waits for nobody.
+        whole values and waits for nothing.
         """
-
-
-@runtime_checkable
-class HasWatchdog(Protocol):
-    """A component whose actuators may let go by themselves when this computer says nothing."""
-
-    def watchdog_times(self) -> FloatArray:
-        """After how long [s] each joint's own actuator lets go, shape (n,); infinite: never.
-
-        Once active, what the actuators have confirmed. May be called by any thread.
-        """
-
-
-@runtime_checkable
-class SaysHowItEnds(Protocol):
-    """A component that can say what its exit makes sure of."""
-
-    @property
-    def exit_check(self) -> str:
-        """What `on_deactivate` has read back when it raises nothing, in words."""
-
-
-@runtime_checkable
-class CountsOnTheBus(Protocol):
-    """A component that counts what its bus does, for the flight recorder: in every tick."""
+        return ()
 
     @property
     def counter_names(self) -> tuple[str, ...]:
-        """What is counted; known once configured, and always the same."""
+        """What `bus_counts` counts; known once configured, and always the same. Both or none."""
+        return ()
 
     def bus_counts(self) -> Sequence[int]:
-        """The counts, in the order of their names. Called in the loop's thread: cheap."""
-
-
-@runtime_checkable
-class TellsSampleAge(Protocol):
-    """A component whose measurements may be older than `read`: a bus that lost them, say."""
+        """What the bus did, for the flight recorder. Called in every tick: cheap."""
+        return ()
 
     @property
     def sample_age(self) -> float:
-        """How old [s] the oldest measurement was that the last `read` gave. Never raises."""
+        """How old [s] the oldest measurement was that the last `read` gave."""
+        return 0.0
 
-
-@runtime_checkable
-class ProvidesTime(Protocol):
-    """A simulator: its time is the loop's time, `write` advances it by one period."""
+    # A simulator: its time is the loop's time, `write` advances it by one period.
 
     @property
     def time(self) -> float:
-        """Simulated time [s]."""
+        """Simulated time [s]. With `real_time_factor`: both or none."""
+        return 0.0
 
     @property
     def real_time_factor(self) -> float:
         """Simulated seconds per second; 0 = as fast as possible."""
-
-
-@runtime_checkable
-class Teleports(Protocol):
-    """A simulator that can put its joints somewhere else at once: no joint has moved then."""
+        return 1.0
 
     @property
     def teleports(self) -> int:
-        """How often it has done so."""
+        """How often joints were measured elsewhere at once, by a simulator or found turns."""
+        return 0
+
+
+HARDWARE_CONTRACT: Final = Contract(
+    HardwareComponent,
+    (
+        frozenset({"mode_changed", "impedance_confirmed", "realized_stiffness"}),
+        frozenset({"idle_until", "tick_correction"}),
+        frozenset({"counter_names", "bus_counts"}),
+        frozenset({"time", "real_time_factor"}),
+    ),
+)
 
 
 def uniform_capabilities(joint_count: int, level: Capability) -> CapabilityArray:

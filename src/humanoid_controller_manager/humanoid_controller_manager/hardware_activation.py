@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_controller_manager.hardware_member import Member
+from humanoid_controller_manager.hardware_member import COMPONENT_ERRORS, Member
 
 
 def activate_member(member: Member) -> None:
@@ -14,7 +14,7 @@ def activate_member(member: Member) -> None:
         member.component.on_activate(member.state)
         member.failures.clear()
         member.report = member.component.safety()
-    except Exception as error:
+    except COMPONENT_ERRORS as error:
         raise HardwareError(f"{member.info.name}: {error}") from error
 
 
@@ -24,7 +24,7 @@ def deactivate_members(members: Sequence[Member]) -> list[HardwareError]:
     for member in reversed(members):
         try:
             member.component.on_deactivate()
-        except Exception as error:
+        except COMPONENT_ERRORS as error:
             failure = HardwareError(f"{member.info.name}: {error}")
             failure.__cause__ = error
             failures.append(failure)

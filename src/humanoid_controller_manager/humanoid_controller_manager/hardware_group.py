@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.joints import FloatArray, JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability, JointCommand, JointState
-from humanoid_controller_manager.hardware import (
-    ChecksGains,
-    ConfirmsImpedance,
-    OwnsIdleTime,
-    ProvidesTime,
-    ResetsFaults,
-    Teleports,
-)
 from humanoid_controller_manager.hardware_activation import activate_member, deactivate_members
-from humanoid_controller_manager.hardware_member import Fault, Member
+from humanoid_controller_manager.hardware_member import (
+    COMPONENT_ERRORS,
+    Fault,
+    Member,
+    block_named,
+    finite_number,
+)
+from humanoid_controller_manager.mode_gains import mode_gains
 from humanoid_controller_manager.timing import sleep_until
+
+STIFFNESS: Final = COMMAND_INTERFACES.index("stiffness")
 
 
 class HardwareGroup:
@@ -34,12 +37,18 @@ class HardwareGroup:
     def __init__(self, joints: JointSet, members: Sequence[Member]) -> None:
         self.joints = joints
         self.members = tuple(members)
+        # Of the joints with gains per mode, as configured: (modes, 2, n); NaN where not known.
+        self.mode_gains = np.full((len(Mode), 2, len(joints)), np.nan)
         self.capabilities = np.zeros((len(COMMAND_INTERFACES), len(joints)), dtype=np.int8)
         self.reports: tuple[SafetyReport, ...] = ()
         self.fault: Fault | None = None  # the latest, also when it is gone again
-        self.time_source: ProvidesTime | None = None  # the simulator among them, once configured
+        self.time = 0.0  # [s], as simulated; read last by `read_time`
+        self.real_time_factor = 1.0  # simulated seconds per second; 0: as fast as possible
+        self._clock: Member | None = None  # the simulator among them, once configured
         self._confirming: list[Member] = []
-        self._teleporting: list[Teleports] = []
+        self._teleporting: list[Member] = []
+        self._aging: list[Member] = []
+        self._listening: list[Member] = []
         self._idle_owner: Member | None = None
         self._told = Mode.ZERO_TORQUE, 0  # mode and switch number in force
         # One component that serves all joints in order needs no copies.
@@ -58,27 +67,62 @@ class HardwareGroup:
         Raises ConfigError of the first that refuses, and if two provide time or own the idle time.
         """
         for member in self.members:
-            member.component.on_configure(member.info)
+            member.configure()
             self.capabilities[:, member.rows] = member.component.capabilities()
-        self._confirming = [m for m in self.members if isinstance(m.component, ConfirmsImpedance)]
-        self._teleporting = [
-            m.component for m in self.members if isinstance(m.component, Teleports)
-        ]
-        clocks = [m.component for m in self.members if isinstance(m.component, ProvidesTime)]
+            self._take_mode_gains(member)
+        confirming = self._with("impedance_confirmed")
+        # Where gains act in every tick there is nothing to wait for.
+        self._confirming = [m for m in confirming if self._per_mode(m).any()]
+        self._teleporting = self._with("teleports")
+        self._aging = self._with("sample_age")
+        self._listening = self._with("joint_states_published")
+        clocks = self._with("time")
         if len(clocks) > 1:
             raise ConfigError("more than one hardware component simulates time")
-        self.time_source = clocks[0] if clocks else None
-        owners = [m for m in self.members if isinstance(m.component, OwnsIdleTime)]
+        self._clock = clocks[0] if clocks else None
+        if self._clock is not None:
+            self.real_time_factor = _real_time_factor(self._clock)
+        owners = self._with("idle_until")
         if len(owners) > 1:
             names = ", ".join(member.info.name for member in owners)
             raise ConfigError(f"more than one hardware component works between ticks: {names}")
         self._idle_owner = owners[0] if owners else None
 
-    def check_gains(self, stiffness: float, damping: float, where: str) -> None:
-        """Raises ConfigError if a configured component can't realize these gains of a mode."""
+    def _with(self, duty: str) -> list[Member]:
+        """The members that take `duty` on."""
+        return [member for member in self.members if duty in member.duties]
+
+    def _per_mode(self, member: Member) -> NDArray[np.bool_]:
+        """Which joints of the whole robot are `member`'s and have gains per mode, shape (n,)."""
+        mine = np.zeros(len(self.joints), dtype=np.bool_)
+        mine[member.rows] = True
+        per_mode: NDArray[np.bool_] = self.capabilities[STIFFNESS] == Capability.PER_MODE
+        return mine & per_mode
+
+    def _take_mode_gains(self, member: Member) -> None:
+        """Note what its joints with gains per mode are to have. Raises ConfigError."""
+        where = f"<ros2_control name='{member.info.name}'>"
+        gains = mode_gains(member.info.parameters, where)
+        if gains is not None:
+            self.mode_gains[:, :, self._per_mode(member)] = gains[:, :, np.newaxis]
+
+    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
+        """Raises ConfigError if these gains of a mode can't be had on all joints.
+
+        A component can't realize them, or its joints are given others in that mode.
+        """
         for member in self.members:
-            if isinstance(member.component, ChecksGains):
-                member.component.check_gains(stiffness, damping, where)
+            member.component.check_gains(stiffness, damping, where)
+        given = self.mode_gains[mode]
+        differs = np.isfinite(given[0]) & (given != [[stiffness], [damping]]).any(axis=0)
+        if differs.any():
+            other = given[:, np.flatnonzero(differs)[0]]
+            raise ConfigError(
+                f"{where}: stiffness {stiffness:g}, damping {damping:g}, but in {mode.name} the "
+                f"impedance manager gives stiffness {other[0]:g}, damping {other[1]:g} (mode_kp "
+                f"and mode_kd, value {mode.value}) to {self.joints.named(differs)}, which take "
+                "their gains from there alone: make them equal"
+            )
 
     def activate(self, state: JointState) -> None:
         """Activate every component and fill `state`; whole or not at all.
@@ -105,7 +149,7 @@ class HardwareGroup:
     def deactivate(self) -> None:
         """Deactivate every component, trying all. Raises ExceptionGroup of what failed."""
         for member in self.members:
-            member.loop_ended()
+            member.guarded("loop_ended")
         failures = deactivate_members(self._activation_order())
         if failures:
             raise ExceptionGroup("joints may still be powered", failures)
@@ -130,9 +174,41 @@ class HardwareGroup:
         return "; ".join(f"{m.info.name}: {m.failures['read']}" for m in failed) if failed else ""
 
     @property
-    def teleports(self) -> int:
+    def simulates_time(self) -> bool:
+        """Whether a component, a simulator, provides the loop's time."""
+        return self._clock is not None
+
+    def read_time(self) -> None:
+        """Read the simulated time; it stands still while the simulator fails to tell it."""
+        if self._clock is not None:
+            self.time = self._clock.number("time", self.time)
+
+    @property
+    def teleports(self) -> float:
         """How often a simulator put joints somewhere else."""
-        return sum(c.teleports for c in self._teleporting) if self._teleporting else 0
+        if not self._teleporting:
+            return 0
+        for member in self._teleporting:
+            member.teleports = member.number("teleports", member.teleports)
+        return sum(member.teleports for member in self._teleporting)
+
+    @property
+    def sample_age(self) -> float:
+        """How old [s] the oldest measurement is that `read` gave last.
+
+        A component that fails to tell gets no allowance for old measurements.
+        """
+        if not self._aging:
+            return 0.0
+        return max(member.number("sample_age", 0.0) for member in self._aging)
+
+    def joint_states_published(self, published: float, measured: float) -> None:
+        """Tell the components that a tick's joint states went out, see HardwareComponent.
+
+        Called by the publisher's thread.
+        """
+        for member in self._listening:
+            member.told_of_publication(published, measured)
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """Hand each component its part of `command`."""
@@ -143,6 +219,7 @@ class HardwareGroup:
                 command.array.take(member.rows, 1, member.command.array, "clip")
                 part = member.command
             member.guarded("write", part, now, period)
+        self.read_time()
 
     def refresh_reports(self) -> bool:
         """Take every safety report and what failed in this tick. Whether any changed."""
@@ -216,8 +293,7 @@ class HardwareGroup:
     def reset_faults(self) -> None:
         """Ask every component that can to reset its faults; tell those that missed it the mode."""
         for member in self.members:
-            if isinstance(member.component, ResetsFaults):
-                member.guarded("reset_faults")
+            member.guarded("reset_faults")
         for member in self._confirming:
             if "mode_changed" in member.failures:
                 member.guarded("mode_changed", *self._told)
@@ -242,3 +318,15 @@ class HardwareGroup:
                 joints = self.joints.named(row < level)
                 problems.append(f"{interface} {level.name.lower()} not offered by {joints}")
         return "; ".join(problems)
+
+
+def _real_time_factor(clock: Member) -> float:
+    """Simulated seconds per second. Raises ConfigError."""
+    where = f"{block_named(clock.info)}: real_time_factor"
+    try:
+        factor = finite_number(clock.component, "real_time_factor")
+    except COMPONENT_ERRORS as error:
+        raise ConfigError(f"{where}: {error!r}") from error
+    if factor < 0.0:
+        raise ConfigError(f"{where}: found {factor:g}, expected 0 or more")
+    return factor

@@ -12,8 +12,7 @@ from typing import Protocol, TypeVar
 
 from humanoid_control_common.errors import ControllerError
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.hardware import ChecksGains
-from humanoid_controller_manager.loading import configured_instance, import_controller
+from humanoid_controller_manager.loading import ChecksGains, configured_instance, import_controller
 from humanoid_controller_manager.parameters import ControllerEntry
 from humanoid_controller_manager.registry import Configured, Record, Registry, Side, State
 from humanoid_controller_manager.slots import ControllerSlot

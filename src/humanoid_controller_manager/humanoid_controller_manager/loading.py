@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability
-from humanoid_controller_manager.controller import HasGains, RobotFacts
-from humanoid_controller_manager.hardware import ChecksGains
+from humanoid_controller_manager.controller import (
+    BROADCASTER_CONTRACT,
+    CONTROLLER_CONTRACT,
+    Broadcaster,
+    Controller,
+    RobotFacts,
+)
+from humanoid_controller_manager.duties import Contract, refuse_hidden
 from humanoid_controller_manager.parameters import parse
 from humanoid_controller_manager.plugins import CONTROLLERS, ROS_SIDES, find_plugin, require_plugin
+
+logger = logging.getLogger(__name__)
+
+
+class ChecksGains(Protocol):
+    """The hardware, asked whether its joints can have the gains of a mode."""
+
+    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
+        """See HardwareGroup. Raises ConfigError."""
 
 
 def import_controller(name: str, plugin_type: str) -> Any:
@@ -21,29 +37,43 @@ def import_controller(name: str, plugin_type: str) -> Any:
     Raises ConfigError for an unknown plugin, one that can't be imported, and what is no controller.
     """
     plugin = require_plugin(CONTROLLERS, plugin_type, f"controller '{name}'")
-    problem = _problem_of(plugin)
-    if problem:
-        raise ConfigError(f"controller '{name}': plugin '{plugin_type}' {problem}")
+    _checked(plugin, f"controller '{name}': plugin '{plugin_type}'")
     find_plugin(ROS_SIDES, plugin_type)
     return plugin
 
 
-def _problem_of(plugin: Any) -> str:
-    """Why a class is no controller, which the loop would find out too late; empty if it is one."""
-    expected = ["Parameters", "on_configure"]
-    if hasattr(plugin, "mode"):
-        expected += ["needs", "on_activate", "update", "on_deactivate"]
+def _checked(plugin: Any, where: str) -> None:
+    """Raises ConfigError for a class the loop can't rely on."""
+    contract = _contract_of(plugin)
+    duties = contract.taken_on(plugin, where)
+    broadcasts = contract is BROADCASTER_CONTRACT
+    expected = ["Parameters"] if broadcasts else ["Parameters", "mode", "needs"]
     lacking = [name for name in expected if not hasattr(plugin, name)]
     if lacking:
-        return f"has no {', '.join(lacking)}"
-    mode, needs = getattr(plugin, "mode", None), getattr(plugin, "needs", {})
-    if not isinstance(mode, Mode | None):
-        return f"is of mode {mode!r}, expected a Mode"
-    known = isinstance(needs, Mapping) and all(
+        raise ConfigError(f"{where} has no {', '.join(lacking)}")
+    if broadcasts:
+        if hasattr(plugin, "mode"):
+            raise ConfigError(
+                f"{where} has a mode, so it is no Broadcaster: derive from Controller"
+            )
+    elif not isinstance(plugin.mode, Mode):
+        raise ConfigError(f"{where} is of mode {plugin.mode!r}, expected a Mode")
+    elif not _is_known(plugin.needs):
+        known = ", ".join(COMMAND_INTERFACES)
+        raise ConfigError(f"{where} needs {plugin.needs!r}, expected {known}")
+    logger.debug("%s takes on: %s", where, ", ".join(sorted(duties)))
+
+
+def _contract_of(plugin: Any) -> Contract:
+    broadcasts = isinstance(plugin, type) and issubclass(plugin, Broadcaster)
+    return BROADCASTER_CONTRACT if broadcasts else CONTROLLER_CONTRACT
+
+
+def _is_known(needs: Any) -> bool:
+    return isinstance(needs, Mapping) and all(
         name in COMMAND_INTERFACES and isinstance(level, Capability)
         for name, level in needs.items()
     )
-    return "" if known else f"needs {needs!r}, expected {', '.join(COMMAND_INTERFACES)}"
 
 
 def configured_instance(
@@ -58,10 +88,12 @@ def configured_instance(
     try:
         instance = plugin()
         instance.on_configure(parameters, robot)
+        gains = instance.gains if isinstance(instance, Controller) else None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
     except (Exception, SystemExit) as error:  # plugin code: whatever it raises, it isn't configured
         raise ConfigError(f"{where}: on_configure failed: {error!r}") from error
-    if isinstance(instance, HasGains):
-        hardware.check_gains(*instance.gains, where)
+    refuse_hidden(_contract_of(plugin), instance, where)
+    if gains is not None:
+        hardware.check_gains(instance.mode, *gains, where)
     return instance

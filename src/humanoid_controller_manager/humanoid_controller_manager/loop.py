@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import time_ns
 
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.active_controller import ActiveController, Tick
@@ -20,8 +22,9 @@ from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.mailbox import Mailbox
 from humanoid_controller_manager.safety_trip import SafetyTrip
 from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controller_manager.snapshot import Refusal, Snapshot
+from humanoid_controller_manager.snapshot import Phase, Refusal, Snapshot
 from humanoid_controller_manager.supervision import Supervision
+from humanoid_controller_manager.without_effect import WithoutEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class ControlLoop:
         slots: the mode controllers by name.
         safe_chain: names tried in order when the loop has to leave a controller.
         update_rate: [Hz]; an update that takes longer than a period is late.
-        monotonic: the time heartbeats are measured in [s].
+        monotonic: the time in which heartbeats and measurements are told [s].
     """
 
     def __init__(
@@ -62,6 +65,10 @@ class ControlLoop:
         count = len(hardware.joints)
         self.hardware = hardware
         self.limits = limits
+        self._monotonic = monotonic
+        self.system_time: Callable[[], int] = time_ns  # [ns] for the stamps of messages
+        self._read_at = 0.0  # [s], monotonic: when the latest `read` began
+        self._read_at_system = 0  # [ns], the system's time: the same moment
         self.on_change: Callable[[], None] | None = (
             None  # called in the loop's thread, must not block
         )
@@ -69,6 +76,7 @@ class ControlLoop:
             hardware, slots, safe_chain=safe_chain, patience=1.0 / update_rate
         )
         self._supervision = Supervision(hardware, limits, monotonic)
+        self.without_effect = WithoutEffect(hardware.capabilities, hardware.mode_gains)
         self._longest_step = 2.0 / update_rate  # [s] a hold-up is not made up for at once
         self._state = JointState(count)
         self._effort_limit = np.full(count, np.inf)  # [Nm], as the hardware gives it
@@ -81,10 +89,16 @@ class ControlLoop:
         self._requests: Mailbox[SwitchRequest] = Mailbox()
         self._ways_down: Mailbox[SwitchRequest] = Mailbox()
         self._fault_resets: Mailbox[bool] = Mailbox()
+        self._reasons_to_leave: Mailbox[str] = Mailbox()
         self._abandoned = False
         self._snapshot: Snapshot | None = None
 
     # Called from any thread.
+
+    @property
+    def joints(self) -> JointSet:
+        """The robot's joints."""
+        return self.hardware.joints
 
     @property
     def snapshot(self) -> Snapshot:
@@ -101,6 +115,10 @@ class ControlLoop:
     def request_fault_reset(self) -> None:
         """Have the hardware reset its faults in the next tick."""
         self._fault_resets.put(True)
+
+    def leave(self, reason: str) -> None:
+        """Have the next tick fall to the first safe controller for `reason`."""
+        self._reasons_to_leave.put(reason)
 
     def heartbeat(self) -> None:
         """The ROS side is alive. Supervised from the first call on."""
@@ -140,12 +158,14 @@ class ControlLoop:
         if refusal:
             raise ConfigError(f"initial_controller: {refusal}")
         self.hardware.activate(self._state)
+        self._note_time()
         tick = Tick(self._measured, now, 0.0, lambda: now)
         refusal = self._active.switch(initial, tick, self._command)
         failure = refusal or self.hardware.failure()
         if failure:
             self.hardware.deactivate()
             raise ControllerError(failure)
+        self._mode_begins()
         self._snapshot = self._take_snapshot(now)
 
     def tick(self, now: float, period: float, clock: Callable[[], float]) -> None:
@@ -154,6 +174,7 @@ class ControlLoop:
         `clock` is the loop's time [s], read again to see how long a controller took.
         """
         state, command, active = self._state, self._command, self._active
+        self._note_time()
         self.hardware.read(state, now, period)
         before = active.switch_number, active.phase, self._ticket, active.fall
         tick = Tick(self._measured, now, period, clock)
@@ -167,14 +188,17 @@ class ControlLoop:
         if self.hardware.realized_stiffness(self._stiffness):
             self.limits.set_realized_stiffness(self._stiffness)
         if before[:2] != (active.switch_number, active.phase):
-            self._supervision.mode_begins()
+            self._mode_begins()
+        self.without_effect.look(command)
         self.limits.apply(state, command, min(period, self._longest_step))
         if self._abandoned:
             return
         self.hardware.write(command, now, period)
         changed = self.hardware.refresh_reports()
         self._ticks += 1
+        remark = self.snapshot.remark
         self._snapshot = self._take_snapshot(now)
+        changed = changed or self._snapshot.remark != remark
         if self.on_change and (
             changed or before != (active.switch_number, active.phase, self._ticket, active.fall)
         ):
@@ -185,14 +209,23 @@ class ControlLoop:
         self._active.leave()
         self.hardware.deactivate()
 
+    def _mode_begins(self) -> None:
+        active = self._active
+        self._supervision.mode_begins()
+        self.without_effect.mode_begins(active.mode, preparing=active.phase is Phase.PREPARING)
+
+    def _note_time(self) -> None:
+        self._read_at, self._read_at_system = self._monotonic(), self.system_time()
+
     def _reason_to_leave(self, tick: Tick) -> str:
         """Serve requests. Why the controller in charge must be left then; empty if it needn't."""
         supervision, active = self._supervision, self._active
         supervision.look(self._state, self._command, tick.period)
-        reason = supervision.stalled(active.mode) or self._serve_requests(tick)
+        told = self._reasons_to_leave.take() or ""
+        reason = supervision.stalled(active.mode) or ("" if told else self._serve_requests(tick))
         if reason:
-            return reason
-        reason = supervision.implausible(active.mode)
+            return "; ".join(filter(None, (reason, told)))
+        reason = told or supervision.implausible(active.mode)
         if reason and active.mode is Mode.DAMPING:
             active.note_fall(reason)
             return ""
@@ -220,6 +253,8 @@ class ControlLoop:
         return Snapshot(
             tick=self._ticks,
             now=now,
+            measured=self._read_at,
+            measured_at=self._read_at_system,
             state_array=self._state.array.copy(),
             command_array=self._command.array.copy(),
             controller=active.name,

@@ -15,19 +15,23 @@ from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import Limited
 from humanoid_controller_manager.runner import LoopRunner
 from humanoid_controller_manager.snapshot import Phase, Snapshot
+from humanoid_controller_manager.without_effect import INTERFACES
 
 Counts: TypeAlias = NDArray[np.int64]  # (kinds, n)
 
 TIMING: Final = "control loop: timing"
 MODE: Final = "control loop: mode"
+COMMANDS: Final = "control loop: commands"
 LIMITS: Final = "control loop: limits"
 WATCHDOGS: Final = "joints: watchdogs"
 STANDSTILL: Final = 1.0  # [s] without a tick
 MOST_NAMED: Final = 3  # joints named in a message; the values have them all
 
 
-def timing(runner: LoopRunner, new_overruns: int, still: float) -> Diagnosis:
+def timing(runner: LoopRunner, new_overruns: int, still: float, overwritten: int) -> Diagnosis:
     """Pace and execution time of the loop, which has had no tick for `still` [s].
+
+    `overwritten` snapshots were replaced by the next before the publisher came to them.
 
     WARN while ticks are being missed, ERROR while there are none.
     """
@@ -41,13 +45,14 @@ def timing(runner: LoopRunner, new_overruns: int, still: float) -> Diagnosis:
         "execution median [us]": f"{summary.execution_median * 1e6:.1f}",
         "execution p99 [us]": f"{summary.execution_p99 * 1e6:.1f}",
         "execution max [us]": f"{summary.execution_max * 1e6:.1f}",
+        "not published": str(overwritten),
         "real-time": runner.realtime_state,
     }
     if still > STANDSTILL:
         text = f"the loop stands still: no tick for {still:.1f} s"
         return Diagnosis(TIMING, DiagnosisLevel.ERROR, text, values)
     if new_overruns:
-        text = f"{new_overruns} overruns since the last report"
+        text = f"{new_overruns} overrun{'s' if new_overruns > 1 else ''} since the last report"
         return Diagnosis(TIMING, DiagnosisLevel.WARN, text, values)
     return Diagnosis(TIMING, DiagnosisLevel.OK, "on time", values)
 
@@ -96,7 +101,23 @@ def limits(counts: Counts, new: Counts, names: Sequence[str]) -> Diagnosis:
     if not new.any():
         text = f"{int(counts.sum())} limited commands since the start"
         return Diagnosis(LIMITS, DiagnosisLevel.OK, text, values)
-    return Diagnosis(LIMITS, DiagnosisLevel.WARN, _limited_now(new, names), values)
+    kinds = [kind.name.lower() for kind in Limited]
+    text = f"commands are being limited: {_kinds_of(new, names, kinds)}"
+    return Diagnosis(LIMITS, DiagnosisLevel.WARN, text, values)
+
+
+def without_effect(counts: Counts, new: Counts, names: Sequence[str]) -> Diagnosis:
+    """What was asked of joints that can't act on it, both (interfaces, n), and since the report."""
+    values = {
+        f"{name} {kind}": str(counts[row, i])
+        for i, name in enumerate(names)
+        for row, kind in enumerate(INTERFACES)
+        if counts[row, i]
+    }
+    if not new.any():
+        return Diagnosis(COMMANDS, DiagnosisLevel.OK, "what is asked for can act", values)
+    text = f"asked for what can't act: {_kinds_of(new, names, INTERFACES)}"
+    return Diagnosis(COMMANDS, DiagnosisLevel.WARN, text, values)
 
 
 def watchdogs(members: Sequence[Member]) -> Diagnosis:
@@ -114,11 +135,12 @@ def watchdogs(members: Sequence[Member]) -> Diagnosis:
     return Diagnosis(WATCHDOGS, DiagnosisLevel.OK, text, values)
 
 
-def _limited_now(new: Counts, names: Sequence[str]) -> str:
+def _kinds_of(new: Counts, names: Sequence[str], kinds: Sequence[str]) -> str:
+    """The joints of which something is counted, and which of the `kinds` (rows)."""
     joints = np.flatnonzero(new.any(axis=0)).tolist()
     parts = [
-        f"{names[i]} ({', '.join(kind.name.lower() for kind in Limited if new[kind, i])})"
+        f"{names[i]} ({', '.join(kind for row, kind in enumerate(kinds) if new[row, i])})"
         for i in joints[:MOST_NAMED]
     ]
     more = f" and {len(joints) - MOST_NAMED} more" if len(joints) > MOST_NAMED else ""
-    return f"commands are being limited: {', '.join(parts)}{more}"
+    return f"{', '.join(parts)}{more}"

@@ -10,16 +10,21 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import SafetyStatus
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from humanoid_control_common.config import Document
 from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.callbacks import (
+    SOURCE,
+    CallbackExecutor,
+    CallbackFailure,
+    FailedCallbacks,
+)
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.controller_sides import ControllerSides
-from humanoid_controller_manager.diagnostics import Diagnostician
+from humanoid_controller_manager.diagnostics import SHORTEST, Diagnostician
 from humanoid_controller_manager.diagnostics_message import diagnostic_arrays
 from humanoid_controller_manager.ending import end_of
 from humanoid_controller_manager.flight_recorder import FlightRecorder, flight_recorder
@@ -64,13 +69,16 @@ class ControllerManagerNode:
         self.files = files
         parameters = manager_parameters(self._document_of(self.node))
         self._initial = parameters.initial_controller
+        self._backend = parameters.backend
         rate = float(parameters.update_rate)
         self.description = parse_robot_description(parameters.robot_description, rate)
-        self.robot = RobotFacts(self.description.joints, self.description.limits, rate)
-        self.executor = SingleThreadedExecutor()
+        self.executor = CallbackExecutor()
         self.executor.add_node(self.node)
+        self._failed_callbacks = FailedCallbacks()
         hardware = load_hardware(self.description)
-        self._simulated = hardware.time_source is not None
+        joints, limits = self.description.joints, self.description.limits
+        self.robot = RobotFacts(joints, limits, rate, hardware.capabilities)
+        self._simulated = hardware.simulates_time
         self.lifecycle = self._bring_up(parameters, hardware)
         self.registry = self.lifecycle.registry
         self.loop = ControlLoop(
@@ -81,7 +89,6 @@ class ControllerManagerNode:
             update_rate=rate,
             monotonic=time.monotonic,
         )
-        joints, limits = self.robot.joints, self.robot.limits
         safety_limit = parameters.velocity_safety_limit(joints, limits)
         self.loop.supervise(SafetyTrip(joints, limits, safety_limit, rate))
         self.runner = LoopRunner(self.loop, rate, self._publish)
@@ -99,10 +106,12 @@ class ControllerManagerNode:
         Whatever is raised, the hardware is inactive then; notes say which joints may not be.
         """
         self._create_publishers()
-        self._diagnostician = Diagnostician(self.loop, self.runner)
+        self._diagnostician = Diagnostician(
+            self.loop, self.runner, lambda: self._outbox.overwritten
+        )
         calm_interpreter()
         rate, urdf = self.robot.update_rate, self.description.urdf
-        self.flight = flight_recorder(self.loop, self.runner, rate, urdf)
+        self.flight = flight_recorder(self.loop, self.runner, rate, urdf, backend=self._backend)
         self._outbox.start()
         try:
             self.runner.start(self._initial)
@@ -126,32 +135,87 @@ class ControllerManagerNode:
                 self._end_flight()
 
     def stamp(self, snapshot: Snapshot) -> Time:
-        """ROS time of a tick: simulated where the hardware provides time, else the system's."""
-        nanoseconds = round(snapshot.now * 1e9) if self._simulated else time.time_ns()
+        """ROS time of a tick's measurement: simulated where the hardware provides time.
+
+        It is the same for all messages about a tick, however late they are published.
+        """
+        simulated = round(snapshot.now * 1e9)
+        nanoseconds = simulated if self._simulated else snapshot.measured_at
         return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
     def publish_safety(self) -> None:
         """Publish the reports that changed; diagnostics too if something got better or worse."""
         snapshot = self.loop.snapshot
-        for report in snapshot.reports:
+        for report in (*snapshot.reports, self._failed_callbacks.report(self._owner)):
             if self._published.get(report.source) == report:
                 continue
             self._published[report.source] = report
             self._safety[report.source].publish(self._safety_message(report, snapshot))
-        if self._diagnostician.changed():
-            self._publish_diagnostics()
+        self._tell_of_changes()
+
+    def close_plugin(self, failure: CallbackFailure) -> bool:
+        """Execute no callback any more of the controller whose callback raised.
+
+        False if it isn't a controller's: without its callbacks this process could not go on.
+        """
+        if not self._owner(failure.node):
+            return False
+        self.executor.remove_node(failure.node)
+        self._failed_callbacks.close(failure)
+        self.publish_safety()
+        return True
+
+    def note_failure(self, failure: CallbackFailure) -> None:
+        """A callback raised that no motion depends on."""
+        self._failed_callbacks.note(failure)
+        self.publish_safety()
+
+    def acknowledge_failures(self) -> None:
+        """The operator has cleared what was wrong: closed plug-ins are a warning from now on."""
+        self._failed_callbacks.acknowledge()
+        self.publish_safety()
 
     # Inside.
+
+    def _owner(self, node: Node | None) -> str:
+        """The controller that has `node`; empty if none has it."""
+        for name, record in self.registry.records.items():
+            if node is not None and record.configured and record.configured.side.has(node):
+                return name
+        return ""
 
     def _end_flight(self) -> None:
         if self.flight is not None:
             self.flight.end()
 
     def _begin_to_report(self) -> None:
+        self._tell_of_duties()
         self._tell_of_watchdogs()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.node.create_timer(1.0, self._publish_diagnostics, clock=steady)
+        self.node.create_timer(1.0, self._report, clock=steady)
+        self._later = self.node.create_timer(SHORTEST, self._look_later, clock=steady)
         self.publish_safety()
+
+    def _report(self) -> None:
+        self.publish_safety()
+        self._publish_diagnostics()
+
+    def _tell_of_changes(self) -> None:
+        """Publish diagnostics if something got better or worse, as soon as it may be."""
+        due = self._diagnostician.due()
+        if due == 0.0:
+            self._publish_diagnostics()
+        elif due is not None:
+            self._later.reset()
+
+    def _look_later(self) -> None:
+        self._later.cancel()  # it comes once
+        self._tell_of_changes()
+
+    def _tell_of_duties(self) -> None:
+        for member in self.loop.hardware.members:
+            duties = ", ".join(sorted(member.duties))
+            self.node.get_logger().info(f"{member.info.name} takes on: {duties}")
 
     def _tell_of_watchdogs(self) -> None:
         members = self.loop.hardware.members
@@ -195,7 +259,12 @@ class ControllerManagerNode:
 
     def _host(self, node: Node) -> RosHost:
         # The loop exists only after its plugins: its time is looked up when it is asked for.
-        return RosHost(node, self.robot, self._now, self.stamp, self._simulated)
+        return RosHost(
+            node, self.robot, self._now, self.stamp, self._joint_states_out, self._simulated
+        )
+
+    def _joint_states_out(self, snapshot: Snapshot) -> None:
+        self.loop.hardware.joint_states_published(time.monotonic(), snapshot.measured)
 
     def _now(self) -> float:
         return self.runner.now()
@@ -210,9 +279,10 @@ class ControllerManagerNode:
         description.publish(String(data=self.description.urdf))
         self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._published: dict[str, SafetyReport] = {}
+        sources = [*(info.name for info in self.description.blocks), SOURCE]
         self._safety = {
-            info.name: self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
-            for info in self.description.blocks
+            source: self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+            for source in sources
         }
 
     def _safety_message(self, report: SafetyReport, snapshot: Snapshot) -> SafetyStatus:

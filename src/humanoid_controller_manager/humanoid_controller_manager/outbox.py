@@ -29,6 +29,8 @@ class Outbox:
         *,
         realtime: bool = False,
     ) -> None:
+        self.overwritten = 0  # snapshots that the next one replaced before they were published
+        self._last = 0  # tick that was published last; the first is 1
         self._realtime = realtime
         self._listeners = tuple(listeners)
         self._minimum_interval = minimum_interval
@@ -75,13 +77,15 @@ class Outbox:
     def _publish(self) -> None:
         snapshot = self._inbox.take()
         if snapshot is not None:
+            self.overwritten += snapshot.tick - self._last - 1
+            self._last = snapshot.tick
             for listener in self._listeners:
                 self._tell(listener, snapshot)
 
     def _tell(self, listener: SnapshotListener, snapshot: Snapshot) -> None:
         try:
             listener(snapshot)
-        except Exception:
+        except (Exception, SystemExit):  # a plug-in's listener may call exit()
             # One broken publisher must not silence the others; once in the log is enough.
             if listener not in self._failed:
                 self._failed.add(listener)

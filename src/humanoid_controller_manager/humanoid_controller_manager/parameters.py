@@ -42,6 +42,7 @@ class ManagerParameters(StrictModel):
 
     update_rate: int = Field(gt=0)  # [Hz]
     robot_description: str  # URDF
+    backend: str = ""  # what moves the joints, as the bring-up calls it: for the black box
     initial_controller: str
     safe_controllers: list[str] = Field(min_length=1)
     # Measured speeds beyond the joint's velocity limit times this factor lead to DAMPING ...

@@ -53,5 +53,8 @@ def require_plugin(group: str, name: str, where: str) -> Any:
     plugin = find_plugin(group, name)
     if plugin is None:
         known = ", ".join(known_plugins(group)) or "none"
-        raise ConfigError(f"{where}: unknown plugin '{name}'; known: {known}")
+        raise ConfigError(
+            f"{where}: unknown plugin '{name}'; known: {known}. Of other workspaces, those count "
+            "that the shell has sourced in which the robot was started"
+        )
     return plugin

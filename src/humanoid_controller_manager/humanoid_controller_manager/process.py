@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol, runtime_checkable
-
-from rclpy.node import Node
 
 from humanoid_control_common.waking import kept_awake
-from humanoid_controller_manager.authority import LoopAuthority, SwitchAuthority
+from humanoid_controller_manager.callbacks import (
+    CALLBACK_ERRORS,
+    CallbackFailure,
+    FailureGuard,
+)
+from humanoid_controller_manager.companion import (
+    Companion,
+    any_leads_down,
+    authority_of,
+    way_down_of,
+)
 from humanoid_controller_manager.domain_lock import take_domain_lock
-from humanoid_controller_manager.ending import Ending, ToldOfTheEnd, end_of
-from humanoid_controller_manager.loop import ControlLoop
+from humanoid_controller_manager.ending import Ending, end_of
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
 from humanoid_controller_manager.realtime import make_ros_side_realtime
@@ -22,26 +29,6 @@ from humanoid_controller_manager.service_thread import ServiceThread
 from humanoid_controller_manager.stopping import EndRequests
 
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
-
-
-class Companion(Protocol):
-    """Something beside the controller manager, with a node of its own."""
-
-    node: Node
-
-    def changed(self) -> None:
-        """Mode, phase or safety of the latest snapshot changed. Called in the executor's thread."""
-
-
-@runtime_checkable
-class LeadsDown(Protocol):
-    """A companion that can bring the robot to rest before the joints lose their torque."""
-
-    def lead_down(self) -> None:
-        """Begin, and ask the process to end when it is done, soon in any case.
-
-        Called again and again until then.
-        """
 
 
 # Given the manager and a function that asks the process to end.
@@ -76,34 +63,39 @@ def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> En
     if ending.failure:
         manager.node.get_logger().fatal(ending.failure)
     for companion in companions:
-        if isinstance(companion, ToldOfTheEnd):
-            companion.ended(ending)
+        companion.ended(ending)
     return ending
-
-
-def authority_of(companions: Sequence[object], loop: ControlLoop) -> SwitchAuthority:
-    """The companion that decides on switches; without one the loop alone does."""
-    deciding = (c for c in companions if isinstance(c, SwitchAuthority))
-    return next(deciding, None) or LoopAuthority(loop)
-
-
-def way_down_of(companions: Sequence[object], end: EndRequests) -> Callable[[], None]:
-    """What an end in order begins with: a companion's way down; without one there is none."""
-    leading = (c.lead_down for c in companions if isinstance(c, LeadsDown))
-    return next(leading, end.end_at_once)
 
 
 def _execute(
     manager: ControllerManagerNode, companions: Sequence[Companion], end: EndRequests
-) -> None:
-    """Execute callbacks until the loop has ended, or shall at once."""
+) -> bool:
+    """Execute callbacks until the loop has ended, or shall at once. Whether all went well."""
     lead_down = way_down_of(companions, end)
+    guard = FailureGuard(
+        manager.close_plugin, manager.loop.leave, end, lead_down=any_leads_down(companions)
+    )
     with kept_awake(manager.executor):
         while not end.at_once and manager.runner.is_running():
+            failure = manager.executor.execute_next(SPIN_TIMEOUT)
+            if failure is None or failure.node is not None:
+                manager.loop.heartbeat()
+            else:
+                time.sleep(SPIN_TIMEOUT)  # nothing was executed: this would go on without a pause
             if end.in_order:
-                lead_down()
-            manager.executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-            manager.loop.heartbeat()
+                failure = _led_down(lead_down) or failure
+            if failure is not None:
+                guard.take(failure, time.monotonic())
+            guard.look(time.monotonic())
+    return not guard.failed
+
+
+def _led_down(lead_down: Callable[[], None]) -> CallbackFailure | None:
+    try:
+        lead_down()
+    except CALLBACK_ERRORS as error:
+        return CallbackFailure(None, "'lead_down'", error)
+    return None
 
 
 def _spin(
@@ -130,11 +122,11 @@ def _spin(
         services.start()
         facts = manager.robot
         logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004
-        _execute(manager, companions, end)
+        well = _execute(manager, companions, end)
     finally:
         ending = _stop(manager, companions)
         services.stop()
-    if ending.failure:
+    if ending.failure or not well:
         return 1
     if manager.runner.failure is not None:
         logger.fatal(f"the control loop died: {manager.runner.failure!r}")

@@ -37,6 +37,9 @@ class Side(Protocol):
     def attach(self, plugin_type: str, instance: object) -> SnapshotListener | None:
         """Give `instance` its topics and services. Returns who is to be told every snapshot."""
 
+    def has(self, node: object) -> bool:
+        """Whether its callbacks are those of `node`."""
+
     def close(self) -> None:
         """Take them away again. Called in the executor's thread."""
 

@@ -12,7 +12,7 @@ REMEDIES: Final = (
         "Ticks began a whole period late: the machine was busy, or Python was held by a callback.",
         "`hc doctor` (real-time priority, CPU governor); no heavy programs beside it; viewers and "
         "recordings on another machine.",
-        r"[1-9]\d* overruns since",
+        r"[1-9]\d* overruns? since",
     ),
     Remedy(
         "the loop stands still",
@@ -27,6 +27,15 @@ REMEDIES: Final = (
         "ROS callbacks of the control process did not run for 200 ms; the loop went to DAMPING.",
         "Something in the process computes too long: a plug-in's callback, a flood of messages. "
         "Then `hc clear-fault`.",
+    ),
+    Remedy(
+        "a ROS callback raised",
+        "A mistake in a program's code: the loop went to DAMPING. Of a controller, its topics and "
+        "services are closed; if the callback was the control process's own, it leads the robot "
+        "down and ends. Of the `ros2 control` services it is a warning: nothing moves for it.",
+        "The log of the control process has the traceback. Mend the plug-in, configure it anew "
+        "(`ros2 control`) or start again; `hc clear-fault` goes on without it.",
+        r"ROS callback .+ raised",
     ),
     Remedy(
         "the control process was held up",

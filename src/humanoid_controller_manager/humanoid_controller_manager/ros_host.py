@@ -28,4 +28,6 @@ class RosHost:
     robot: RobotFacts
     now: Callable[[], float]  # the loop's time [s]
     stamp: Callable[[Snapshot], Time]  # ROS time of a tick
+    # Tells the hardware components that the joint states of a tick went out.
+    published: Callable[[Snapshot], None] = lambda snapshot: None
     simulated: bool = False  # the loop's time does not pass as the system's does

@@ -40,9 +40,8 @@ class LoopRunner:
         self.failure: BaseException | None = None
         self._loop = loop
         self._publish = publish
-        self._source = loop.hardware.time_source
-        self.realtime = realtime and self._source is None
-        factor = 1.0 if self._source is None else self._source.real_time_factor
+        self.realtime = realtime and not loop.hardware.simulates_time
+        factor = loop.hardware.real_time_factor
         # [s] of wall time between two ticks; 0: it does not keep pace with it
         self.wall_period = 0.0 if factor == 0.0 else 1.0 / (update_rate * factor)
         self._stopping = False
@@ -55,7 +54,8 @@ class LoopRunner:
 
     def now(self) -> float:
         """The loop's time [s]: simulated where a component provides it, else monotonic."""
-        return time.monotonic() if self._source is None else self._source.time
+        hardware = self._loop.hardware
+        return hardware.time if hardware.simulates_time else time.monotonic()
 
     def start(self, initial: str) -> None:
         """Bring the hardware up and start the thread.
@@ -63,6 +63,7 @@ class LoopRunner:
         Raises what ControlLoop.start raises, RuntimeError if there is no thread to be had; the
         hardware is inactive then, notes say which joints may not be.
         """
+        self._loop.hardware.read_time()
         self._loop.start(initial, self.now())
         try:
             self._thread.start()
@@ -113,10 +114,12 @@ class LoopRunner:
         loop, statistics, now = self._loop, self.statistics, self.now
         hardware = loop.hardware
         pacer = Pacer(self.wall_period, statistics, idle_until=hardware.idle_until)
+        hardware.read_time()
         last = now()
         pacer.wait()
         while not self._stopping:
             started = time.perf_counter()
+            hardware.read_time()
             current = now()
             loop.tick(current, current - last, now)
             last = current

@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from humanoid_control_common.errors import ControllerError
 from humanoid_controller_manager.authority import SwitchAuthority
+from humanoid_controller_manager.callbacks import (
+    CALLBACK_ERRORS,
+    CallbackExecutor,
+    CallbackFailure,
+)
 from humanoid_controller_manager.errands import Errands
 from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros_node import configured_node
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 MESSAGES: Final = "controller_manager_msgs"
 NODE: Final = "_controller_manager_services"  # hidden: the services carry the manager's name
 PATIENCE: Final = 1.0  # [s] the end of the process waits for a service that is being answered
+PAUSE: Final = 0.05  # [s] after waiting for callbacks failed
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +68,11 @@ class ServiceThread:
         if self._offered:
             self._thread.start()
         else:
-            logger.info("no services for `ros2 control`: %s is not installed", MESSAGES)
+            logger.info(
+                "no services for `ros2 control`: %s is not installed; docs/build.md says how, and "
+                "`hc` does without",
+                MESSAGES,
+            )
 
     def changed(self) -> None:
         """The loop changed something. Called in the executor's thread."""
@@ -98,10 +111,33 @@ class ServiceThread:
     def _spin(self, node: Node) -> None:
         """Serve until the end; what this thread made it also takes apart."""
         self._wake = node.create_guard_condition(lambda: None).trigger
-        executor = SingleThreadedExecutor()
+        executor = CallbackExecutor()
         executor.add_node(node)
-        while not self._ending:
-            executor.spin_once()
+        serve(executor, lambda: self._ending, self._tell)
         self._services = None
         executor.shutdown()
         node.destroy_node()
+
+    def _tell(self, failure: CallbackFailure) -> None:
+        with suppress(ControllerError):  # the process ends
+            self._errands.run(partial(self._manager.note_failure, failure))
+
+
+def serve(
+    executor: CallbackExecutor, ended: Callable[[], bool], tell: Callable[[CallbackFailure], None]
+) -> None:
+    """Execute callbacks until it has `ended`; what one raises is logged and told.
+
+    The end is noticed after a callback: one has to wake the executor.
+    """
+    while not ended():
+        failure = executor.execute_next(None)
+        if failure is None:
+            continue
+        logger.error("%s", failure, exc_info=failure.error)
+        try:
+            tell(failure)
+        except CALLBACK_ERRORS:
+            logger.exception("a callback's failure could not be told")
+        if failure.node is None:
+            time.sleep(PAUSE)  # nothing was executed: this would go on without a pause

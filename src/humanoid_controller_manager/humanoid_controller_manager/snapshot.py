@@ -44,6 +44,8 @@ class Snapshot(NamedTuple):
 
     tick: int
     now: float  # [s], the loop's time
+    measured: float  # [s], monotonic: when this tick's `read` began
+    measured_at: int  # [ns], the system's time: the same moment
     state_array: FloatArray  # (3, n) as read in this tick
     command_array: FloatArray  # (5, n) as written in this tick, after limits
     controller: str  # name of the active mode controller

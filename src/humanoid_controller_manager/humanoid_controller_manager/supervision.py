@@ -7,7 +7,6 @@ from typing import Final
 
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import TellsSampleAge
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.limits import LimitStage
 from humanoid_controller_manager.safety_trip import SafetyTrip
@@ -32,8 +31,6 @@ class Supervision:
         self._heartbeat: float | None = None
         self._looked = monotonic()
         self._teleports = hardware.teleports
-        components = [member.component for member in hardware.members]
-        self._aging = [c for c in components if isinstance(c, TellsSampleAge)]
         self._implausible = ""
         self._not_following = ""
 
@@ -70,8 +67,7 @@ class Supervision:
             self.trip.restart()
         stiffness = self._limits.acting_stiffness(command)
         self._not_following = self.trip.check_following(state, command.position, stiffness, period)
-        age = max([component.sample_age for component in self._aging], default=0.0)
-        self._implausible = self.trip.check(state, period, age)
+        self._implausible = self.trip.check(state, period, self._hardware.sample_age)
 
     def implausible(self, mode: Mode) -> str:
         """Why what was measured forbids `mode`; in a safe mode only what is new.

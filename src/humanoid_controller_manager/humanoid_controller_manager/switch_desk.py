@@ -5,12 +5,17 @@ from __future__ import annotations
 import itertools
 from typing import Protocol
 
+from humanoid_control_common.joints import JointSet
 from humanoid_controller_manager.loop import SwitchRequest
 from humanoid_controller_manager.snapshot import Phase, Snapshot
 
 
 class Loop(Protocol):
     """What those who decide on switches ask of the control loop."""
+
+    @property
+    def joints(self) -> JointSet:
+        """The robot's joints."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -49,9 +54,16 @@ class SwitchDesk:
         """The controller a switch is on its way to; empty if none is."""
         return "" if self._pending is None else self._pending.controller
 
-    def switch(self, controller: str, decided_on: int) -> None:
-        """Ask for `controller`, unless another switch number than `decided_on` is in force."""
-        self._post(controller, decided_on)
+    def reserve(self) -> int:
+        """The ticket of a request that may be left later: see `switch`."""
+        return next(self._tickets)
+
+    def switch(self, controller: str, decided_on: int, reserved: int | None = None) -> None:
+        """Ask for `controller`, unless another switch number than `decided_on` is in force.
+
+        Under the ticket `reserved`, if there is one and none was given out since.
+        """
+        self._post(controller, decided_on, reserved)
 
     def go_down(self, controller: str) -> None:
         """Ask for the way down whatever else happens meanwhile; the loop drops no such request."""
@@ -67,8 +79,10 @@ class SwitchDesk:
         failed = refusal is not None and refusal.ticket == request.ticket
         return refusal.reason if refusal is not None and failed else ""
 
-    def _post(self, controller: str, expected_number: int | None) -> None:
-        self.ticket = next(self._tickets)
+    def _post(
+        self, controller: str, expected_number: int | None, reserved: int | None = None
+    ) -> None:
+        self.ticket = reserved or next(self._tickets)
         self._pending = SwitchRequest(controller, expected_number, self.ticket)
         self._loop.request(self._pending)
 

@@ -103,6 +103,9 @@ class Switcher:
 
     def _await(self, controller: str, asked: Asked, timeout: float) -> None:
         def outcome() -> str | None:
+            refusal = self.authority.refusal
+            if refusal is not None and refusal.ticket == asked.ticket:
+                return refusal.reason
             return outcome_of(self.loop.snapshot, asked.ticket, controller)
 
         if not self.bell.wait_for(lambda: outcome() is not None, timeout):

@@ -13,9 +13,10 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.controller import Progress
+from humanoid_controller_manager.controller import Controller, Progress
 from humanoid_controller_manager.hardware import (
     CapabilityArray,
+    HardwareComponent,
     HardwareInfo,
     JointInfo,
     uniform_capabilities,
@@ -60,7 +61,7 @@ def block(name: str, joints: Sequence[str]) -> HardwareInfo:
     )
 
 
-class ScriptedHardware:
+class ScriptedHardware(HardwareComponent):
     """Delivers `measured` (3, n), records what is written; raises `fail[method]` where given."""
 
     def __init__(self, measured: float = 0.5) -> None:
@@ -121,6 +122,10 @@ class ConfirmingHardware(ScriptedHardware):
         self.told: list[tuple[Mode, int]] = []
         self.stiffness: FloatArray | None = None
 
+    def on_configure(self, info: HardwareInfo) -> None:
+        super().on_configure(info)
+        np.minimum(self.capability_array[3:], Capability.PER_MODE, out=self.capability_array[3:])
+
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         self.told.append((mode, switch_number))
         self._called("mode_changed")
@@ -157,17 +162,18 @@ class CyclingHardware(ScriptedHardware):
 Behaviour = Callable[[JointState, JointCommand, float, float], None]
 
 
-class ScriptedController:
-    """Writes `gains` and the measured pose, or whatever `behave` does."""
+class ScriptedController(Controller):
+    """Writes `commanded` gains and the measured pose, or whatever `behave` does."""
 
     def __init__(
         self, mode: Mode, needs: Mapping[str, Capability], stiffness: float, damping: float
     ) -> None:
         self.mode = mode
         self.needs = needs
-        self.gains = stiffness, damping
+        self.commanded = stiffness, damping
         self.behave: Behaviour | None = None
         self.fail: dict[str, Exception] = {}
+        self.remarks = ""
         self.calls: list[str] = []
         self.activations: list[tuple[FloatArray, FloatArray, float]] = []
 
@@ -190,10 +196,16 @@ class ScriptedController:
             return
         command.array.fill(0.0)
         command.position[:] = state.position
-        command.stiffness[:], command.damping[:] = self.gains
+        command.stiffness[:], command.damping[:] = self.commanded
 
     def on_deactivate(self) -> None:
         self._called("on_deactivate")
+
+    @property
+    def remark(self) -> str:
+        if "remark" in self.fail:
+            raise self.fail["remark"]
+        return self.remarks
 
 
 class ReportingController(ScriptedController):
@@ -253,6 +265,7 @@ class Rig:
         }
         self.time = 0.0  # [s]: the loop's
         self.heart_time = 0.0  # [s]: the monotonic one
+        self.system_time = 0  # [ns]
         self.changes = 0
         self.limits = LimitStage(uniform_limits(len(joint_set)))
         chains = fallbacks or {}
@@ -267,6 +280,7 @@ class Rig:
             update_rate=RATE,
             monotonic=lambda: self.heart_time,
         )
+        self.loop.system_time = lambda: self.system_time
         self._tickets = 0
 
     def start(self, initial: str = "limp") -> Rig:

@@ -13,7 +13,7 @@ from humanoid_control_common.remedies import remedies_for
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_controller_manager.diagnostics import SHORTEST, Diagnostician
 from humanoid_controller_manager.diagnostics_message import diagnostic_array, diagnostic_arrays
-from humanoid_controller_manager.loop_diagnoses import LIMITS, MODE, TIMING, WATCHDOGS
+from humanoid_controller_manager.loop_diagnoses import COMMANDS, LIMITS, MODE, TIMING, WATCHDOGS
 from humanoid_controller_manager.remedies import REMEDIES
 from humanoid_controller_manager.runner import LoopRunner
 
@@ -26,7 +26,10 @@ class Watched:
     def __init__(self, rig) -> None:
         self.rig, self.time = rig, 0.0
         self.runner = LoopRunner(rig.loop, 100.0, lambda snapshot: None)
-        self.diagnostician = Diagnostician(rig.loop, self.runner, lambda: self.time)
+        self.overwritten = 0
+        self.diagnostician = Diagnostician(
+            rig.loop, self.runner, lambda: self.overwritten, lambda: self.time
+        )
 
     def report(self) -> dict[str, Diagnosis]:
         self.time += 1.0
@@ -42,7 +45,7 @@ def watched(rig) -> Watched:
 
 def test_a_robot_that_is_well_is_ok_throughout(watched) -> None:
     found = watched.report()
-    assert [*found] == [TIMING, MODE, LIMITS, "hardware: arm", WATCHDOGS]
+    assert [*found] == [TIMING, MODE, LIMITS, COMMANDS, "hardware: arm", WATCHDOGS]
     assert {diagnosis.level for diagnosis in found.values()} == {OK}
     assert found[MODE].message == "DAMPING"
     assert found[MODE].values["controller"] == "damped"
@@ -53,8 +56,19 @@ def test_overruns_warn_as_long_as_they_come(watched) -> None:
     first = watched.report()[TIMING]
     assert (first.level, first.message) == (WARN, "3 overruns since the last report")
     assert remedies_for(first.message, REMEDIES)
+    watched.runner.statistics.overruns = 4
+    one = watched.report()[TIMING]
+    assert (one.level, one.message) == (WARN, "1 overrun since the last report")
+    assert remedies_for(one.message, REMEDIES)
     watched.rig.tick()
     assert watched.report()[TIMING].level is OK
+
+
+def test_ticks_that_were_never_published_are_told(watched) -> None:
+    watched.overwritten = 3
+    watched.rig.tick()
+    found = watched.report()[TIMING]
+    assert (found.level, found.values["not published"]) == (OK, "3")
 
 
 def test_a_loop_that_stands_still_is_an_error_with_its_fix(watched) -> None:
@@ -104,17 +118,16 @@ def test_a_fall_is_told_until_another_mode_is_chosen(watched) -> None:
 def test_what_the_controller_in_charge_remarks_is_told_as_long_as_it_does(watched) -> None:
     rig = watched.rig
     torque = rig.controllers["torque"]
-    torque.remark = "stale commands"
+    torque.remarks = "stale commands"
     rig.run("torque")
-    watched.diagnostician.changed()
     found = watched.report()[MODE]
     assert (found.level, found.message) == (WARN, f"{rig.loop.snapshot.mode.name}: stale commands")
-    torque.remark = ""
+    torque.remarks = ""
     rig.tick()
     watched.time += SHORTEST
-    assert watched.diagnostician.changed()
+    assert watched.diagnostician.due() == 0.0
     assert watched.report()[MODE].level is OK
-    torque.remark = "stale commands"
+    torque.remarks = "stale commands"
     rig.tick()
     rig.run("limp")
     assert watched.report()[MODE].level is OK
@@ -132,21 +145,84 @@ def test_a_safety_report_is_told_with_its_flags(watched, safety, level) -> None:
     assert found.values == {"flags": "BUS_OFF"}
 
 
-def test_a_change_for_the_worse_is_told_at_once_but_not_as_often_as_it_flaps(watched) -> None:
-    rig, diagnostician = watched.rig, watched.diagnostician
-    diagnostician.changed()
-    watched.report()
-    watched.time += SHORTEST
-    assert not diagnostician.changed()
-    rig.arm.report = SafetyReport("arm", SafetyLevel.FAULT)
+class Told:
+    """The reports of a robot over time, published as the control process does."""
+
+    def __init__(self, watched: Watched) -> None:
+        self.watched, self.times = watched, []
+        self.wake = np.inf  # [s] when the timer comes
+        watched.diagnostician.report()
+
+    def at(self, time: float, level: SafetyLevel | None = None) -> None:
+        """It is `time`; the arm reports `level`, or the second has come round."""
+        while self.wake <= time:
+            self.watched.time, self.wake = self.wake, np.inf
+            self._look()
+        self.watched.time = time
+        if level is None:
+            self.watched.diagnostician.report()
+        else:
+            self.watched.rig.arm.report = SafetyReport("arm", level)
+            self.watched.rig.tick()
+            self._look()
+
+    def _look(self) -> None:
+        due = self.watched.diagnostician.due()
+        if due == 0.0:
+            self.times.append(self.watched.time)
+            self.watched.diagnostician.report()
+        elif due is not None:
+            self.wake = self.watched.time + SHORTEST
+
+
+BAD, GOOD = SafetyLevel.FAULT, SafetyLevel.OK
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.001, 0.05, 0.0999, 0.1, 0.5, 0.999])
+def test_a_change_for_the_worse_is_told_at_once_whatever_the_second(watched, phase: float) -> None:
+    told = Told(watched)
+    told.at(1.0)
+    told.at(1.0 + phase, BAD)
+    assert told.times == [1.0 + phase]
+    told.at(1.0 + phase + 5.0, BAD)
+    assert told.times == [1.0 + phase]
+
+
+def test_what_flaps_is_told_every_tenth_of_a_second_and_how_it_ended(watched) -> None:
+    told = Told(watched)
+    told.at(1.0, BAD)
+    told.at(1.06, GOOD)
+    told.at(1.09, BAD)
+    assert told.times == [1.0]
+    told.at(1.098, GOOD)
+    told.at(1.3, GOOD)
+    assert told.times == [1.0, pytest.approx(1.198)]
+    for i in range(100):
+        told.at(2.0 + 0.01 * i, BAD if i % 2 else GOOD)
+    assert 8 <= len(told.times) - 2 <= 11
+    assert np.diff(told.times).min() >= 0.0999
+
+
+def test_a_change_that_the_report_of_the_second_has_told_is_not_told_again(watched) -> None:
+    told = Told(watched)
+    told.at(1.0, BAD)
+    told.at(1.05, GOOD)
+    told.at(1.06)
+    told.at(1.3, GOOD)
+    assert told.times == [1.0]
+
+
+def test_a_remark_that_comes_or_goes_is_a_change(watched) -> None:
+    rig = watched.rig
+    rig.run("torque")
     rig.tick()
-    assert diagnostician.changed()
-    diagnostician.report()
-    rig.arm.report = SafetyReport("arm")
-    rig.tick()
-    assert not diagnostician.changed()
-    watched.time += SHORTEST
-    assert diagnostician.changed()
+    before = rig.changes
+    rig.controllers["torque"].remarks = "stale commands"
+    rig.tick(3)
+    assert rig.changes == before + 1
+    rig.controllers["torque"].remarks = ""
+    rig.tick(3)
+    assert rig.changes == before + 2
 
 
 class Talking:

@@ -102,6 +102,19 @@ def test_a_command_within_the_period_is_not_late(rig: Any) -> None:
     assert robot.tick().controller == "torque"
 
 
+def test_a_soft_command_is_as_good_late_as_in_time(rig: Any) -> None:
+    robot = rig().start("damped")
+
+    def behave(state: Any, command: Any, now: float, period: float) -> None:
+        robot.time += 5.0 * period
+        command.damping.fill(6.0)
+
+    robot.controllers["damped"].behave = behave
+    snapshot = robot.tick()
+    assert (snapshot.controller, snapshot.fall) == ("damped", None)
+    assert np.all(robot.arm.written[-1][4] == 6.0)
+
+
 def test_the_fallbacks_of_a_controller_come_before_the_common_ones(rig: Any) -> None:
     robot = rig(fallbacks={"torque": ("limp",)}).start("damped")
     robot.run("torque")
@@ -189,6 +202,24 @@ def test_fallbacks_must_exist_and_be_safe(rig: Any, options: Any, message: str) 
         rig(**options)
 
 
+def test_what_a_controller_leaves_unwritten_is_zero_not_what_the_last_one_wrote(rig: Any) -> None:
+    def writes_all(state: Any, command: Any, now: float, period: float) -> None:
+        command.array.fill(0.5)
+
+    def writes_damping(state: Any, command: Any, now: float, period: float) -> None:
+        command.damping.fill(2.0)
+
+    robot = rig().start("damped")
+    robot.controllers["torque"].behave = writes_all
+    robot.controllers["remote"].behave = writes_damping
+    robot.run("torque")
+    robot.tick()
+    robot.run("remote")
+    robot.tick()
+    assert np.all(robot.arm.written[-1][4] == 2.0)
+    assert not robot.arm.written[-1][1:4].any()
+
+
 def test_a_controller_that_rebinds_a_row_cannot_spoil_the_commands_of_others(rig: Any) -> None:
     """`command.position = x` instead of `command.position[:] = x` is an easy slip."""
     robot = rig().start("limp")
@@ -237,3 +268,25 @@ def test_a_controller_whose_progress_fails_does_not_end_the_loop(rig: Any) -> No
     robot.controllers["standby"].fraction = RuntimeError("lost count")
     robot.tick(2)
     assert len(robot.arm.written) == 3
+
+
+@pytest.mark.parametrize("said", [None, 3])
+def test_a_remark_that_is_no_text_is_an_error_of_the_controller(rig: Any, said: Any) -> None:
+    robot = rig().start("damped")
+    robot.run("torque")
+    robot.controllers["torque"].remarks = said
+    snapshot = robot.tick()
+    assert snapshot.controller == "damped"
+    assert f"remark {said}" in snapshot.fall.reason
+
+
+def test_a_controller_that_fails_does_not_fall_back_to_itself(rig: Any) -> None:
+    robot = rig(safe_chain=("damped", "limp")).start("damped")
+    robot.tick()
+    damped = robot.controllers["damped"]
+    damped.fail["update"] = KeyError("once")
+    damped.calls.clear()
+    snapshot = robot.tick()
+    assert snapshot.controller == "limp"
+    assert damped.calls == ["update", "on_deactivate"]
+    assert "no fallback left" not in snapshot.fall.reason

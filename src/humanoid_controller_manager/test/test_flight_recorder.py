@@ -142,9 +142,14 @@ def test_components_may_count_what_their_buses_do(
 def test_a_component_that_fails_to_count_ends_the_recording_and_not_the_loop(
     rig: Any, scripted_hardware: Any, record: Callable[[Any], Recorded], caplog: Any
 ) -> None:
-    hardware = scripted_hardware()
-    hardware.counter_names = ("lost",)
-    hardware.bus_counts = lambda: hardware._called("bus_counts")
+    class Counting(scripted_hardware):
+        counter_names = ("lost",)
+
+        def bus_counts(self) -> list[int]:
+            self._called("bus_counts")
+            return [0]
+
+    hardware = Counting()
     hardware.fail["bus_counts"] = RuntimeError("no bus")
     recorded = record(rig({"bus": (hardware, ("a",))}).start())
     recorded.tick(3)
@@ -174,3 +179,21 @@ def test_without_memory_for_it_the_robot_runs_all_the_same(
     runner = LoopRunner(rigged.loop, RATE, lambda snapshot: None)
     assert flight_recorder(rigged.loop, runner, RATE, "", tmp_path / "missing") is None
     assert "no flight recorder" in caplog.text
+
+
+def test_the_switch_number_begins_anew_where_messages_have_no_more_bits(
+    rig: Any, tmp_path: Path
+) -> None:
+    """32 bits; 0 is kept for requests. What records each tick must take every number, too."""
+    robot = rig().start()
+    recorded = Recorded(robot, tmp_path)
+    robot.loop._active.switch_number = 2**32 - 2
+    recorded.tick()
+    numbers = []
+    for name in ("damped", "limp", "damped"):
+        robot.ask(name)
+        recorded.tick()
+        numbers.append(robot.loop.snapshot.switch_number)
+        assert robot.loop.snapshot.controller == name
+    assert numbers == [2**32 - 1, 1, 2]
+    assert recorded.ticks()["switch_number"].tolist()[-3:] == numbers

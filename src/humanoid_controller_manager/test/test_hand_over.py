@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -53,6 +53,12 @@ def test_between_threads_values_arrive_whole_in_order_and_at_most_once() -> None
     assert firsts == sorted(set(firsts))
 
 
+class Tick(NamedTuple):
+    """Of a snapshot, what the hand-over looks at."""
+
+    tick: int
+
+
 class Listener:
     """Remembers what it is told; blocks inside the call while `gate` is closed."""
 
@@ -81,33 +87,51 @@ def _outbox(*listeners: Any) -> Outbox:
 def test_what_is_put_is_published_to_everybody() -> None:
     first, second = Listener(), Listener()
     outbox = _outbox(first, second)
-    outbox.put("a")
+    outbox.put(Tick(1))
     second.wait_for_call()
     outbox.stop()
-    assert first.heard[0] == second.heard[0] == "a"
+    assert first.heard[0] == second.heard[0] == Tick(1)
 
 
 def test_while_one_is_published_only_the_newest_of_the_next_waits() -> None:
     listener = Listener()
     listener.gate.clear()
     outbox = _outbox(listener)
-    outbox.put(0)
+    outbox.put(Tick(1))
     listener.wait_for_call()
-    for value in (1, 2, 3):
-        outbox.put(value)
+    for number in (2, 3, 4):
+        outbox.put(Tick(number))
     listener.gate.set()
     listener.wait_for_call()
     outbox.stop()
-    assert list(dict.fromkeys(listener.heard)) == [0, 3]
+    assert list(dict.fromkeys(listener.heard)) == [Tick(1), Tick(4)]
+
+
+def test_what_was_overwritten_before_it_was_published_is_counted() -> None:
+    listener = Listener()
+    listener.gate.clear()
+    outbox = _outbox(listener)
+    outbox.put(Tick(1))
+    listener.wait_for_call()
+    for number in (2, 3, 4):
+        outbox.put(Tick(number))
+    assert outbox.overwritten == 0
+    listener.gate.set()
+    listener.wait_for_call()
+    outbox.put(Tick(5))
+    listener.wait_for_call()
+    outbox.stop()
+    assert [snapshot.tick for snapshot in listener.heard] == [1, 4, 5]
+    assert outbox.overwritten == 2
 
 
 def test_stopping_publishes_what_is_left() -> None:
     listener = Listener()
     listener.gate.clear()
     outbox = _outbox(listener)
-    outbox.put("first")
+    outbox.put(Tick(1))
     listener.wait_for_call()
-    outbox.put("last")
+    outbox.put(Tick(2))
     stopping = threading.Thread(target=outbox.stop)
     stopping.start()
     while not outbox._stopping:  # the stop must be asked for before the listener comes back
@@ -115,28 +139,28 @@ def test_stopping_publishes_what_is_left() -> None:
     listener.gate.set()
     stopping.join(PATIENCE)
     assert not stopping.is_alive()
-    assert list(dict.fromkeys(listener.heard)) == ["first", "last"]
+    assert list(dict.fromkeys(listener.heard)) == [Tick(1), Tick(2)]
 
 
 def test_nothing_is_published_twice() -> None:
     listener = Listener()
     outbox = _outbox(listener)
-    outbox.put("only")
+    outbox.put(Tick(1))
     listener.wait_for_call()
     outbox.stop()
-    assert listener.heard == ["only"]
+    assert listener.heard == [Tick(1)]
 
 
 def test_all_listeners_of_one_round_are_told_the_same() -> None:
     first, second = Listener(), Listener()
     first.gate.clear()
     outbox = _outbox(first, second)
-    outbox.put(1)
+    outbox.put(Tick(1))
     first.wait_for_call()
-    outbox.put(2)
+    outbox.put(Tick(2))
     first.gate.set()
     second.wait_for_call()
-    assert second.heard[0] == 1
+    assert second.heard[0] == Tick(1)
     outbox.stop()
 
 
@@ -149,11 +173,11 @@ def test_a_broken_listener_does_not_silence_the_others_and_is_logged_once(
         raise RuntimeError("no publisher")
 
     outbox = _outbox(broken, listener)
-    for value in range(3):
-        outbox.put(value)
+    for number in (1, 2, 3):
+        outbox.put(Tick(number))
         listener.wait_for_call()
     outbox.stop()
-    assert listener.heard[:3] == [0, 1, 2]
+    assert listener.heard[:3] == [Tick(1), Tick(2), Tick(3)]
     assert caplog.text.count("failed to publish") == 1
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.surface import Capability, JointState
 
@@ -204,7 +205,7 @@ def test_no_effort_limit_a_component_gives_can_spoil_a_command(
 ) -> None:
     robot, broken, _ = pair
     robot.start("damped")
-    robot.controllers["torque"].gains = 20.0, 2.0
+    robot.controllers["torque"].commanded = 20.0, 2.0
     broken.limit = lambda position: np.array([limit, 10.0])
 
     robot.run(mode)
@@ -330,9 +331,13 @@ def test_deactivation_tries_all_and_names_those_that_failed(
 def test_all_who_mind_the_loop_are_told_of_its_end_before_anybody_is_deactivated(
     rig: Any, scripted_hardware: Any
 ) -> None:
-    bus, ring = scripted_hardware(), scripted_hardware()
     told: list[str] = []
-    bus.loop_ended = lambda: told.append(ring.calls[-1])
+
+    class Minding(scripted_hardware):  # type: ignore[misc]
+        def loop_ended(self) -> None:
+            told.append(ring.calls[-1])
+
+    bus, ring = Minding(), scripted_hardware()
     robot = rig({"bus": (bus, ("a",)), "ring": (ring, ("b",))}).start()
     robot.loop.stop()
     assert len(told) == 1
@@ -343,7 +348,31 @@ def test_all_who_mind_the_loop_are_told_of_its_end_before_anybody_is_deactivated
 def test_joints_whose_actuators_never_let_go_by_themselves_are_named(
     rig: Any, scripted_hardware: Any
 ) -> None:
-    bus, simulator = scripted_hardware(), scripted_hardware()
-    bus.watchdog_times = lambda: np.array([0.2, np.inf, np.inf])
+    class Watched(scripted_hardware):  # type: ignore[misc]
+        def watchdog_times(self) -> FloatArray:
+            return np.array([0.2, np.inf, np.inf])
+
+    bus, simulator = Watched(), scripted_hardware()
     robot = rig({"bus": (bus, ("a", "b", "c")), "simulator": (simulator, ("d",))})
     assert [member.unwatched() for member in robot.group.members] == [["b", "c"], []]
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "traceback"),
+    [
+        (KeyError("q"), "read failed: KeyError: 'q'", True),
+        (SystemExit(2), "read failed: SystemExit: 2", True),
+        (HardwareError("no answer"), "read failed: no answer", False),
+    ],
+)
+def test_a_mistake_of_a_component_is_told_by_its_type_and_logged_once(
+    rig: Any, caplog: Any, error: Any, said: str, traceback: bool
+) -> None:
+    robot = rig().start("damped")
+    robot.arm.fail["read"] = error
+    robot.tick(3)
+    assert robot.loop.snapshot.reports[0].message == said
+    assert caplog.text.count("Traceback") == traceback
+    robot.arm.fail["read"] = ZeroDivisionError("another")
+    robot.tick(3)
+    assert caplog.text.count("Traceback") == traceback + 1

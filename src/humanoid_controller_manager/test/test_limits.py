@@ -199,6 +199,16 @@ def test_the_components_limit_never_exceeds_that_of_the_description() -> None:
     assert command.effort.tolist() == [EFFORT, -4.0]
 
 
+@pytest.mark.parametrize("limit", [-1.0, -np.inf])
+def test_a_components_limit_below_zero_allows_no_effort(limit: float) -> None:
+    stage = _stage()
+    stage.set_effort_limit(np.full(N, limit))
+    assert stage.effort_limit.tolist() == [0.0] * N
+    command = _command(effort=5.0)
+    stage.apply(_state(0.0), command, LONG)
+    assert command.effort.tolist() == [0.0] * N
+
+
 def test_the_effort_limit_of_one_tick_does_not_stick() -> None:
     stage = _stage()
     stage.set_effort_limit(np.asarray(1.0, dtype=float))

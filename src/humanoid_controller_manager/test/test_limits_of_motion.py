@@ -211,6 +211,19 @@ def test_the_quick_look_sees_all_that_a_close_one_would(
     assert np.array_equal(quick.counts, close.counts)
 
 
+# Each of the two is within the effort limit of 10 Nm, their sum is not.
+@pytest.mark.parametrize(("spring", "effort"), [(6.0, 5.0), (-6.0, -5.0), (9.0, 2.0)])
+def test_the_quick_look_adds_up_what_drives_a_joint(spring: float, effort: float) -> None:
+    joints = Joints()
+    stiffness = 10.0 * STEP**-1  # one step of the target pulls with 10 Nm
+    joints.tick(stiffness=stiffness)  # the first of a mode is always looked at closely
+    away = spring / stiffness
+    written = joints.tick(position=away, stiffness=stiffness, effort=effort)
+    drive = stiffness * written.position[0] + written.effort[0]
+    assert abs(drive) == pytest.approx(EFFORT)
+    assert joints.counted(Limited.TORQUE) == 1
+
+
 PARTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 

@@ -35,6 +35,31 @@ def test_what_is_reported_is_what_was_written_after_limits(rig: Any) -> None:
     assert robot.limits.counts[Limited.VELOCITY].tolist() == [1, 1, 1]
 
 
+def _far(state: Any, command: Any, now: float, period: float) -> None:
+    """2 rad, with the same stiffness in every mode."""
+    command.position[:] = 2.0
+    command.stiffness[:] = 20.0
+
+
+def test_a_hold_up_is_made_up_for_by_two_periods_at_most(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.controllers["torque"].behave = _far
+    before = robot.run("torque").command.position.copy()
+    robot.time += 1.0
+    robot.loop.tick(robot.time, 1.0, lambda: robot.time)
+    moved = robot.loop.snapshot.command.position - before
+    assert moved == pytest.approx(3.0 * 0.02, 1e-2)  # rad/s, s
+
+
+def test_a_mode_begins_where_the_joints_are_not_where_the_last_one_led_them(rig: Any) -> None:
+    robot = rig().start("damped")
+    for name in ("torque", "remote"):
+        robot.controllers[name].behave = _far
+    robot.run("torque")
+    assert robot.tick(9).command.position == pytest.approx(0.5 + 10 * 0.03, 1e-2)
+    assert robot.run("remote").command.position == pytest.approx(0.5 + 0.03, 1e-2)
+
+
 def test_a_later_tick_does_not_change_an_earlier_snapshot(rig: Any) -> None:
     robot = rig().start("damped")
     robot.arm.measured[:] = 0.1
@@ -203,3 +228,19 @@ def test_a_snapshot_is_there_right_after_the_start(rig: Any) -> None:
     assert (snapshot.controller, snapshot.switch_number, snapshot.tick) == ("damped", 1, 0)
     assert np.all(snapshot.state.position == 0.5)
     assert [report.source for report in snapshot.reports] == ["arm"]
+
+
+def test_a_tick_is_stamped_when_it_was_measured_not_when_it_was_written(
+    rig: Any, scripted_hardware: Any
+) -> None:
+    class Slow(scripted_hardware):  # type: ignore[misc]
+        def read(self, state: Any, now: float, period: float) -> None:
+            super().read(state, now, period)
+            robot.system_time += 50_000_000
+            robot.heart_time += 0.05
+
+    robot = rig({"arm": (Slow(), ("a",))}).start()
+    robot.heart_time, robot.system_time = 7.0, 9_000_000_000
+    first = robot.tick()
+    assert (first.measured, first.measured_at) == (7.0, 9_000_000_000)
+    assert robot.tick().measured_at == 9_050_000_000

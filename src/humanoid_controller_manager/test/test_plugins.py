@@ -49,7 +49,8 @@ def test_an_unknown_plugin_is_answered_with_the_known_ones(group: None) -> None:
         require_plugin(GROUP, "good/Two", "controller 'x'")
     assert str(caught.value) == (
         "controller 'x': unknown plugin 'good/Two'; known: bad/NoAttribute, bad/NoModule, "
-        "bad/Program, good/One"
+        "bad/Program, good/One. Of other workspaces, those count that the shell has sourced in "
+        "which the robot was started"
     )
 
 

@@ -61,6 +61,20 @@ def test_from_a_stiff_mode_the_stiffness_in_force_holds_the_pose(robot: Any, dri
     assert not drives.written[-1][1:3].any()
 
 
+def test_what_pushed_the_joints_before_does_not_go_on_meanwhile(robot: Any, drives: Any) -> None:
+    def push(state: Any, command: Any, now: float, period: float) -> None:
+        command.position[:] = state.position
+        command.velocity[:], command.effort[:] = 0.5, 2.0
+        command.damping[:] = 1.0
+
+    robot.controllers["torque"].behave = push
+    robot.run("torque")
+    robot.tick()
+    assert np.all(drives.written[-1][2] == 2.0)
+    assert robot.run("standby").phase is Phase.PREPARING
+    assert not drives.written[-1][1:3].any()
+
+
 def test_the_controllers_clock_starts_at_the_confirmation(robot: Any, drives: Any) -> None:
     robot.run("standby")
     robot.tick(10)
@@ -192,3 +206,17 @@ def test_nobody_is_updated_twice_in_a_tick(rig: Any) -> None:
     robot.ask_down()
     assert robot.tick().controller == "limp"
     assert robot.controllers["limp"].calls.count("update") == 1
+
+
+def test_progress_and_remark_are_read_only_of_a_controller_that_was_activated(
+    robot: Any, drives: Any
+) -> None:
+    standby = robot.controllers["standby"]
+    standby.fraction = standby.fail["remark"] = KeyError("not activated yet")
+    snapshot = robot.run("standby")
+    assert (snapshot.phase, snapshot.progress, snapshot.remark) == (Phase.PREPARING, None, "")
+    standby.fraction = 0.5
+    del standby.fail["remark"]
+    drives.confirmed = True
+    snapshot = robot.tick()
+    assert (snapshot.phase, snapshot.progress.fraction) == (Phase.RUNNING, 0.5)

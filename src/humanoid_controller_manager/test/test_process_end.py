@@ -14,11 +14,12 @@ from humanoid_controller_manager.stopping import EndRequests
 
 
 def manager_that(stop: Any) -> Any:
-    """A manager of two components, of which one can say what its exit makes sure of."""
+    """A manager of two components, of which one has more to say of its exit than the default."""
     side = SimpleNamespace(exit_check="gate read back as 0")
+    bus = SimpleNamespace(exit_check="deactivated")
     members = [
         SimpleNamespace(info=SimpleNamespace(name="Side"), component=side),
-        SimpleNamespace(info=SimpleNamespace(name="CAN"), component=object()),
+        SimpleNamespace(info=SimpleNamespace(name="CAN"), component=bus),
     ]
     return SimpleNamespace(
         stop=stop, loop=SimpleNamespace(hardware=SimpleNamespace(members=members))
@@ -65,7 +66,7 @@ def test_failures_are_logged_and_told_to_companions() -> None:
     told: list[Ending] = []
     manager = manager_that(raising(BOTH))
     manager.node = SimpleNamespace(get_logger=lambda: SimpleNamespace(fatal=logged.append))
-    companions: Any = [SimpleNamespace(ended=told.append), SimpleNamespace()]
+    companions: Any = [SimpleNamespace(ended=told.append)]
     ending = process._stop(manager, companions)
     assert told == [ending]
     assert logged == [ending.failure]

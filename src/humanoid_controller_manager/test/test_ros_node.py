@@ -44,6 +44,7 @@ from humanoid_control_common.config import StrictModel
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager import plugins
+from humanoid_controller_manager.controller import Controller
 from humanoid_controller_manager.generic_system import GenericSystem
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import parameter_files
@@ -60,7 +61,7 @@ class Arm(GenericSystem):
             raise HardwareError("no answer")
         print("without torque")
 
-class Limp:
+class Limp(Controller):
     class Parameters(StrictModel):
         pass
 

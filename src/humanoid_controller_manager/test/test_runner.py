@@ -29,7 +29,7 @@ class Simulator:
 def simulated(rig: Any, scripted_hardware: Any) -> Any:
     """A rig whose component is a simulator that runs as fast as possible."""
 
-    class SimulatedHardware(scripted_hardware, Simulator):  # type: ignore[misc]
+    class SimulatedHardware(Simulator, scripted_hardware):  # type: ignore[misc]
         def write(self, command: Any, now: float, period: float) -> None:
             super().write(command, now, period)
             self.steps += 1
@@ -158,3 +158,21 @@ def test_a_loop_that_dies_is_noticed_and_the_hardware_can_still_be_stopped(simul
     assert runner.failure is error
     runner.stop()
     assert simulated.group.members[0].component.calls[-1] == "on_deactivate"
+
+
+def test_a_simulators_clock_that_raises_does_not_end_the_loops_thread(running: Any) -> None:
+    robot, runner, watcher = running
+    component = robot.group.members[0].component
+    asked, often = [0], threading.Event()
+
+    def fail(component: Any) -> float:
+        asked[0] += 1
+        if asked[0] > 10:
+            often.set()
+        raise ZeroDivisionError
+
+    component.__class__ = type("Raising", (type(component),), {"time": property(fail)})
+    assert often.wait(PATIENCE)
+    assert runner.is_running()
+    runner.stop()
+    assert watcher.snapshots[-1].reports[0].message.startswith("time failed: ZeroDivisionError")

@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.surface import JointState
-from humanoid_controller_manager.safety_trip import LONGEST_LAG, SafetyTrip
+from humanoid_controller_manager.safety_trip import SafetyTrip
 
 RATE, PERIOD = 100.0, 0.01
 LIMIT = 4.5  # [rad/s], of joints that may go at 3
@@ -117,6 +117,29 @@ def test_samples_from_before_a_hold_up_are_no_jump_but_a_jump_after_it_is_seen(
     assert said[1].startswith("b is -1.47 rad from where it was")
 
 
+@pytest.mark.parametrize(("periods", "allowed"), [(2.0, False), (2.1, True), (3.0, True)])
+def test_a_tick_later_than_two_periods_is_a_hold_up(
+    watched: Watched, periods: float, allowed: bool
+) -> None:
+    watched.show(0.0)
+    assert watched.show(0.0, period=periods * PERIOD) == ""
+    way = LIMIT * PERIOD * (1 + periods) - 0.001  # in one period, by a sample that is so old
+    assert watched.show(way if allowed else LIMIT * PERIOD * 2 + 0.001) == ""
+    assert bool(watched.state.position[1] != 0.0) is allowed
+
+
+@pytest.mark.parametrize("later", range(1, 8))
+def test_samples_may_be_old_in_the_three_ticks_after_a_hold_up(
+    watched: Watched, later: int
+) -> None:
+    watched.show(0.0)
+    assert watched.show(0.0, period=0.1) == ""
+    for _ in range(later - 1):
+        assert watched.show(0.0) == ""
+    assert watched.show(0.3) == ""
+    assert watched.state.position[1] == (0.3 if later <= 3 else 0.0)
+
+
 def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_seen(
     watched: Watched,
 ) -> None:
@@ -133,11 +156,37 @@ def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_seen
 
 def test_a_bus_that_stays_silent_makes_no_jump_plausible(watched: Watched) -> None:
     watched.show(0.0, age=60.0)
-    most = LIMIT * (PERIOD + LONGEST_LAG)
+    most = LIMIT * (PERIOD + 0.2)
     assert watched.show(0.99 * most, age=60.0) == ""
     assert watched.state.position[1] == 0.99 * most
     said = [watched.show(-1.0, age=60.0) for _ in range(2)]
     assert said[1].startswith("b is -1.9")
+
+
+def is_believed_at_once(watched: Watched, position: float) -> bool:
+    """Whether the first sample at `position` is not doubted."""
+    watched.show(position)
+    return bool(watched.state.position[1] == position)
+
+
+@pytest.mark.parametrize(("held_up", "believed"), [(0.019, False), (0.021, True), (0.03, True)])
+def test_a_tick_that_comes_more_than_a_period_late_makes_old_samples_plausible(
+    watched: Watched, held_up: float, believed: bool
+) -> None:
+    watched.show(0.0)
+    watched.show(0.0, period=held_up)
+    assert is_believed_at_once(watched, 0.9 * LIMIT * (PERIOD + held_up)) is believed
+
+
+@pytest.mark.parametrize(("ticks", "believed"), [(2, True), (3, False)])
+def test_samples_may_be_as_old_as_a_hold_up_for_three_ticks_after_it(
+    watched: Watched, ticks: int, believed: bool
+) -> None:
+    watched.show(0.0)
+    watched.show(0.0, period=0.05)
+    for _ in range(ticks):
+        watched.show(0.0)
+    assert is_believed_at_once(watched, 0.9 * LIMIT * 0.06) is believed
 
 
 def test_joints_put_somewhere_else_have_not_moved(watched: Watched) -> None:
@@ -182,6 +231,13 @@ def test_a_joint_with_a_reason_to_stand_still_is_left_alone(
     limits_of: Any, targets: Any, position: Callable[[int], float], stiffness: float
 ) -> None:
     assert _follow(_trip(limits_of(3)), targets, position, stiffness) == []
+
+
+# 20 Nm/rad; a third of the effort limit is 3.33 Nm.
+@pytest.mark.parametrize(("way", "told"), [(0.16, False), (-0.16, False), (0.17, True)])
+def test_a_third_of_the_effort_limit_is_a_hard_pull(limits_of: Any, way: float, told: bool) -> None:
+    targets = [0.1] * 6 + [0.1 + way] * 6
+    assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is told
 
 
 def test_stiffness_that_begins_far_from_the_last_target_is_no_pull(limits_of: Any) -> None:
@@ -273,12 +329,16 @@ def test_a_joint_that_does_not_follow_ends_a_stiff_mode(supervised: Any) -> None
     assert "does not follow" in snapshot.fall.reason
 
 
-def test_a_simulator_may_put_its_joints_elsewhere(rig: Any, limits_of: Any) -> None:
-    robot = rig()
-    robot.arm.teleports = 0
-    robot.group.configure()
+def test_a_simulator_may_put_its_joints_elsewhere(
+    rig: Any, limits_of: Any, scripted_hardware: Any
+) -> None:
+    class Simulator(scripted_hardware):
+        teleports = 0
+
+    arm = Simulator()
+    robot = rig({"arm": (arm, ("a", "b", "c"))})
     robot.loop.supervise(_trip(limits_of(3)))
     robot.start("damped").tick()
-    robot.arm.measured[0] = 1.5
-    robot.arm.teleports = 1
+    arm.measured[0] = 1.5
+    arm.teleports = 1
     assert robot.tick(30).fall is None

@@ -6,11 +6,10 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import pytest
 
-from humanoid_controller_manager.process import way_down_of
+from humanoid_controller_manager.companion import Companion, way_down_of
 from humanoid_controller_manager.stopping import (
     AGAIN,
     STOP_SIGNALS,
@@ -72,16 +71,32 @@ def test_a_second_interrupt_is_impatience_unless_it_is_the_first_one_again(
     assert end.at_once
 
 
+class Beside(Companion):
+    """Takes nothing on."""
+
+    def changed(self) -> None:
+        """Nothing to do."""
+
+
+class Leading(Beside):
+    """Leads down."""
+
+    def __init__(self, asked: list[str]) -> None:
+        self.asked = asked
+
+    def lead_down(self) -> None:
+        self.asked.append("led down")
+
+
 def test_an_end_in_order_is_led_by_the_companion_that_can() -> None:
     end = EndRequests()
     asked: list[str] = []
-    leading = SimpleNamespace(lead_down=lambda: asked.append("led down"))
-    way_down_of([SimpleNamespace(), leading], end)()
+    way_down_of([Beside(), Leading(asked)], end)()
     assert asked == ["led down"]
     assert not end.at_once, "it says itself when it is done"
 
 
 def test_where_nobody_leads_down_an_end_in_order_is_one_at_once() -> None:
     end = EndRequests()
-    way_down_of([SimpleNamespace()], end)()
+    way_down_of([Beside()], end)()
     assert end.at_once

@@ -32,7 +32,7 @@ class FlightNotes:
 
     def asked(self, wish: str, answer: Answer) -> None:
         """Somebody asked for something."""
-        outcome = "" if answer.accepted else "refused: "
+        outcome = "" if answer.accepted or answer.begun else "refused: "
         self._note(EventKind.REQUEST, f"{wish}: {outcome}{answer.message}")
 
     def stated(self, statement: Statement, fall: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from humanoid_control_common.config import StrictModel
-from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller import Broadcaster, RobotFacts
 
 
 class BroadcasterParameters(StrictModel):
@@ -14,7 +14,7 @@ class BroadcasterParameters(StrictModel):
     frame_id: str = "base_link"  # as upstream's; rviz shows no efforts of states without a frame
 
 
-class JointStateBroadcaster:
+class JointStateBroadcaster(Broadcaster):
     """Publishes every tick's state and command; its work is done on the ROS side."""
 
     Parameters = BroadcasterParameters

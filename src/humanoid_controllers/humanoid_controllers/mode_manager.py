@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from humanoid_control_common.modes import (
     MODE_OF_INTENT,
@@ -15,14 +16,26 @@ from humanoid_control_common.modes import (
     decide,
 )
 from humanoid_control_common.safety import SafetyMonitor
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.active_controller import CONFIRMATION_LIMIT
+from humanoid_controller_manager.snapshot import Phase, Refusal, Snapshot
 from humanoid_controller_manager.switch_desk import Loop, SwitchDesk
 from humanoid_controllers.emergency_stop import EmergencyStop
 from humanoid_controllers.impedance_watch import ImpedanceWatch
 from humanoid_controllers.loop_watch import LoopWatch
+from humanoid_controllers.rest import RestWatch
 from humanoid_controllers.statement import Answer, Statement
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A request that lacks nothing but time."""
+
+    intent: Intent
+    controller: str | None  # that is to carry it out
+    number: int  # the switch number it was decided on
+    ticket: int  # under which it is passed on to the loop
 
 
 class ModeManager:
@@ -52,6 +65,10 @@ class ModeManager:
         self._watch = LoopWatch()
         self._closed = ""  # why nothing is decided any more; empty while it is
         self._desk = SwitchDesk(loop)
+        self._rest = RestWatch(loop.joints)
+        self._waiting: _Waiting | None = None
+        self._mode_began: tuple[int, float] | None = None  # its switch number, and when [s]
+        self.refusal: Refusal | None = None  # the latest of a request that had to wait
         self._problem = ""  # what safety has against stiff modes, at the latest look
         self._message = ""
         self._latched = self._cause = ""  # why requests are refused; how that began
@@ -71,6 +88,7 @@ class ModeManager:
         `controller` is to carry it out; None for the one that usually does.
         """
         snapshot = self.observe(now)
+        self._drop_waiting(f"{intent.value} was asked for meanwhile")
         if self._closed:
             return self._refuse(f"Rejected {intent.value}: {self._closed}")
         named = controller or self._usual(intent)
@@ -80,6 +98,8 @@ class ModeManager:
                 return self._stay(intent, snapshot, controller)
             case Verdict.REFUSE:
                 return self._refuse(decision.reason)
+            case Verdict.WAIT:
+                return self._wait(intent, snapshot, named, decision.reason)
             case Verdict.SHUT_DOWN:
                 self._message = ""
                 return Answer(True, "shutting down", shut_down=True)
@@ -89,8 +109,9 @@ class ModeManager:
 
     @property
     def asked_for(self) -> str:
-        """The controller a switch is on its way to; empty if none is."""
-        return self._desk.asked_for
+        """The controller a switch is on its way to, or waits for; empty if there is none."""
+        waiting = self._waiting and self._waiting.controller
+        return self._desk.asked_for or waiting or ""
 
     @property
     def fall(self) -> str:
@@ -99,6 +120,7 @@ class ModeManager:
 
     def refuse_unknown_mode(self, number: int) -> Answer:
         """Answer a request for a mode that does not exist."""
+        self._drop_waiting(f"mode {number} was asked for meanwhile")
         known = ", ".join(f"{mode.value} {mode.name}" for mode in Mode)
         return self._refuse(f"Rejected request: there is no mode {number}; known: {known}")
 
@@ -115,13 +137,14 @@ class ModeManager:
         self._problem = self._safety_problem(snapshot, now)
         if self._problem:
             hint = "call again when it is gone; a source that ended counts until a restart"
-            return Answer(False, f"reset sent, but {self._problem}; {hint}")
+            return Answer(False, f"reset sent, but {self._problem}; {hint}", begun=True)
         self._latched = ""
         self._message = ""
         return Answer(True, "faults cleared")
 
     def close(self, reason: str) -> None:
         """Refuse everything from now on, for `reason`; only safety goes on, and `go_down`."""
+        self._drop_waiting(reason)
         self._closed = self._message = reason
 
     def go_down(self, mode: Mode) -> None:
@@ -155,6 +178,7 @@ class ModeManager:
         must_leave = snapshot.mode is not Mode.DAMPING if fell else snapshot.mode not in SAFE_MODES
         if self._latched and (must_leave or self._desk.busy):
             self._desk.go_down(self._way_down)
+        self._look_after_mode(snapshot, now)
         return snapshot
 
     def unconfirmed(self, snapshot: Snapshot, now: float) -> str:
@@ -165,7 +189,51 @@ class ModeManager:
             return ""
         return self._impedance.refusal(snapshot.mode, snapshot.switch_number, now)
 
+    @property
+    def rest(self) -> RestWatch:
+        """Whether the joints have come to rest."""
+        return self._rest
+
     # Inside.
+
+    def _look_after_mode(self, snapshot: Snapshot, now: float) -> None:
+        """Notice how old the mode in force is, and go on with the request that waits in it."""
+        if self._mode_began is None or self._mode_began[0] != snapshot.switch_number:
+            self._mode_began = snapshot.switch_number, now
+        self._rest.look(snapshot)
+        waiting = self._waiting
+        if waiting is None:
+            return
+        if self._latched or snapshot.switch_number != waiting.number:
+            fell = self._message  # stays: what is refused now is a consequence of it
+            self._drop_waiting(self._latched or f"{snapshot.mode.name} came in force meanwhile")
+            self._message = fell if self._latched else self._message
+            return
+        intent, named = waiting.intent, waiting.controller
+        decision = decide(self._situation(snapshot, now, named), intent)
+        if decision.verdict is Verdict.WAIT:
+            return
+        self._waiting = None
+        if decision.verdict is Verdict.SWITCH and decision.mode is not None:
+            answer = self._switch(intent, decision.mode, snapshot, now, named, waiting.ticket)
+        else:
+            answer = self._refuse(decision.reason)
+        if not answer.accepted:
+            self.refusal = Refusal(waiting.ticket, answer.message)
+
+    def _wait(
+        self, intent: Intent, snapshot: Snapshot, controller: str | None, reason: str
+    ) -> Answer:
+        ticket = self._desk.reserve()
+        self._waiting = _Waiting(intent, controller, snapshot.switch_number, ticket)
+        self._message = reason
+        return Answer(True, reason, ticket=ticket)
+
+    def _drop_waiting(self, reason: str) -> None:
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            answer = self._refuse(f"Rejected {waiting.intent.value}: {reason}")
+            self.refusal = Refusal(waiting.ticket, answer.message)
 
     @property
     def _way_down(self) -> str:
@@ -190,13 +258,16 @@ class ModeManager:
         return Answer(True, f"already in {snapshot.mode.name}")
 
     def _situation(self, snapshot: Snapshot, now: float, named: str | None) -> Situation:
-        progress = snapshot.progress
+        began = now if self._mode_began is None else self._mode_began[1]
         return Situation(
             mode=snapshot.mode,
-            standby_finished=progress is not None and progress.finished,
+            unfinished=_unfinished(snapshot),
             safety_problem=self._problem or self._stop.refusal(),
             latched_fall=self._latched,
             unconfirmed_impedance=self.unconfirmed(snapshot, now),
+            writing_impedance=now - began <= CONFIRMATION_LIMIT,
+            moving=self._rest.moving,
+            settling=self._rest.settling,
             policy_loaded=named is not None and not self._loop.refusal_of(named),
         )
 
@@ -219,7 +290,13 @@ class ModeManager:
         return f"{fault.report.source} reported {fault.report.level.name}: {fault.report.message}"
 
     def _switch(
-        self, intent: Intent, mode: Mode, snapshot: Snapshot, now: float, controller: str | None
+        self,
+        intent: Intent,
+        mode: Mode,
+        snapshot: Snapshot,
+        now: float,
+        controller: str | None,
+        ticket: int | None = None,
     ) -> Answer:
         refusal = (
             f"no controller for {mode.name} is loaded"
@@ -234,7 +311,7 @@ class ModeManager:
             if standstill := self._watch.problem(snapshot.tick, now):
                 return self._refuse(f"DAMPING is asked for, but the {standstill}")
         else:
-            self._desk.switch(controller, snapshot.switch_number)
+            self._desk.switch(controller, snapshot.switch_number, ticket)
         return Answer(True, f"switching to {mode.name}", ticket=self._desk.ticket)
 
     def _refuse(self, reason: str) -> Answer:
@@ -248,3 +325,13 @@ class ModeManager:
         self._cause = self._cause if self._latched else reason
         self._latched = reason if reason == self._cause else f"{self._cause}; then: {reason}"
         self._message = f"Fell to safety: {self._latched}; call clear_fault before the next request"
+
+
+def _unfinished(snapshot: Snapshot) -> str:
+    """Why the controller in charge has not come to its end; empty if it has."""
+    progress = snapshot.progress
+    if progress is not None:
+        return "" if progress.finished else "still on its way"
+    if snapshot.phase is Phase.PREPARING:
+        return "it has not begun yet"
+    return f"'{snapshot.controller}' has no property `progress`, so it never is"

@@ -14,13 +14,16 @@ from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import StrictModel
-from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
+from humanoid_control_common.modes import FORCE, INTENT_OF_MODE, Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
+from humanoid_controller_manager import callbacks
 from humanoid_controller_manager.authority import Asked
+from humanoid_controller_manager.companion import Companion
 from humanoid_controller_manager.ending import Ending
 from humanoid_controller_manager.node import ControllerManagerNode
 from humanoid_controller_manager.parameters import node_document, parse
 from humanoid_controller_manager.ros_node import configured_node, parameters_of
+from humanoid_controller_manager.snapshot import Refusal
 from humanoid_controllers import emergency_stop
 from humanoid_controllers.attentive_clock import AttentiveClock
 from humanoid_controllers.emergency_stop import EmergencyStop
@@ -60,7 +63,7 @@ class ModeManagerParameters(StrictModel):
     gamepad: bool = False
 
 
-class ModeManagerNode:
+class ModeManagerNode(Companion):
     """Gives ModeManager its topics and services.
 
     Args:
@@ -87,7 +90,7 @@ class ModeManagerNode:
         self._notes = FlightNotes()
         # Sources of this process come with the snapshots, newer than any topic could tell.
         self._own_sources = {info.name for info in manager.description.blocks}
-        self._own_sources.add(emergency_stop.SOURCE)
+        self._own_sources |= {emergency_stop.SOURCE, callbacks.SOURCE}
         self._stop = StopTopics(
             self.node,
             stop,
@@ -111,7 +114,7 @@ class ModeManagerNode:
         self._stop.publish()
 
     def lead_down(self) -> None:
-        """See LeadsDown. Joints that have no torque aren't waited for."""
+        """See Companion. Joints that have no torque aren't waited for."""
         limp = self._manager.loop.snapshot.mode is Mode.ZERO_TORQUE
         if limp and not self._power_down.has_begun:
             self._shut_down()
@@ -119,7 +122,7 @@ class ModeManagerNode:
             self._power_down.begin()
 
     def ended(self, ending: Ending) -> None:
-        """See ToldOfTheEnd."""
+        """See Companion."""
         self._power_down.ended(ending)
 
     def ask(self, controller: str, mode: Mode, decided_on: int) -> Asked:
@@ -134,6 +137,11 @@ class ModeManagerNode:
         """See SwitchAuthority."""
         self._modes.observe(self._now())
         return self._modes.asked_for
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """See SwitchAuthority."""
+        return self._modes.refusal
 
     def _create_interfaces(self, impedance_topic: str) -> None:
         node = self.node
@@ -162,9 +170,8 @@ class ModeManagerNode:
 
     def _begin_power_down(self) -> PowerDown:
         self._modes.close("powering down")
-        joints = self._manager.robot.joints
         modes = self._modes
-        return PowerDown(joints, modes.go_down, modes.unconfirmed, self._watch, self._now())
+        return PowerDown(modes.rest, modes.go_down, modes.unconfirmed, self._watch, self._now())
 
     def _state(self) -> None:
         statement = self._modes.statement
@@ -187,7 +194,9 @@ class ModeManagerNode:
             self._modes.refuse_unknown_mode(message.mode)
             self.changed()
             return
-        self._ask(INTENT_OF_MODE[Mode(message.mode)])
+        intent = INTENT_OF_MODE[Mode(message.mode)]
+        insists = intent is Intent.ZERO_TORQUE and message.status_message == FORCE
+        self._ask(Intent.FORCE_ZERO_TORQUE if insists else intent)
 
     def _on_joy(self, message: Joy) -> None:
         if wants_stop(message.buttons):
@@ -214,6 +223,8 @@ class ModeManagerNode:
     ) -> Trigger.Response:
         answer = self._modes.clear_fault(self._now())
         self._notes.asked("clear_fault", answer)
+        if answer.accepted:
+            self._manager.acknowledge_failures()
         self.changed()
         return _respond(response, answer)
 

@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import numpy as np
-
-from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controllers.loop_watch import LoopWatch
+from humanoid_controllers.rest import RestWatch
 
-SLOW: Final = 0.1  # [rad/s] of every joint: an arm that hangs, not one that falls
-SLOW_FOR: Final = 0.3  # [s] all must be slow: a swinging arm is slow at each end of its way
 SETTLE_LIMIT: Final = 6.0  # [s] for DAMPING and slow joints; a raised arm sinks in about three
 ZERO_LIMIT: Final = 1.5  # [s] for ZERO_TORQUE and its gains
 
@@ -26,7 +22,7 @@ class PowerDown:
     """Leads the loop down, look by look.
 
     Args:
-        joints: for the names of those that don't come to rest.
+        rest: tells when the joints have come to rest.
         go_down: has the loop go to a safe mode.
         watch: tells when the loop stands still, and leads nowhere any more.
         unconfirmed: why the gains of ZERO_TORQUE can't be relied on yet; empty if they can.
@@ -35,20 +31,19 @@ class PowerDown:
 
     def __init__(
         self,
-        joints: JointSet,
+        rest: RestWatch,
         go_down: Callable[[Mode], None],
         unconfirmed: Callable[[Snapshot, float], str],
         watch: LoopWatch,
         now: float,
     ) -> None:
         self.remarks: list[str] = []  # what did not go as it should
-        self._joints = joints
+        self._rest = rest
         self._go_down = go_down
         self._unconfirmed = unconfirmed
         self._watch = watch
         self._goal = Mode.DAMPING
         self._since = now  # of the present goal
-        self._slow_since: float | None = None
 
     def look(self, snapshot: Snapshot, now: float) -> bool:
         """Whether the hardware is to be deactivated now; if not, ask for what comes next."""
@@ -56,7 +51,7 @@ class PowerDown:
             self.remarks.append("the control loop stood still")
             return True
         if self._goal is Mode.DAMPING:
-            obstacle, limit = self._motion(snapshot, now), SETTLE_LIMIT
+            obstacle, limit = self._motion(snapshot), SETTLE_LIMIT
         else:
             obstacle, limit = self._gains(snapshot, now), ZERO_LIMIT
         if obstacle:
@@ -69,20 +64,17 @@ class PowerDown:
         self._go_down(Mode.ZERO_TORQUE)
         return False
 
-    def _motion(self, snapshot: Snapshot, now: float) -> str:
+    def _motion(self, snapshot: Snapshot) -> str:
         """What is in the way of taking the damping away."""
         if snapshot.mode is Mode.ZERO_TORQUE:
             return ""  # it is taken away already
-        fast = np.abs(snapshot.state_array[1]) > SLOW
-        if snapshot.mode is not Mode.DAMPING or fast.any():
-            self._slow_since = None
+        self._rest.look(snapshot)
         if snapshot.mode is not Mode.DAMPING:
             self._go_down(Mode.DAMPING)
             return f"still in {snapshot.mode.name}"
-        if fast.any():
-            return f"still moving: {self._joints.named(fast)}"
-        self._slow_since = now if self._slow_since is None else self._slow_since
-        return "" if now - self._slow_since >= SLOW_FOR else "still settling"
+        if self._rest.moving:
+            return f"still moving: {self._rest.moving}"
+        return self._rest.settling and "still settling"
 
     def _gains(self, snapshot: Snapshot, now: float) -> str:
         if snapshot.mode is not Mode.ZERO_TORQUE:

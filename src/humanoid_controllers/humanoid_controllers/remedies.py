@@ -27,8 +27,8 @@ REMEDIES: Final = (
     ),
     Remedy(
         "stale commands",
-        "The program that commands REMOTE fell silent or is too slow; the joints go passive or "
-        "hold.",
+        "The program that commands REMOTE fell silent or is too slow; the joints are damped, "
+        "go passive or hold.",
         "Is it running, on this ROS domain, and faster than the controller's time-out?",
         r"stale commands",
     ),
@@ -49,6 +49,12 @@ REMEDIES: Final = (
         "The mode asked for can't be reached from the one in force.",
         "`hc mode damp`, then `hc mode load`; REMOTE follows when STANDBY is finished.",
         r"requires (ZERO_TORQUE|DAMPING|STANDBY)",
+    ),
+    Remedy(
+        "still moves",
+        "Without damping a raised arm falls, so ZERO_TORQUE waits until the arms hang.",
+        "Wait and ask again; `hc mode zero_torque --force` where the arm may fall.",
+        r"Rejected ZERO_TORQUE: .+ still moves",
     ),
     Remedy(
         "no policy loaded",

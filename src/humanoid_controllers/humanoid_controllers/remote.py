@@ -19,7 +19,7 @@ from humanoid_control_common.surface import (
     JointCommand,
     JointState,
 )
-from humanoid_controller_manager.controller import ModeGains, RobotFacts
+from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 from humanoid_controller_manager.mailbox import Mailbox
 
 
@@ -29,11 +29,13 @@ class RemoteParameters(StrictModel):
     stiffness: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm/rad] of the pose held at entry
     damping: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm*s/rad] of the pose held at entry
     command_timeout: float = Field(gt=0.0, allow_inf_nan=False)  # [s] since arrival
-    on_stale: Literal["passive", "hold"]  # gains 0, or keep the last command without its motion
+    # Stiffness 0 and the damping above; gains 0; or the last command without its motion.
+    on_stale: Literal["damp", "passive", "hold"] = "damp"
 
 
 # The next command is followed again: no fault, but nothing an operator could guess.
 _STALE: Final = {
+    "damp": "stale commands: the joints are damped until the next one",
     "passive": "stale commands: the joints are passive until the next one",
     "hold": "stale commands: the pose is held until the next one",
 }
@@ -93,8 +95,8 @@ def _joint_mismatch(joints: JointSet, names: Sequence[str]) -> str:
     return f"joints in another order; expected {', '.join(joints.names)}"
 
 
-class RemotePolicyController:
-    """Follows the latest command; without a fresh one it goes passive or holds.
+class RemotePolicyController(Controller):
+    """Follows the latest command; without a fresh one it damps, goes passive or holds.
 
     Until the first command the pose measured at entry is held with the mode's gains. From the pose
     held to the first command the target moves no faster than the joints' velocity limits, as it
@@ -113,7 +115,7 @@ class RemotePolicyController:
         """See Controller."""
         self.joints = robot.joints
         self._parameters = parameters
-        self.gains = ModeGains(parameters.stiffness, parameters.damping)
+        self._gains = ModeGains(parameters.stiffness, parameters.damping)
         self._limits = robot.limits
         self._inbox: Mailbox[RemoteCommand] = Mailbox()
         self._target = JointCommand(len(robot.joints))
@@ -126,7 +128,7 @@ class RemotePolicyController:
 
     @property
     def remark(self) -> str:
-        """See HasRemark: whether the stream of commands has broken off."""
+        """See Controller: whether the stream of commands has broken off."""
         return _STALE[self._parameters.on_stale] if self._stale else ""
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
@@ -163,14 +165,18 @@ class RemotePolicyController:
         command.array[:] = self._target.array
         command.position[:] = self._position
 
-    def on_deactivate(self) -> None:
+    @property
+    def gains(self) -> ModeGains:
         """See Controller."""
+        return self._gains
 
     def _make_stale(self, state: JointState) -> None:
-        """Nobody vouches for motion: no velocity, no effort and, when passive, no gains."""
+        """Nobody vouches for motion: no velocity, no effort and, unless held, no stiffness."""
         self._target.array[1:3] = 0.0
-        if self._parameters.on_stale == "passive":
-            self._target.array[3:] = 0.0
+        if self._parameters.on_stale != "hold":
+            self._target.stiffness[:] = 0.0
+            damps = self._parameters.on_stale == "damp"
+            self._target.damping[:] = self._parameters.damping if damps else 0.0
             # Where the next command takes over from.
             self._target.position[:] = state.position
             self._position[:] = state.position

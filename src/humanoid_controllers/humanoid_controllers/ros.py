@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import time_ns
-from typing import Final, TypedDict
+from collections.abc import Callable, Hashable, Mapping
+from time import monotonic, time_ns
+from typing import Any, Final, TypedDict
 
 from humanoid_control_msgs.msg import MITCommand
 from humanoid_control_msgs.msg import StandbyState as StandbyStateMessage
@@ -16,6 +16,7 @@ from humanoid_control_common.surface import COMMAND_INTERFACES
 from humanoid_controller_manager.ros_host import RosHost, SnapshotListener
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
+from humanoid_controllers.message_age import MessageAge
 from humanoid_controllers.remote import RemotePolicyController, checked_command
 from humanoid_controllers.standby import StandbyController
 
@@ -26,6 +27,7 @@ class _MessageInfo(TypedDict):
     """What of rclpy's information about a message is looked at."""
 
     received_timestamp: int  # [ns] of system time; 0: the middleware doesn't say
+    source_timestamp: int  # [ns] of the sender's system time; 0: the same
 
 
 def attach_joint_state_broadcaster(
@@ -43,6 +45,7 @@ def attach_joint_state_broadcaster(
         state.header.frame_id = topics.frame_id
         state.position, state.velocity, state.effort = snapshot.state_array.tolist()
         states.publish(state)
+        host.published(snapshot)
         if commands.get_subscription_count() > 0:
             command = MITCommand(header=state.header, joint_names=names)
             for interface, values in zip(COMMAND_INTERFACES, snapshot.command_array, strict=True):
@@ -78,16 +81,21 @@ def attach_remote(host: RosHost, controller: RemotePolicyController) -> None:
     """Subscribes to MITCommand on `~/command`; says once why a stream of commands is refused.
 
     A command arrives when the middleware takes it in, not when the executor has time for it: else
-    one that was left waiting would be fresh again, though its sender may be dead. A simulator's
-    time passes otherwise than the system's: there it arrives when it is looked at.
+    one that was left waiting would be fresh again, though its sender may be dead. Not every
+    middleware says when that was (Cyclone DDS says when it was looked at), so it arrives the sooner
+    the later it comes than its sender's others, see MessageAge. A simulator's time passes otherwise
+    than the system's: there it arrives when it is looked at.
     """
     logger = host.node.get_logger()
     complaint = _OncePerText(logger.warning)
+    age = MessageAge()
 
     def receive(message: MITCommand, info: _MessageInfo) -> None:
         arrival = host.now()
         if not host.simulated:
-            arrival -= waiting_time(info["received_timestamp"], time_ns())
+            now = time_ns()
+            late = age.lateness(_sender(info), info["source_timestamp"], now, monotonic())
+            arrival -= max(waiting_time(info["received_timestamp"], now), late)
         values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
         try:
             command = checked_command(host.robot.joints, message.joint_names, values, arrival)
@@ -109,6 +117,12 @@ def waiting_time(received: int, now: int) -> float:
     if received == 0:
         return 0.0
     return min(max((now - received) * 1e-9, 0.0), LONGEST_WAIT)
+
+
+def _sender(info: Mapping[str, Any]) -> Hashable:
+    """What tells senders apart; older rclpy tells nothing."""
+    gid = info.get("publisher_gid")
+    return None if gid is None else str(gid)
 
 
 class _OncePerText:

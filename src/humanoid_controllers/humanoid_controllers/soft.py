@@ -10,14 +10,14 @@ from pydantic import Field
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.controller import ModeGains, RobotFacts
+from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 
 
 class NoParameters(StrictModel):
     """A controller without parameters."""
 
 
-class ZeroTorqueController:
+class ZeroTorqueController(Controller):
     """Zero on all five interfaces of every joint: alive but inert."""
 
     Parameters = NoParameters
@@ -34,8 +34,10 @@ class ZeroTorqueController:
         """See Controller."""
         command.array.fill(0.0)
 
-    def on_deactivate(self) -> None:
+    @property
+    def gains(self) -> ModeGains:
         """See Controller."""
+        return ModeGains(0.0, 0.0)
 
 
 class DampingParameters(StrictModel):
@@ -44,7 +46,7 @@ class DampingParameters(StrictModel):
     damping: float = Field(ge=0.0, allow_inf_nan=False)  # [Nm*s/rad]
 
 
-class DampingController:
+class DampingController(Controller):
     """No stiffness, velocity damping on every joint: the compliant fail-safe.
 
     The position command is the pose captured at activation, so no target is left behind.
@@ -58,7 +60,7 @@ class DampingController:
         """See Controller."""
         self._command = JointCommand(len(robot.joints))
         self._command.damping[:] = parameters.damping
-        self.gains = ModeGains(0.0, parameters.damping)
+        self._gains = ModeGains(0.0, parameters.damping)
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller."""
@@ -68,5 +70,7 @@ class DampingController:
         """See Controller."""
         command.array[:] = self._command.array
 
-    def on_deactivate(self) -> None:
+    @property
+    def gains(self) -> ModeGains:
         """See Controller."""
+        return self._gains

@@ -15,7 +15,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.controller import ModeGains, Progress, RobotFacts
+from humanoid_controller_manager.controller import Controller, ModeGains, Progress, RobotFacts
 
 
 class Pose(StrictModel):
@@ -34,7 +34,7 @@ class StandbyParameters(StrictModel):
     poses: dict[str, Pose]
 
 
-class StandbyController:
+class StandbyController(Controller):
     """Linear interpolation from the measured pose through the sequence, then hold.
 
     In the first segment the stiffness ramps from 0 to its target and the damping from the value in
@@ -56,7 +56,7 @@ class StandbyController:
         """
         self._stiffness = parameters.stiffness
         self._damping = parameters.damping
-        self.gains = ModeGains(parameters.stiffness, parameters.damping)
+        self._gains = ModeGains(parameters.stiffness, parameters.damping)
         waypoints = [_checked_pose(name, parameters.poses, robot) for name in parameters.sequence]
         durations = [parameters.poses[name].duration for name in parameters.sequence]
         _check_speeds(parameters.sequence, waypoints, durations, robot)
@@ -68,6 +68,11 @@ class StandbyController:
         self._ends = list(accumulate(durations))  # [s] since activation
         self._velocity_limit = robot.limits.velocity
         self._start_damping = np.zeros(len(robot.joints))
+        # What can't act isn't asked for: no velocity there, and the mode's own gains at once.
+        self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
+        self._is_ramped = robot.acts_per_tick("stiffness") & robot.acts_per_tick("damping")
+        self._is_set = ~self._is_ramped
+        self._speeds = np.zeros_like(self._ways)  # [rad] of each way, where velocity acts
         self._started = 0.0
         self._elapsed = 0.0
 
@@ -75,6 +80,7 @@ class StandbyController:
         """See Controller."""
         self._waypoints[0] = state.position
         np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
+        np.multiply(self._ways, self._has_velocity, out=self._speeds)
         # The first way begins anywhere: from far away it takes longer than configured.
         shortest = float((np.abs(self._ways[0]) / self._velocity_limit).max())
         self._durations = [max(self._configured[0], shortest), *self._configured[1:]]
@@ -93,19 +99,24 @@ class StandbyController:
         position, damping = command.position, command.damping
         np.multiply(way, -left / duration, out=position)
         np.add(position, self._waypoints[segment + 1], out=position)
-        np.multiply(way, 1.0 / duration if left > 0.0 else 0.0, out=command.velocity)
+        speed = 1.0 / duration if left > 0.0 else 0.0
+        np.multiply(self._speeds[segment], speed, out=command.velocity)
         command.effort.fill(0.0)
         ramp = 1.0 - left / duration if segment == 0 else 1.0
-        command.stiffness.fill(ramp * self._stiffness)
+        command.stiffness.fill(self._stiffness)
+        np.copyto(command.stiffness, ramp * self._stiffness, where=self._is_ramped)
         np.multiply(self._start_damping, 1.0 - ramp, out=damping)
         np.add(damping, ramp * self._damping, out=damping)
+        np.copyto(damping, self._damping, where=self._is_set)
 
-    def on_deactivate(self) -> None:
+    @property
+    def gains(self) -> ModeGains:
         """See Controller."""
+        return self._gains
 
     @property
     def progress(self) -> Progress:
-        """See ReportsProgress."""
+        """See Controller."""
         fraction = min(self._elapsed / self._ends[-1], 1.0)
         return Progress(self._segment(), len(self._ends), fraction)
 

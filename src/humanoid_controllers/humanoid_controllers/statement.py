@@ -15,6 +15,7 @@ class Answer:
     message: str
     shut_down: bool = False
     ticket: int = 0  # of the request to the loop, if there is one
+    begun: bool = False  # not accepted, but not without effect either
 
 
 @dataclass(frozen=True, slots=True)

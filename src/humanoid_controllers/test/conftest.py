@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, settings
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyMonitor, SafetyReport
-from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_control_common.surface import Capability, JointCommand, JointState
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.generic_system import GenericSystem
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo, JointInfo
 from humanoid_controller_manager.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware_member import Member
 from humanoid_controller_manager.limits import LimitStage
@@ -117,6 +117,11 @@ class FailingSystem(GenericSystem):
     def safety(self) -> SafetyReport:
         return self.fault or super().safety()
 
+    def capabilities(self) -> CapabilityArray:
+        found = super().capabilities().copy()
+        found[3:] = Capability.PER_MODE
+        return found
+
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Nothing to tell."""
 
@@ -127,7 +132,7 @@ class FailingSystem(GenericSystem):
         return self.confirmed
 
 
-class Saboteur:
+class Saboteur(Controller):
     """A controller that works until it is told to fail: the method in `fail`, or the command."""
 
     def __init__(self, inner: Controller) -> None:
@@ -136,6 +141,9 @@ class Saboteur:
         self.needs = inner.needs
         self.fail = ""
         self.active = False
+
+    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
+        """The inner one is configured already."""
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         if self.fail == "on_activate":
@@ -160,7 +168,7 @@ class ReportingSaboteur(Saboteur):
 
     @property
     def progress(self) -> Any:
-        return self.inner.progress  # type: ignore[attr-defined]
+        return self.inner.progress
 
 
 NAMES = {

@@ -86,3 +86,16 @@ def test_without_a_recorder_nothing_happens() -> None:
     notes = FlightNotes()
     notes.asked("LOAD", Answer(True, "switching"))
     notes.stated(statement("x"), "y")
+
+
+def test_a_reset_that_was_sent_is_not_noted_as_refused(
+    notes: FlightNotes, recorder: Recorder
+) -> None:
+    notes.asked("clear_fault", Answer(False, "reset sent, but bus off", begun=True))
+    notes.asked("clear_fault", Answer(True, "faults cleared"))
+    notes.asked("clear_fault", Answer(False, "requires DAMPING"))
+    assert [text for _, text, _ in recorder.events] == [
+        "clear_fault: reset sent, but bus off",
+        "clear_fault: faults cleared",
+        "clear_fault: refused: requires DAMPING",
+    ]

@@ -76,7 +76,7 @@ def test_silence_before_the_first_word_is_no_fault_but_nothing_stiff_is_entered(
     watched.run(10.0)
     assert watched.robot.message == "stiff until armed"
     assert watched.robot.ask(Intent.DAMP).accepted  # not latched
-    watched.run(0.1)
+    watched.run(0.6)
     answer = watched.robot.ask(Intent.LOAD)
     assert answer.message == "Rejected LOAD: no word from the impedance manager yet"
     assert watched.run(0.1).robot.mode is Mode.DAMPING

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
+from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
-from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_control_common.surface import JointCommand
 from humanoid_controller_manager.hardware_member import Fault
 from humanoid_controller_manager.loop import SwitchRequest
 from humanoid_controller_manager.snapshot import Fall, Phase, Snapshot
@@ -87,8 +89,9 @@ def test_locomotion_is_refused_as_no_policy_is_loaded(robot: Any) -> None:
     assert robot.tick(2).mode is Mode.STANDBY
 
 
-def test_load_waits_for_the_impedance_of_damping(robot: Any) -> None:
+def test_load_is_refused_while_an_old_damping_is_not_confirmed(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
+    robot.tick(51)
     robot.hardware.confirmed = False
     robot.tick()
     answer = robot.ask(Intent.LOAD)
@@ -96,7 +99,7 @@ def test_load_waits_for_the_impedance_of_damping(robot: Any) -> None:
     assert "impedance of DAMPING not confirmed by arm" in answer.message
 
 
-@pytest.mark.parametrize("first", [Intent.LOAD, Intent.ZERO_TORQUE])
+@pytest.mark.parametrize("first", [Intent.LOAD, Intent.FORCE_ZERO_TORQUE])
 def test_damp_takes_back_an_intent_of_the_same_tick(robot: Any, first: Intent) -> None:
     robot.enter(Mode.DAMPING)
     assert robot.ask(first).accepted
@@ -114,7 +117,7 @@ def test_damp_is_not_overtaken_by_another_intent_of_the_same_tick(robot: Any) ->
 def test_a_switch_that_fails_is_said_and_changes_nothing(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
     robot.controllers[Mode.ZERO_TORQUE].fail = "on_activate"
-    assert robot.ask(Intent.ZERO_TORQUE).accepted
+    assert robot.ask(Intent.FORCE_ZERO_TORQUE).accepted
     assert robot.tick(2).mode is Mode.DAMPING
     assert robot.message == "Switch failed: zero_torque_controller: will not start"
 
@@ -305,7 +308,9 @@ def _snapshot(mode: Mode, number: int, **changes: Any) -> Snapshot:
     values: dict[str, Any] = {
         "tick": number,
         "now": 0.0,
-        "state_array": JointState(1).array,
+        "measured": 0.0,
+        "measured_at": 0,
+        "state_array": np.zeros((3, 1)),
         "command_array": JointCommand(1).array,
         "controller": mode.name,
         "mode": mode,
@@ -329,6 +334,7 @@ class ShownLoop:
 
     shown: list[Snapshot]
     requests: list[SwitchRequest] = field(default_factory=list)
+    joints: JointSet = field(default_factory=lambda: JointSet(("joint",)))
 
     @property
     def snapshot(self) -> Snapshot:
@@ -385,7 +391,7 @@ def test_requests_carry_the_number_they_were_decided_on_and_growing_tickets() ->
     loop = ShownLoop([_snapshot(Mode.DAMPING, 7)])
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.handle(Intent.LOAD, 0.0)
-    modes.handle(Intent.ZERO_TORQUE, 0.0)
+    modes.handle(Intent.FORCE_ZERO_TORQUE, 0.0)
     assert [r.expected_number for r in loop.requests] == [7, 7]
     assert loop.requests[0].ticket < loop.requests[1].ticket
 

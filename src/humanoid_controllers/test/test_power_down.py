@@ -11,8 +11,9 @@ from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.ending import Ending
 from humanoid_controllers.loop_watch import LONGEST_TICK, LoopWatch
-from humanoid_controllers.power_down import SETTLE_LIMIT, SLOW_FOR, ZERO_LIMIT, PowerDown
+from humanoid_controllers.power_down import SETTLE_LIMIT, ZERO_LIMIT, PowerDown
 from humanoid_controllers.power_down_service import outcome_of
+from humanoid_controllers.rest import SLOW_FOR
 
 MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
 MOST_TICKS = 2000
@@ -20,8 +21,8 @@ MOST_TICKS = 2000
 
 def begun(robot: Any) -> PowerDown:
     robot.modes.close("powering down")
-    modes, joints = robot.modes, robot.loop.hardware.joints
-    return PowerDown(joints, modes.go_down, modes.unconfirmed, LoopWatch(), robot.time)
+    modes = robot.modes
+    return PowerDown(modes.rest, modes.go_down, modes.unconfirmed, LoopWatch(), robot.time)
 
 
 def seconds_to_the_end(

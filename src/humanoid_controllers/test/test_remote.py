@@ -209,6 +209,19 @@ def test_a_stale_stream_goes_passive(stream: Stream) -> None:
     assert command.position.tolist() == [0.6] * 3
 
 
+def test_a_stale_stream_is_damped_by_default(make: Any, at: Any) -> None:
+    parameters = RemotePolicyController.Parameters(stiffness=20.0, damping=2.0, command_timeout=0.1)
+    assert parameters.on_stale == "damp"
+    damping = Stream(make, at, on_stale="damp")
+    damping.send(0.5, velocity=1.0, effort=3.0)
+    damping.pose = 0.6
+    command = damping.tick(20)
+    assert not command.array[1:4].any()
+    assert command.damping.tolist() == [2.0] * 3
+    assert command.position.tolist() == [0.6] * 3
+    assert damping.controller.remark == ("stale commands: the joints are damped until the next one")
+
+
 def test_a_stale_stream_is_held_without_motion_when_told_so(holding: Stream) -> None:
     holding.send(0.52, velocity=1.0, effort=3.0)
     holding.pose = 0.9

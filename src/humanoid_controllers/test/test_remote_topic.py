@@ -108,3 +108,17 @@ def test_a_clock_that_is_set_meanwhile_makes_no_command_come_later_or_much_earli
     received: int, now: int
 ) -> None:
     assert 0.0 <= waiting_time(received, now) <= LONGEST_WAIT
+
+
+def test_a_command_is_old_by_its_sending_where_the_middleware_stamps_it_when_it_is_looked_at(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Cyclone DDS does: the reception is the moment of taking."""
+    remote.attach(simulated=False)
+    monkeypatch.setattr(ros, "waiting_time", lambda received, now: 0.0)
+    remote.send()
+    first = remote.controller.arrivals.pop()
+    assert first == NOW
+    monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
+    remote.send()
+    assert remote.controller.arrivals[0] <= NOW - BUSY * 1e-9 + 0.05

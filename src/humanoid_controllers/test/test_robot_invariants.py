@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from humanoid_control_common.modes import SAFE_MODES, Intent, Mode
+from humanoid_control_common.modes import MODE_OF_INTENT, SAFE_MODES, Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.surface import JointCommand
 from humanoid_controllers.remote import RemoteCommand
@@ -62,8 +62,7 @@ class RobotMachine(RuleBasedStateMachine):
         answer = self.robot.ask(intent)
         self._notice()
         if self.latched and intent is not Intent.QUIT and mode in SAFE_MODES:
-            repeated = {Intent.DAMP: Mode.DAMPING, Intent.ZERO_TORQUE: Mode.ZERO_TORQUE}
-            assert not answer.accepted or repeated.get(intent) is mode
+            assert not answer.accepted or MODE_OF_INTENT.get(intent) is mode  # it is in force
         if intent is Intent.QUIT:
             assert answer.shut_down == (mode in SAFE_MODES)
         if intent is Intent.DAMP and not self.latched:

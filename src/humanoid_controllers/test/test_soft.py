@@ -33,6 +33,7 @@ def test_damping_damps_and_nothing_else(make: Any, at: Any) -> None:
     assert command.position.tolist() == [0.1, 0.2, 0.3]
     assert not command.array[1:4].any()
     assert command.damping.tolist() == [6.0] * 3
+    assert (controller.gains.stiffness, controller.gains.damping) == (0.0, 6.0)  # of the drives
 
 
 def test_damping_keeps_the_pose_captured_at_activation(make: Any, at: Any) -> None:

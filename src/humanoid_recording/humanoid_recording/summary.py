@@ -30,6 +30,7 @@ class Summary:
 
     file_name: str
     topics: dict[str, Topic] = field(default_factory=dict)  # by name
+    custom_data: dict[str, str] = field(default_factory=dict)  # rosbag2 takes text only
     first: int = 0
     last: int = 0
 
@@ -65,7 +66,7 @@ class Summary:
             "compression_mode": "",
             "relative_file_paths": [self.file_name],
             "files": [{"path": self.file_name, **span}],
-            "custom_data": None,
+            "custom_data": dict(self.custom_data) or None,
             "ros_distro": os.environ.get("ROS_DISTRO", ""),
         }
 

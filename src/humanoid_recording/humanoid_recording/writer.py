@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -26,7 +26,7 @@ def free_space(folder: Path) -> int:
 class BagWriter:
     """To be used in a `with` statement. `folder` must not exist; an empty bag is removed again.
 
-    `name` is that of the bag; without it, the folder's.
+    `name` is that of the bag; without it, the folder's. `custom_data` is kept in its metadata.
 
     What was flushed stays readable whatever happens to this process or to the machine.
 
@@ -34,11 +34,15 @@ class BagWriter:
     """
 
     def __init__(
-        self, folder: Path, free: Callable[[Path], int] = free_space, name: str = ""
+        self,
+        folder: Path,
+        free: Callable[[Path], int] = free_space,
+        name: str = "",
+        custom_data: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
         self._free = free
-        self.summary = Summary(f"{name or folder.name}_0.mcap")
+        self.summary = Summary(f"{name or folder.name}_0.mcap", custom_data=dict(custom_data or {}))
         try:
             folder.mkdir(parents=True)
             self._file = WholeWrites(folder / self.summary.file_name)

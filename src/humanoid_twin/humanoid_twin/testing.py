@@ -50,6 +50,7 @@ class RingOptions(TypedDict, total=False):
     capture: Path | None  # pcap file that gets every frame, request and answer
     seed: int  # of random frame losses
     joints: str  # "arms" of Prime, or "bench": flywheels without gravity and friction
+    assume: Mapping[str, object]  # assumptions about the drives, by name; see `assumptions`
     realtime: bool  # SCHED_FIFO where permitted, which is the default
 
 
@@ -61,6 +62,8 @@ class RobotOptions(TypedDict, total=False):
     capture: Path | None  # pcap file that gets every frame of the ring, request and answer
     seed: int  # of random losses
     mountings: Path | None  # YAML file: direction and offset of each drive on its joint
+    can_without_flags: bool  # the CAN adapter answers the question for its flags with BEL
+    assume: Mapping[str, object]  # assumptions about the eRobs, by name; see `assumptions`
     realtime: bool  # SCHED_FIFO where permitted, which is the default
 
 
@@ -110,9 +113,15 @@ def _cable(cleanup: ExitStack) -> tuple[str, str, Path]:
 def _flags(options: Mapping[str, object]) -> list[str]:
     flags = []
     for name, value in options.items():
-        if value is not None and value is not False:
+        if isinstance(value, Mapping):
+            flags += [f"--{name}={key}={_word(it)}" for key, it in value.items()]
+        elif value is not None and value is not False:
             flags += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     return flags
+
+
+def _word(value: object) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def _started(

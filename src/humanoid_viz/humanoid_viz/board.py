@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 from humanoid_viz.model import RobotModel
+from humanoid_viz.safety_reports import SafetyReports
 from humanoid_viz.state import (
     Answer,
     Connection,
@@ -64,7 +65,7 @@ class Board:
         self._statement: Statement | None = None
         self._statements = Arrivals()
         self._standby: StandbyProgress | None = None
-        self._safety: dict[str, SafetyReport] = {}
+        self._safety = SafetyReports()
         self._outdated: set[str] = (
             set()
         )  # safety sources not heard of since the connection was lost
@@ -105,8 +106,7 @@ class Board:
     def put_safety(self, report: SafetyReport) -> None:
         """A safety source reported."""
         with self._lock:
-            self._safety[report.source] = report
-            self._outdated.discard(report.source)
+            self._outdated.discard(self._safety.put(report))
 
     def put_answer(self, text: str, *, refused: bool, time: float) -> None:
         """What became of the operator's last click."""
@@ -127,14 +127,13 @@ class Board:
             states, statements = self._states.arrivals, self._statements
             flow = states.flow(now)
             if flow is Flow.LOST:
-                self._outdated.update(self._safety)
+                self._outdated.update(report.source for report in self._safety)
             return Snapshot(
                 connection=Connection(flow, states.age(now), states.rate(now)),
                 mode=ModeInForce(statements.flow(now), self._statement, statements.age(now)),
                 standby=self._standby_in_force(now),
                 safety=tuple(
-                    SafetyRow(report, source in self._outdated)
-                    for source, report in self._safety.items()
+                    SafetyRow(report, report.source in self._outdated) for report in self._safety
                 ),
                 joints=self._joint_rows(now),
                 model=self._description.model,

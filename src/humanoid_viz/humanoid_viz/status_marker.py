@@ -12,6 +12,7 @@ from visualization_msgs.msg import Marker
 
 from humanoid_viz.polled_node import PolledTopic
 from humanoid_viz.qos import LATCHED_PER_SOURCE, STREAM
+from humanoid_viz.safety_reports import SafetyReports
 from humanoid_viz.state import ModeInForce, SafetyReport, Statement
 from humanoid_viz.status_text import StatusText, status_text
 from humanoid_viz.streams import Arrivals
@@ -37,7 +38,7 @@ class StatusMarkerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         self._markers = self.create_publisher(Marker, TOPIC, 1)
         self._statement: Statement | None = None
         self._arrivals = Arrivals()
-        self._reports: dict[str, SafetyReport] = {}
+        self._reports = SafetyReports()
 
     def step(self) -> None:
         """Take what has come, and publish what is known now."""
@@ -48,12 +49,12 @@ class StatusMarkerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
                     message.mode, message.controller_name, message.status_message
                 )
         for status, _ in self._safety.take_all():
-            self._reports[status.source] = SafetyReport(
-                status.source, status.level, status.flags, status.message
+            self._reports.put(
+                SafetyReport(status.source, status.level, status.flags, status.message)
             )
         now = time.monotonic()
         mode = ModeInForce(self._arrivals.flow(now), self._statement, self._arrivals.age(now))
-        self._markers.publish(self._marker(status_text(mode, self._reports.values())))
+        self._markers.publish(self._marker(status_text(mode, self._reports)))
 
     def _marker(self, status: StatusText) -> Marker:
         red, green, blue, alpha = status.colour

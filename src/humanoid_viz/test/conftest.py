@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,9 @@ class ViewerProcess:
             except subprocess.TimeoutExpired:
                 os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()
+                raise AssertionError(
+                    f"it had to be killed: no end {GIVE_UP:g} s after SIGTERM\n{self.text()}"
+                ) from None
 
 
 StartViewer = Callable[..., ViewerProcess]
@@ -145,8 +149,9 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[StartViewer]:
         return viewer
 
     yield start
-    for viewer in started:
-        viewer.end()
+    with ExitStack() as ends:  # all of them, whatever one of them says
+        for viewer in started:
+            ends.callback(viewer.end)
 
 
 class FakeRobot:

@@ -165,6 +165,23 @@ def test_safety_reports_are_kept_per_source_and_marked_once_the_connection_was_l
     }
 
 
+def test_sources_beyond_what_the_mode_manager_takes_are_one_fault_that_names_the_latest(board):
+    for number in range(100):
+        board.put_safety(SafetyReport(f"bus {number}", 0, 0, ""))
+    rows = [row.report for row in board.snapshot(0.0).safety]
+    assert [report.source for report in rows[:32]] == [f"bus {number}" for number in range(32)]
+    surplus = SafetyReport("safety monitor", 2, 0, "more than 32 safety sources, now 'bus 99'")
+    assert rows[32:] == [surplus]
+    board.put_safety(SafetyReport("bus 3", 3, 0, "broken"))
+    rows = [row.report for row in board.snapshot(0.0).safety]
+    assert rows[3] == SafetyReport("bus 3", 3, 0, "broken"), "a known source goes on"
+    put_states(board, [0.0])
+    assert all(row.outdated for row in board.snapshot(9.0).safety)
+    board.put_safety(SafetyReport("bus 40", 0, 0, ""))
+    outdated = {row.report.source: row.outdated for row in board.snapshot(9.0).safety}
+    assert set(outdated) == {*(f"bus {number}" for number in range(32)), "safety monitor"}
+
+
 def test_the_outcome_of_a_click_is_shown_for_a_while(board):
     board.put_answer("asked for DAMPING", refused=False, time=10.0)
     assert board.snapshot(10.0 + ANSWER_SHOWN).answer == Answer("asked for DAMPING", False)

@@ -142,6 +142,7 @@ def test_real_blocks_name_their_bus_and_the_calibration(urdf: Urdf, config_folde
         "interface": "eth0",
         "vendor_id": str(0x5A65726F),
         "product_code": str(0x00029252),
+        "activation_timeout": "5.0",
         "calibration_file": calibration,
     }
     assert hardware_params(urdf("real"), "PrimeSitoCAN") == {
@@ -221,7 +222,13 @@ def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
 ) -> None:
     hardware = yaml.safe_load((config_folder / "prime_hardware.yaml").read_text())
     hardware["buses"] = {
-        "ethercat": {"master": 3, "interface": "eno9", "vendor_id": 7, "product_code": 8},
+        "ethercat": {
+            "master": 3,
+            "interface": "eno9",
+            "vendor_id": 7,
+            "product_code": 8,
+            "activation_timeout": 30.0,
+        },
         "can": {"interface": "pcan", "channel": "can7", "bitrate": 500000},
     }
     joints = hardware["joints"]
@@ -239,6 +246,7 @@ def test_every_fact_of_the_mapping_comes_from_the_hardware_file(
     ring = hardware_params(robot, "PrimeEtherCATSide")
     assert (ring["master_id"], ring["interface"]) == ("3", "eno9")
     assert (ring["vendor_id"], ring["product_code"]) == ("7", "8")
+    assert ring["activation_timeout"] == "30.0"
     wrists = hardware_params(robot, "PrimeSitoCAN")
     assert (wrists["interface"], wrists["channel"], wrists["bitrate"]) == ("pcan", "can7", "500000")
     shift = {"ring_position": (20, "eRob80_V5_MC2"), "can_id": (40, "TA40-100")}

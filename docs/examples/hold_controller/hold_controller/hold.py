@@ -10,7 +10,7 @@ from pydantic import Field
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.controller import ModeGains, RobotFacts
+from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 
 
 class HoldParameters(StrictModel):
@@ -20,7 +20,7 @@ class HoldParameters(StrictModel):
     damping: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm*s/rad]
 
 
-class HoldController:
+class HoldController(Controller):
     """Holds the pose measured at activation, with the same gains on all joints."""
 
     Parameters = HoldParameters
@@ -33,7 +33,7 @@ class HoldController:
 
     def on_configure(self, parameters: HoldParameters, robot: RobotFacts) -> None:
         """Take the gains."""
-        self.gains = ModeGains(parameters.stiffness, parameters.damping)
+        self._gains = ModeGains(parameters.stiffness, parameters.damping)
         self._command = JointCommand(len(robot.joints))
         self._command.stiffness[:] = parameters.stiffness
         self._command.damping[:] = parameters.damping
@@ -46,5 +46,7 @@ class HoldController:
         """Command the pose. Runs in the loop's thread: no blocking, no logging."""
         command.array[:] = self._command.array
 
-    def on_deactivate(self) -> None:
-        """Nothing to let go."""
+    @property
+    def gains(self) -> ModeGains:
+        """Hardware that can't have them refuses the configuration."""
+        return self._gains

@@ -11,10 +11,10 @@ from typing import Final
 
 from humanoid_bringup_prime.calibration.limp_record import LimpRecord
 from humanoid_bringup_prime.calibration.robot import Drive
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import SAFE_MODES
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.sdo import SdoObject
 
 AUDIT_PERIOD: Final = 1.0  # [s] the limp drive is read again: it may have restarted
@@ -104,8 +104,7 @@ class LimpDrives:
         objects, write = self._due(now)
         if not objects:
             return None
-        valid_for = self._gate.remaining(now)
-        self._under_way = Batch(wish, write, tuple(objects), now, valid_for)
+        self._under_way = Batch(wish, write, tuple(objects), now, self._gate.closes)
         return self._under_way
 
     # What is true.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from humanoid_bringup_prime.calibration.robot import Drive
-from humanoid_bringup_prime.impedance.record import BUS_WRITTEN, GAINS, REGISTERS
-from humanoid_devices_erob.gains import JointRegisters, RegisterWrite, write_order
+from humanoid_devices_erob.drive_registers import BUS_WRITTEN, FACTORY, DriveRegisters, is_good
+from humanoid_devices_erob.gains import JointRegisters, write_order
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.wire.objects import GATE_SWITCH
 
-FACTORY: Final = 0  # of the gate 0x2383: the drive uses its own gains, whatever was written
 # Restored so often, a drive that shows other registers behind its closed gate is left alone.
 ENOUGH: Final = 3
 
@@ -27,46 +25,42 @@ class LimpRecord:
         self.drive = drive
         self.touched = False
         self._prior: JointRegisters | None = None
-        self._known: dict[tuple[int, int], int] = {}
+        self._registers = DriveRegisters(drive.slave)
         self._restored = 0  # times in a row
 
     @property
     def known(self) -> bool:
         """Whether all registers have been read."""
-        return len(self._known) == len(REGISTERS)
+        return self._registers.known
 
     @property
     def at_home(self) -> bool:
         """Whether the drive works with its factory gains and has its prior registers."""
-        if not self.known or self._known[GATE_SWITCH] != FACTORY:
+        if not self.known or self._registers.gate != FACTORY:
             return False
         return self._gains == self._prior or self._restored >= ENOUGH
 
     @property
     def limp(self) -> bool:
         """Whether read-back has shown that the drive damps and does nothing else."""
-        return self.known and self._known[GATE_SWITCH] == BUS_WRITTEN and self._gains == self._soft
+        return self.known and self.gate_open and self._gains == self._soft
 
     @property
     def gate_open(self) -> bool:
         """Whether the drive is known to use the gains written over the bus."""
-        return self._known.get(GATE_SWITCH) == BUS_WRITTEN
+        return self._registers.gate == BUS_WRITTEN
 
     def forget(self) -> None:
         """What is on the drive is not known any more. What was there before still is."""
-        self._known.clear()
+        self._registers.forget()
 
     def reads(self) -> tuple[SdoObject, ...]:
         """Everything."""
-        return tuple(SdoObject(self.drive.slave, *register) for register in REGISTERS)
+        return self._registers.reads()
 
     def softening(self) -> tuple[SdoObject, ...]:
-        """No stiffness, no integral, damping kept; then the gate; then all once more.
-
-        Whether a drive keeps what is written behind its closed gate is not documented.
-        """
-        gains = self._objects(write_order(self._gains, self._soft, only_changed=False))
-        return (*gains, self._gate(BUS_WRITTEN), *gains)
+        """No stiffness, no integral, no feed-forward, damping kept; and the gate opened."""
+        return self._registers.arming(self._gains, self._soft)
 
     def restoring(self) -> tuple[SdoObject, ...]:
         """The prior registers and the closed gate.
@@ -74,9 +68,9 @@ class LimpRecord:
         Nothing jumps: the target follows the measured position. The gate comes last, as a drive may
         keep nothing that is written behind it; but first if that has failed before.
         """
-        prior = self._prior
-        gains = self._objects(write_order(self._soft, prior, only_changed=False)) if prior else ()
-        gate = self._gate(FACTORY)
+        prior, drive = self._prior, self._registers
+        gains = drive.writes(write_order(self._soft, prior, only_changed=False)) if prior else ()
+        gate = drive.write_gate(FACTORY)
         return (gate, *gains) if self._restored else (*gains, gate)
 
     def begun(self, *, restoring: bool) -> None:
@@ -88,11 +82,8 @@ class LimpRecord:
         """Take what became of all objects of a batch. Returns what went wrong; empty if nothing."""
         failure = ""
         for result in results:
-            if result.status in (SdoStatus.DONE, SdoStatus.DIFFERENT):
-                register = result.object.index, result.object.subindex
-                value = int.from_bytes(result.object.data, "little", signed=True)
-                self._known[register] = value
-            elif not failure:
+            self._registers.learn(result, write=True)
+            if not (is_good(result) or result.status is SdoStatus.DIFFERENT) and not failure:
                 reason = result.message or result.status.name
                 failure = f"{self.drive.joint}: {result.object}: {reason}"
         if failure:
@@ -105,18 +96,10 @@ class LimpRecord:
 
     @property
     def _gains(self) -> JointRegisters | None:
-        return (
-            JointRegisters(*(self._known[register] for register in GAINS)) if self.known else None
-        )
+        return self._registers.gains if self.known else None
 
     @property
     def _soft(self) -> JointRegisters:
         """Damping as it was, but never less than is safe: an earlier run may have left none."""
         found = self._prior.velocity_gain if self._prior else 0
         return JointRegisters(0, max(found, self.drive.least_damping), 0)
-
-    def _gate(self, value: int) -> SdoObject:
-        return SdoObject(self.drive.slave, *GATE_SWITCH, value.to_bytes(4, "little"))
-
-    def _objects(self, writes: Iterable[RegisterWrite]) -> tuple[SdoObject, ...]:
-        return tuple(SdoObject(self.drive.slave, w.index, w.subindex, w.data) for w in writes)

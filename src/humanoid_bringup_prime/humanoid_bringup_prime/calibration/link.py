@@ -18,12 +18,12 @@ from std_msgs.msg import String
 from humanoid_bringup_prime.calibration.limp import LimpDrives
 from humanoid_bringup_prime.calibration.robot import Robot, read_robot
 from humanoid_bringup_prime.calibration.session import CalibrationSession
-from humanoid_bringup_prime.impedance.batch_services import BatchServices
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
+from humanoid_bringup_prime.impedance.batch_services import PATIENCE, BatchServices
 from humanoid_bringup_prime.impedance.statements import StatementFilter
 from humanoid_bringup_prime.impedance.values import Batch, Reply
 from humanoid_bringup_prime.impedance.wiring import NODE, STATE_TOPIC
 from humanoid_control_common.errors import ConfigError, RobotError
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 
 STEP_PERIOD: Final = 0.05  # [s] between two looks at what is due, if no message causes one
 LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -66,8 +66,7 @@ class CalibrationLink:
         """From now on the session sees the robot, and its batches are sent."""
         gate = JointStatesGate(list(robot.drives) or robot.joints.names, robot.period)
         self._services = BatchServices(self._node) if robot.drives else None
-        patience = BatchServices.patience
-        limp = LimpDrives(robot.drives.values(), gate, patience=patience)
+        limp = LimpDrives(robot.drives.values(), gate, patience=PATIENCE)
         self._session = CalibrationSession(robot, limp)
         node = self._node
         node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
@@ -94,7 +93,7 @@ class CalibrationLink:
             session.limp.finished(*self._replies.popleft(), now)
         batch = session.limp.next_batch(now, session.wish, services.obstacle())
         if batch is not None:
-            services.send(batch, lambda: "", partial(self._answered, batch))
+            services.send(batch, partial(self._answered, batch))
 
     def _answered(self, batch: Batch, reply: Reply) -> None:
         self._replies.append((batch, reply))

@@ -1,26 +1,24 @@
-"""The batch services of the hardware component, as a transport."""
+"""The batch services of the hardware component: the way to the drives' object dictionaries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from humanoid_control_msgs.msg import SdoObject as SdoObjectMessage
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
-from rclpy.duration import Duration
 from rclpy.node import Node
 
-from humanoid_bringup_prime.impedance.values import Batch, Refusal, Reply
+from humanoid_bringup_prime.impedance.values import Batch, Reply
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
 
 READ = "/erob/read_sdo_batch"
 WRITE = "/erob/write_sdo_batch"
+PATIENCE: Final = 1.0  # [s]; a batch takes some 10 ms, more only with drives that don't answer
 
 
 class BatchServices:
     """Calls the component, which checks mode, number and validity before every object."""
-
-    patience = 1.0  # [s]; a batch takes some 10 ms, more only with drives that don't answer
 
     def __init__(self, node: Node) -> None:
         self._read = node.create_client(ReadSdoBatch, READ)
@@ -28,7 +26,7 @@ class BatchServices:
         self._calls: dict[Any, Any] = {}  # futures without answer, and whose they are
 
     def obstacle(self) -> str:
-        """See Transport."""
+        """Why nothing can be sent now; empty if it can."""
         for name, client in ((READ, self._read), (WRITE, self._write)):
             if not client.service_is_ready():
                 for call, owner in self._calls.items():
@@ -37,8 +35,8 @@ class BatchServices:
                 return f"waiting for the service {name}"
         return ""
 
-    def send(self, batch: Batch, refusal: Refusal, done: Callable[[Reply], None]) -> None:
-        """See Transport. What `refusal` would say, the component knows as well."""
+    def send(self, batch: Batch, done: Callable[[Reply], None]) -> None:
+        """Begin `batch`; `done` is called once, in any thread, or never."""
         client, request = self._request(batch)
         call = client.call_async(request)
         self._calls[call] = client
@@ -48,9 +46,6 @@ class BatchServices:
                 done(_reply(call.result()))
 
         call.add_done_callback(answered)
-
-    def close(self, refusal: Refusal) -> None:
-        """The component leaves the drives in order itself."""
 
     def _request(self, batch: Batch) -> tuple[Any, Any]:
         objects = [
@@ -62,9 +57,11 @@ class BatchServices:
         if not batch.write:
             return self._read, ReadSdoBatch.Request(objects=objects)
         request = WriteSdoBatch.Request(
-            mode=int(batch.wish.mode), switch_number=batch.wish.number, objects=objects
+            mode=int(batch.wish.mode),
+            switch_number=batch.wish.number,
+            valid_until=batch.valid_until,
+            objects=objects,
         )
-        request.valid_for = Duration(seconds=batch.valid_for).to_msg()
         return self._write, request
 
 

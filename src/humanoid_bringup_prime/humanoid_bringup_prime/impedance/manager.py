@@ -11,9 +11,9 @@ from typing import Final
 
 from humanoid_bringup_prime.impedance.announcer import Announcer, brief
 from humanoid_bringup_prime.impedance.drives import Drives, ModeTable
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.record import DriveRecord
 from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Wish
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.sdo import SdoObject, SdoStatus
 
 logger = logging.getLogger(__name__)
@@ -123,16 +123,6 @@ class ImpedanceManager:
             if objects
         ]
 
-    def refusal(self, batch: Batch, now: float) -> str:
-        """Why no further object of `batch` may be begun; empty if it may. From any thread."""
-        if batch.wish != self._wish or batch not in self._under_way:
-            return "overtaken by a newer mode"
-        return self._gate.obstacle(now)
-
-    def gate_obstacle(self, now: float) -> str:
-        """Why no SDO may be begun at all; empty if it may. From any thread."""
-        return self._gate.obstacle(now)
-
     # What is true.
 
     def summary(self, now: float) -> Summary:
@@ -186,8 +176,11 @@ class ImpedanceManager:
         return writes, reads
 
     def _begin(self, wish: Wish, objects: list[SdoObject], write: bool, now: float) -> Batch:
-        batch = Batch(wish, write, tuple(objects), now, self._gate.remaining(now))
+        batch = Batch(wish, write, tuple(objects), now, self._gate.closes)
         self._under_way.append(batch)
+        if write:
+            for record in self._of(batch):
+                record.begin_writing(item for item in objects if item.slave == record.slave)
         return batch
 
     def _clear_under_way(self, now: float) -> None:

@@ -1,4 +1,4 @@
-"""The node `erob_impedance_manager`: topics to and from the manager, batches to the transport."""
+"""The node `erob_impedance_manager`: topics to and from the manager, batches to the component."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
-from humanoid_bringup_prime.impedance.batch_services import BatchServices
+from humanoid_bringup_prime.impedance.batch_services import PATIENCE, BatchServices
 from humanoid_bringup_prime.impedance.drives import Drives, mode_table
-from humanoid_bringup_prime.impedance.ethercat_command import EthercatCommand
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
 from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
 from humanoid_bringup_prime.impedance.statements import StatementFilter
-from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Transport
+from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary
 from humanoid_bringup_prime.impedance.wiring import NODE
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
@@ -35,13 +33,14 @@ from humanoid_controller_manager.ros_node import (
     ros_session,
     spin_until,
 )
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 
 STATE_PERIOD: Final = 0.1  # [s]: the state at 10 Hz and on every change
 ALONE_FOR: Final = 0.5  # [s] no other manager may be heard before this one says or does anything
 
 
 class ImpedanceNode:
-    """Gives ImpedanceManager its topics, its transport and the time.
+    """Gives ImpedanceManager its topics, the batch services and the time.
 
     Raises ConfigError for parameters that make no sense.
     """
@@ -52,13 +51,13 @@ class ImpedanceNode:
         parameters = parse(ImpedanceParameters, NODE, document)
         self._drives = Drives.of(parameters)
         gate = JointStatesGate(parameters.joint_names, 1.0 / parameters.update_rate)
-        self._transport = self._make_transport(parameters)
+        self._services = BatchServices(self.node)
         self._manager = ImpedanceManager(
             self._drives,
             mode_table(self._drives, parameters),
             gate,
             parallel=parameters.parallel_sdo,
-            patience=self._transport.patience,
+            patience=PATIENCE,
         )
         self._statements = StatementFilter(follow_requests=parameters.follow_requests)
         self._replies: deque[tuple[Batch, Reply]] = deque()
@@ -66,16 +65,6 @@ class ImpedanceNode:
         self._begins = time.monotonic() + ALONE_FOR
         self._others: Subscription | None = None
         self._create_interfaces()
-
-    def close(self) -> None:
-        """Leave the drives as the transport wants them left."""
-        self._transport.close(lambda: self._manager.gate_obstacle(time.monotonic()))
-
-    def _make_transport(self, parameters: ImpedanceParameters) -> Transport:
-        if parameters.transport == "services":
-            return BatchServices(self.node)
-        self.node.get_logger().warning("SDO through the `ethercat` program: not tried on hardware")
-        return EthercatCommand(parameters.ring_positions)
 
     def _create_interfaces(self) -> None:
         node = self.node
@@ -113,14 +102,11 @@ class ImpedanceNode:
         if self._others is not None:
             self.node.destroy_subscription(self._others)
             self._others = None
-        for batch in self._manager.next_batches(now, self._transport.obstacle()):
-            self._transport.send(batch, partial(self._refusal, batch), partial(self._done, batch))
+        for batch in self._manager.next_batches(now, self._services.obstacle()):
+            self._services.send(batch, partial(self._done, batch))
         summary = self._manager.summary(now)
         if publish or summary != self._published:
             self._publish(summary)
-
-    def _refusal(self, batch: Batch) -> str:
-        return self._manager.refusal(batch, time.monotonic())
 
     def _done(self, batch: Batch, reply: Reply) -> None:
         """A batch was answered; called in any thread."""
@@ -177,8 +163,5 @@ def _run(arguments: Sequence[str], stop: Event) -> int:
     make_thread_realtime(COMPANION_PRIORITY)
     with ros_session(arguments):
         manager = ImpedanceNode(files)
-        try:
-            spin_until(manager.node, stop.is_set)
-        finally:
-            manager.close()
+        spin_until(manager.node, stop.is_set)
     return 0

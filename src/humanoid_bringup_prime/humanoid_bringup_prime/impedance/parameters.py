@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -29,8 +29,6 @@ class ImpedanceParameters(StrictModel):
     torque_efficiency: float = Field(default=1.0, gt=0.0, le=1.0)
     parallel_sdo: bool = True  # all drives at once, or one after another in ring order
     follow_requests: bool = False  # take requests as statements: alone on a bench
-    # The component's batch services, or the `ethercat` program of an IgH master.
-    transport: Literal["services", "ethercat_command"] = "services"
 
     @model_validator(mode="after")
     def _consistent(self) -> ImpedanceParameters:

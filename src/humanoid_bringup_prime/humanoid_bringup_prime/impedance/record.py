@@ -6,10 +6,12 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from humanoid_devices_erob.gains import JointRegisters, RegisterWrite, write_order
+from humanoid_control_common.errors import ConfigError
+from humanoid_devices_erob.drive_registers import BUS_WRITTEN, DriveRegisters, is_good
+from humanoid_devices_erob.gains import JointRegisters, write_order
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.wire.objects import (
-    GATE_SWITCH,
+    FEED_FORWARD,
     POSITION_GAIN,
     VELOCITY_GAIN,
     VELOCITY_INTEGRAL,
@@ -17,9 +19,6 @@ from humanoid_devices_erob.wire.objects import (
 
 logger = logging.getLogger(__name__)
 
-GAINS: Final = (POSITION_GAIN, VELOCITY_GAIN, VELOCITY_INTEGRAL)
-REGISTERS: Final = (*GAINS, GATE_SWITCH)
-BUS_WRITTEN: Final = 1  # of the gate 0x2383: the drive uses the gains written over the bus
 UNKNOWN: Final = -1
 QUICK_RETRIES: Final = 6  # then one a second
 FIRST_DELAY: Final = 0.02  # [s] doubled with every retry
@@ -40,27 +39,36 @@ class DriveRecord:
         self.failures = 0  # in a row
         self.doubtful = False  # known, but to be read again
         self._joint = joint
-        self._known: dict[tuple[int, int], int] = {}
+        self._registers = DriveRegisters(slave)
         self._not_before = 0.0  # [s]
 
     @property
     def armed(self) -> bool:
         """Whether the drive is known to use the gains written over the bus."""
-        return self._known.get(GATE_SWITCH) == BUS_WRITTEN
+        return self._registers.gate == BUS_WRITTEN
 
     @property
     def row(self) -> tuple[int, int, int]:
         """Position gain, velocity gain and integral as read back; UNKNOWN otherwise."""
-        position, velocity, integral = (self._known.get(register, UNKNOWN) for register in GAINS)
-        return position, velocity, integral
+        value = self._registers.value
+        return (
+            value(POSITION_GAIN, UNKNOWN),
+            value(VELOCITY_GAIN, UNKNOWN),
+            value(VELOCITY_INTEGRAL, UNKNOWN),
+        )
 
     def holds(self, wanted: JointRegisters) -> bool:
         """Whether read-back has shown that the drive works with `wanted`."""
         return self.armed and self._gains() == wanted
 
+    def begin_writing(self, objects: Iterable[SdoObject]) -> None:
+        """What is being written has neither its old value nor its new one for sure."""
+        for item in objects:
+            self._registers.doubt(item)
+
     def forget(self) -> None:
         """What is on the drive is not known any more."""
-        self._known.clear()
+        self._registers.forget()
 
     def try_now(self) -> None:
         """A new wish: old failures don't delay it."""
@@ -78,15 +86,19 @@ class DriveRecord:
             return (), False
         old = self._gains()
         if old is not None and not holds:
-            return self._writes(old, wanted), True
+            try:
+                return self._writes(old, wanted), True
+            except ConfigError as error:
+                self.fail(str(error), now)
+                return (), False
         if old is None or self.doubtful:
-            return tuple(SdoObject(self.slave, *register) for register in REGISTERS), False
+            return self._registers.reads(), False
         return (), False
 
     def take(self, results: Sequence[SdoResult], now: float, *, write: bool) -> bool:
         """Take what became of all objects of a batch, written or only read. Whether all is well."""
-        bad = [result for result in results if result.status is not SdoStatus.DONE]
-        if any(result.status is not SdoStatus.DIFFERENT for result in bad):
+        bad = [result for result in results if not is_good(result)]
+        if any(not _is_learned_from(result) for result in bad):
             self.forget()
         else:
             self._learn(results, surprising=not write)
@@ -110,34 +122,28 @@ class DriveRecord:
     def _learn(self, results: Sequence[SdoResult], *, surprising: bool) -> None:
         """Take values as read. `surprising`: another value than before is not our doing."""
         for result in results:
-            register = result.object.index, result.object.subindex
-            value = int.from_bytes(result.object.data, "little", signed=True)
-            before = self._known.get(register)
+            register, before, value = self._registers.learn(result, write=not surprising)
             if surprising and before not in (None, value):
                 logger.warning(
-                    "%s: 0x%04X:%02X was %s and is %s now: the drive restarted, or somebody else "
+                    "%s: 0x%04X:%02X was %s and is %s now: the drive restarted, or another program "
                     "wrote it", self._joint, *register, before, value
                 )  # fmt: skip
-            self._known[register] = value
-            if register == GATE_SWITCH:
+            if register == FEED_FORWARD:  # the last that is read
                 self.doubtful = False
 
     def _writes(self, old: JointRegisters, wanted: JointRegisters) -> tuple[SdoObject, ...]:
         """From `old` to `wanted`, and the drive's own gate with it if need be."""
-        changes = self._objects(write_order(old, wanted))
         if self.armed:
-            return changes
-        # Whether a drive keeps what is written while its own gate is closed is not documented:
-        # it may find other gains in force when that opens, so all are written once more then.
-        opening = SdoObject(self.slave, *GATE_SWITCH, BUS_WRITTEN.to_bytes(4, "little"))
-        everything = self._objects(write_order(old, wanted, only_changed=False))
-        return (*changes, opening, *everything)
-
-    def _objects(self, writes: Iterable[RegisterWrite]) -> tuple[SdoObject, ...]:
-        return tuple(SdoObject(self.slave, w.index, w.subindex, w.data) for w in writes)
+            return self._registers.writes(write_order(old, wanted))
+        return self._registers.arming(old, wanted)
 
     def _gains(self) -> JointRegisters | None:
         """The gains on the drive; None if they, or its gate, are not known."""
-        if len(self._known) < len(REGISTERS):
-            return None
-        return JointRegisters(*(self._known[register] for register in GAINS))
+        return self._registers.gains if self._registers.known else None
+
+
+def _is_learned_from(result: SdoResult) -> bool:
+    """Whether a failure leaves what the others say true: a refused feed-forward comes last."""
+    feed_forward = (result.object.index, result.object.subindex) == FEED_FORWARD
+    aborted = result.status is SdoStatus.ABORTED and feed_forward
+    return result.status is SdoStatus.DIFFERENT or aborted

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple
 
 from humanoid_control_common.modes import Mode
 from humanoid_devices_erob.sdo import SdoObject, SdoResult
-
-# Why no further object may be begun now; empty if it may. Can be asked in any thread.
-Refusal: TypeAlias = Callable[[], str]
 
 
 class Wish(NamedTuple):
@@ -30,8 +27,8 @@ class Batch:
     wish: Wish
     write: bool
     objects: tuple[SdoObject, ...]
-    sent: float  # [s], monotonic
-    valid_for: float  # [s] after `sent`: nothing is written later
+    sent: float  # [s] of the monotonic clock, which is one for all processes of the machine
+    valid_until: float  # [s] of the same: nothing is written later
 
     @property
     def slaves(self) -> frozenset[int]:
@@ -57,23 +54,3 @@ class Summary:
     wish: Wish | None
     registers: tuple[tuple[int, int, int], ...]  # position, velocity, integral; -1: not known
     message: str  # what is wrong or waited for; empty if nothing
-
-
-class Transport(Protocol):
-    """A way to the drives' object dictionaries. Called in one thread, answers in any."""
-
-    @property
-    def patience(self) -> float:
-        """A batch without answer for so long [s] is given up."""
-
-    def obstacle(self) -> str:
-        """Why nothing can be sent now; empty if it can."""
-
-    def send(self, batch: Batch, refusal: Refusal, done: Callable[[Reply], None]) -> None:
-        """Begin `batch`, asking `refusal` before each object.
-
-        `done` is called once, now or later, or never.
-        """
-
-    def close(self, refusal: Refusal) -> None:
-        """The end: what has to be left behind on the drives, if that is this side's duty."""

@@ -27,6 +27,32 @@ def manager_parameters(urdf: str, update_rate: int, chosen: Document) -> dict[st
 
     Raises ConfigError for parameters that make no sense.
     """
+    return _checked(urdf, update_rate, chosen)[0]
+
+
+def mode_gains(urdf: str, update_rate: int, chosen: Document) -> dict[str, Any]:
+    """The gains of every mode, by mode number: as configured, and what each drive makes of them.
+
+    Arguments and errors are those of `manager_parameters`.
+    """
+    _, parameters = _checked(urdf, update_rate, chosen)
+    drives = Drives.of(parameters)
+    realized: dict[str, dict[str, list[float]]] = {
+        joint: {"stiffness": [], "damping": []} for joint in drives.joint_names
+    }
+    for registers in mode_table(drives, parameters).values():
+        rows = [(r.position_gain, r.velocity_gain, r.velocity_integral) for r in registers]
+        for name, values in zip(("stiffness", "damping"), drives.realized(rows), strict=True):
+            for joint, value in zip(drives.joint_names, values.tolist(), strict=True):
+                realized[joint][name].append(value)
+    configured = {"stiffness": list(parameters.mode_kp), "damping": list(parameters.mode_kd)}
+    return {"configured": configured, "realized": realized}
+
+
+def _checked(
+    urdf: str, update_rate: int, chosen: Document
+) -> tuple[dict[str, Any], ImpedanceParameters]:
+    """What the hardware says of the drives, and all parameters with it. Raises ConfigError."""
     blocks = parse_robot_description(urdf, float(update_rate)).blocks
     ring = next((block for block in blocks if block.plugin == PLUGIN), None)
     if ring is None:
@@ -42,4 +68,4 @@ def manager_parameters(urdf: str, update_rate: int, chosen: Document) -> dict[st
     content = {**chosen.content, **own}
     parameters = validate(ImpedanceParameters, Document(chosen.name, content, chosen.places))
     mode_table(Drives.of(parameters), parameters)
-    return own
+    return own, parameters

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, settings
 
 from humanoid_bringup_prime.calibration.limp import LimpDrives
 from humanoid_bringup_prime.calibration.robot import Drive
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.hardware import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.timebase import Timebase
 
@@ -123,7 +123,7 @@ class Bench:
         return Reply([it if isinstance(it, SdoResult) else self._read(it) for it in results])
 
     def _read(self, item: SdoObject) -> SdoResult:
-        value = self.drives[item.slave].values[item.index, item.subindex]
+        value = self.drives[item.slave].values.get((item.index, item.subindex), 0)
         data = value.to_bytes(4, "little", signed=True)
         different = item.data not in (b"", data)
         found = SdoObject(item.slave, item.index, item.subindex, data)
@@ -200,6 +200,7 @@ class RingBench:
     def tick(self) -> None:
         clock, system, period = self._time.clock, self.system, self._period
         system.read(self._state, clock(), period)
+        system.joint_states_published(clock(), clock())
         self.seen(self.names, self._state.position.tolist(), clock())
         batch = self.limp.next_batch(clock(), Wish(Mode.ZERO_TORQUE, 1), "")
         if batch is not None:
@@ -209,9 +210,8 @@ class RingBench:
         system.idle_until(self._due)
 
     def _send(self, batch: Batch) -> None:
-        until = batch.sent + batch.valid_for
         mode, number = int(batch.wish.mode), batch.wish.number
-        job = SdoBatch(batch.objects, batch.write, mode, number, until)
+        job = SdoBatch(batch.objects, batch.write, mode, number, batch.valid_until)
         future = self.system.submit(job)
         future.add_done_callback(
             lambda done: self.limp.finished(batch, Reply(done.result()), self._time.clock())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ import pytest
 
 from humanoid_bringup_prime.calibration.limp import LimpDrives
 from humanoid_bringup_prime.calibration.robot import Drive
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_control_common.joints import JointLimits
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import ring
 
@@ -50,21 +50,35 @@ def _block(interface: str, calibration: Path) -> HardwareInfo:
 
 
 @pytest.fixture
-def bench(ring_time: Any, ring_bench: Any, tmp_path: Path) -> Iterator[Any]:
-    """Three joints of an arm."""
+def make_bench(ring_time: Any, ring_bench: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Three joints of an arm, that hang down but for `raised` [rad] of the second one."""
     with ExitStack() as cleanup:
-        try:
-            virtual = cleanup.enter_context(ring(COUNT, clock="stepped", joints="arms"))
-        except VethError as error:
-            pytest.skip(f"no virtual ring here: {error}")
-        time = ring_time(virtual.control)
-        cleanup.callback(time.close)
-        drives = [Drive(name, slave, 56) for slave, name in enumerate(NAMES)]
-        limp = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), patience=1.0)
-        info = _block(virtual.interface, tmp_path / "calibration.yaml")
-        made = ring_bench(virtual.control, time, info, limp)
-        cleanup.callback(made.system.on_deactivate)
-        yield made
+
+        def make(raised: float = 0.0, **assumed: object) -> Any:
+            try:
+                # With a brake: nothing else holds an arm up before its drive is enabled.
+                assumed["brake"] = True
+                virtual = cleanup.enter_context(
+                    ring(COUNT, clock="stepped", joints="arms", assume=assumed)
+                )
+            except VethError as error:
+                pytest.skip(f"no virtual ring here: {error}")
+            virtual.control.set_joint(1, raised)
+            time = ring_time(virtual.control)
+            cleanup.callback(time.close)
+            drives = [Drive(name, slave, 56) for slave, name in enumerate(NAMES)]
+            limp = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), patience=1.0)
+            info = _block(virtual.interface, tmp_path / "calibration.yaml")
+            made = ring_bench(virtual.control, time, info, limp)
+            cleanup.callback(made.system.on_deactivate)
+            return made
+
+        yield make
+
+
+@pytest.fixture
+def bench(make_bench: Callable[..., Any]) -> Any:
+    return make_bench()
 
 
 def positions(bench: Any) -> np.ndarray:
@@ -86,11 +100,17 @@ def test_a_limp_joint_follows_the_hand_and_the_others_hardly_give_way(bench: Any
     assert moved[1] > 3 * max(moved[0], moved[2])
 
 
-def test_a_limp_joint_sinks_slowly_and_is_caught_without_a_jump(bench: Any) -> None:
-    bench.control.set_joint(1, 1.2)
+@pytest.mark.parametrize("stores", [True, False])
+@pytest.mark.parametrize("kind", ["writable", "absent"])
+def test_a_limp_joint_sinks_slowly_and_is_caught_without_a_jump(
+    make_bench: Any, kind: str, stores: bool
+) -> None:
+    bench = make_bench(1.2, feed_forward=kind, stores_gains_behind_closed_gate=stores)
     factory = bench.run(0.5).rows()
+    assert abs(positions(bench)[1] - 1.2) < 0.1
     bench.limp.select("j1")
     bench.run(0.2)
+    assert bench.limp.limp == "j1"
     falling = []
     for _ in range(50):
         bench.run(0.02)
@@ -98,12 +118,33 @@ def test_a_limp_joint_sinks_slowly_and_is_caught_without_a_jump(bench: Any) -> N
     assert 0.02 < max(falling) < 0.6  # [rad/s]; 6 Nm against 20 Nm s/rad
     bench.limp.select("")
     released = positions(bench)[1]
-    caught = []
+    caught, speeds = [], []
     for _ in range(25):
         bench.run(0.02)
         caught.append(positions(bench)[1])
+        speeds.append(abs(bench.control.drives()[1]["joint_velocity"]))
     assert bench.rows() == factory
     assert max(abs(position - released) for position in caught) < 0.2
+    assert max(speeds) < 0.6
+    assert not any(drive["error"] for drive in bench.control.drives())
+
+
+@pytest.mark.parametrize("kind", ["read-only", "kept"])
+def test_a_joint_whose_feed_forward_stays_is_not_told_to_be_limp_and_sinks_slowly(
+    make_bench: Any, kind: str
+) -> None:
+    bench = make_bench(1.2, feed_forward=kind)
+    bench.run(0.1)
+    bench.limp.select("j1")
+    falling = []
+    for _ in range(50):
+        bench.run(0.02)
+        falling.append(abs(bench.control.drives()[1]["joint_velocity"]))
+    assert bench.limp.limp == ""
+    assert max(falling) < 0.6  # [rad/s]
+    bench.limp.select("")
+    bench.run(4.0)
+    assert bench.rows()[1][3] == 0
     assert not any(drive["error"] for drive in bench.control.drives())
 
 

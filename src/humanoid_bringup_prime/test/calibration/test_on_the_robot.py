@@ -17,9 +17,9 @@ from humanoid_bringup_prime.calibration.limp import LimpDrives
 from humanoid_bringup_prime.calibration.offsets import Setting, flipped
 from humanoid_bringup_prime.calibration.robot import read_robot
 from humanoid_bringup_prime.calibration.session import CalibrationSession
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.wiring import PLUGIN
 from humanoid_controller_manager.urdf import parse_robot_description
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.prime import RING_JOINTS
 from humanoid_twin.testing import robot

@@ -10,10 +10,10 @@ from humanoid_bringup_prime.calibration.limp import LimpDrives
 from humanoid_bringup_prime.calibration.offsets import Setting
 from humanoid_bringup_prime.calibration.robot import Robot, read_robot
 from humanoid_bringup_prime.calibration.session import CalibrationSession, JointRow
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.values import Wish
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from prime_description.description import expand
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from humanoid_bringup_prime.impedance.drives import Drives, mode_table
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
 from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
 from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Wish
 from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
 
 settings.register_profile(
@@ -61,6 +61,7 @@ class FakeDrive:
         default_factory=lambda: {POSITION: 0, VELOCITY: 0, INTEGRAL: 0, GATE: 0}
     )
     stores_behind_its_gate: bool = True
+    length: int = 4  # bytes of a register
     dead: bool = False  # never answers
     aborts: set[tuple[int, int]] = field(default_factory=set)  # objects it refuses to be written
     ignores: set[tuple[int, int]] = field(default_factory=set)  # objects it keeps as they are
@@ -140,7 +141,7 @@ class RunningBatch:
         batch, bench = self.batch, self.bench
         if batch.write and batch.wish != bench.in_force:
             return "not in force"
-        if batch.write and bench.time > batch.sent + batch.valid_for:
+        if batch.write and bench.time > batch.valid_until:
             return "its permission ended"
         return ""
 
@@ -153,8 +154,8 @@ class RunningBatch:
 
     def _read(self, place: int, wanted: bytes) -> None:
         item = self.batch.objects[place]
-        value = self.bench.drives[item.slave].values[_key(item)]
-        data = value.to_bytes(4, "little", signed=True)
+        value = self.bench.drives[item.slave].values.get(_key(item), 0)
+        data = value.to_bytes(self.bench.drives[item.slave].length, "little", signed=True)
         status = SdoStatus.DIFFERENT if wanted and data != wanted else SdoStatus.DONE
         found = SdoObject(item.slave, item.index, item.subindex, data)
         self.results[place] = SdoResult(found, status)

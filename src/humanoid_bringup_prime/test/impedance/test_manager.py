@@ -14,6 +14,7 @@ from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
 from humanoid_control_common.modes import Mode
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
+FEED_FORWARD = (0x2382, 3)
 STIFF = Mode.STANDBY
 PAIRS = list(itertools.permutations(Mode, 2))
 
@@ -65,7 +66,7 @@ def test_a_batch_under_way_ends_with_the_permission_it_was_sent_with(bench: Any)
     """A batch sent in the last moment of an open gate may not outlast it."""
     bench.enter(Mode.DAMPING)
     bench.flowing = False
-    closes = bench.time + bench.gate.remaining(bench.time)
+    closes = bench.gate.closes
     bench.run(closes - bench.time - 0.0015)
     bench.state(STIFF).run(1.0)
     assert len(bench.writes_begun) == 10  # the first of two a drive
@@ -87,7 +88,8 @@ def test_arming_writes_what_differs_opens_the_drives_gate_and_writes_all_gains_a
     assert [batch.write for batch in bench.sent] == [False, True]
     written = [(key, value) for slave, key, value in bench.writes() if slave == 4]
     assert written[:2] == [(VELOCITY, 56), (GATE, 1)]
-    assert set(written[2:]) == {(POSITION, 0), (VELOCITY, 56), (INTEGRAL, 0)}
+    assert set(written[2:-1]) == {(POSITION, 0), (VELOCITY, 56), (INTEGRAL, 0)}
+    assert written[-1] == (FEED_FORWARD, 0)
 
 
 def test_arming_from_factory_gains_writes_all_of_them_on_both_sides_of_the_gate(
@@ -99,7 +101,7 @@ def test_arming_from_factory_gains_writes_all_of_them_on_both_sides_of_the_gate(
     assert rows(bench) == {(*registers[Mode.DAMPING], 1)}
     written = [(key, value) for slave, key, value in bench.writes() if slave == 4]
     gains = [(POSITION, 0), (INTEGRAL, 0), (VELOCITY, 56)]  # the softest first
-    assert written == [*gains, (GATE, 1), *gains]
+    assert written == [*gains, (GATE, 1), *gains, (FEED_FORWARD, 0)]
 
 
 def test_arming_is_announced_before_it_is_done(
@@ -140,6 +142,20 @@ def test_a_restarted_manager_that_finds_all_well_writes_nothing(bench: Any) -> N
     bench.state(STIFF, number=7).run(0.1)
     assert bench.confirmed
     assert bench.writes() == []
+
+
+def test_stiffness_that_does_not_fit_the_drives_registers_is_named_and_never_written(
+    make_bench: Any,
+) -> None:
+    """A drive whose registers have 16 bits: at most 32767, whether they have a sign or not."""
+    bench = make_bench(1, mode_kp=[0.0, 0.0, 2000.0, 20.0, 20.0])
+    bench.drives[0].length = 2
+    bench.enter(Mode.DAMPING).state(Mode.STANDBY).run(0.5)
+    assert not bench.confirmed
+    assert "joint0: register value 51467 does not fit the drive's 2 bytes" in bench.summary.message
+    assert bench.writes() == []
+    bench.state(Mode.LOCOMOTION).run(0.1)
+    assert bench.confirmed
 
 
 # Changes of mode.
@@ -200,6 +216,20 @@ def test_confirmation_waits_for_the_read_back(bench: Any) -> None:
     bench.run(0.003)
     assert bench.confirmed
     assert bench.summary.message == ""
+
+
+def test_a_mode_that_is_written_is_not_confirmed_when_it_is_taken_back_at_once(
+    bench: Any, registers: Any
+) -> None:
+    """Between two modes a drive may have the gains of either: what was read before is void."""
+    bench.enter(STIFF)
+    bench.state(Mode.DAMPING).run(0.002)
+    assert {drive.row[:3] for drive in bench.drives} == {(0, 56, 0)}
+    bench.state(STIFF)
+    assert not bench.confirmed
+    bench.run(0.1)
+    assert bench.confirmed
+    assert rows(bench) == {(*registers[STIFF], 1)}
 
 
 def test_all_drives_are_served_in_one_batch(bench: Any) -> None:

@@ -45,23 +45,21 @@ def test_simulated_joint_gets_the_torque_of_the_law(
     assert torque == pytest.approx(expected, abs=ROUNDING)
 
 
-def test_mock_is_in_the_state_in_which_the_law_gives_the_effort_it_states(
+def test_mock_states_the_effort_of_the_law_and_is_then_where_it_is_told(
     row: Any, known_state: Any, block_info: Any, law_table: Any
 ) -> None:
-    """A mock joint has no dynamics: stiff, it is where it is told to be; soft, it stays."""
+    """A mock joint has no mass: stiff, it is where it is told to be; soft, it stays."""
     system = GenericSystem()
     system.on_configure(block_info({}, [{}], initial=known_state[0]))
     state, command = JointState(1), JointCommand(1)
     system.on_activate(state)
-    np.testing.assert_array_equal(state.array[:, 0], [known_state[0], 0.0, 0.0])
+    measured = (known_state[0], 0.0)
+    np.testing.assert_array_equal(state.array[:, 0], [*measured, 0.0])
     row.fill(command)
     system.write(command, 0.0, 0.02)
     system.read(state, 0.02, 0.02)
-    there = (row.position, row.velocity) if row.stiffness > 0.0 else (known_state[0], 0.0)
+    there = (row.position, row.velocity) if row.stiffness > 0.0 else measured
     assert (state.position[0], state.velocity[0]) == there
-    # Soft and told a velocity it would have to accelerate, which a mock can't: no row does that.
-    assert row.damping == 0.0 or row.stiffness > 0.0 or row.velocity == 0.0
-    expected, torque = row.law(*there), float(state.effort[0])
-    law_table.add(row.name, "mock, where it is", expected, torque, torque - expected, ROUNDING)
+    expected, torque = row.law(*measured), float(state.effort[0])
+    law_table.add(row.name, "mock", expected, torque, torque - expected, ROUNDING)
     assert torque == pytest.approx(expected, abs=ROUNDING)
-    assert torque == row.effort

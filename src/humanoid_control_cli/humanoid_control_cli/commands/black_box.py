@@ -21,36 +21,45 @@ Folder = Annotated[
         show_default="$ROS_HOME/black_box, ~/.ros/black_box",
     ),
 ]
+All = Annotated[
+    bool, typer.Option("--all", help="Files of robots on every ROS domain, not only on this one.")
+]
 
 
 @app.command("list")
-def list_files(folder: Folder = None) -> None:
-    """Show which files there are, latest first. Exit code 1: none."""
+def list_files(folder: Folder = None, every: All = False) -> None:
+    """Show which files of this ROS domain there are, latest first. Exit code 1: none."""
     from rich.console import Console
 
-    from humanoid_control_cli.black_box_files import all_files
+    from humanoid_control_cli.black_box_files import list_rows
     from humanoid_control_cli.black_box_view import listed
 
-    Console(markup=False, highlight=False).print(listed(all_files(folder)))
+    Console(markup=False, highlight=False).print(listed(list_rows(folder, every=every)))
 
 
 @app.command()
 def show(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Its name, or its path.", show_default="the latest"),
+        typer.Argument(
+            metavar="[FILE]",
+            help="Its name, or its path.",
+            show_default="the latest of this ROS domain",
+        ),
     ] = None,
     folder: Folder = None,
+    every: All = False,
 ) -> None:
     """Show what led to a fault, moment by moment, and what to do about it."""
     from rich.console import Console
 
     from humanoid_control_cli.black_box_files import found
     from humanoid_control_cli.black_box_view import told
+    from humanoid_recording.black_box.origin import read_origin
     from humanoid_recording.black_box.story import read_story
 
-    path = found(file, folder)
-    Console(markup=False, highlight=False).print(told(path, read_story(path)))
+    path = found(file, folder, every=every)
+    Console(markup=False, highlight=False).print(told(path, read_origin(path), read_story(path)))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
 
 
 class Wish(StrEnum):
@@ -48,9 +48,15 @@ def mode(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until STANDBY is finished, or all has stopped.")
     ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="zero_torque: although joints move; a raised arm falls."),
+    ] = False,
     timeout: Timeout = 5.0,
 ) -> None:
     """Show the mode in force, or ask for another one. Exit code 1: refused, or no answer."""
+    if force and wish is not Wish.ZERO_TORQUE:
+        raise typer.BadParameter("is for `hc mode zero_torque`", param_hint="'--force'")
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.mode_client import ModeClient
 
@@ -62,9 +68,11 @@ def mode(
             typer.echo(modes.quit(wait=wait))
         else:
             before = modes.statement()
-            now = modes.request(MODE_OF[wish])
+            intent = Intent.FORCE_ZERO_TORQUE if force else INTENT_OF_MODE[MODE_OF[wish]]
+            now = modes.request(intent)
+            # What was refused before stays in the statement, and is no answer to this request.
             already = now.switch_number == before.switch_number
-            typer.echo(f"already in {now}" if already else now)
+            typer.echo(f"already in {now.in_force}" if already else now)
             if wait and now.mode is Mode.STANDBY:
                 modes.wait_for_ready_pose(now)
                 typer.echo("STANDBY is finished")

@@ -43,18 +43,44 @@ Type = Annotated[
 
 
 @app.command()
-def read(pos: Position, index: Object, kind: Type = None, timeout: Timeout = 5.0) -> None:
+def read(
+    pos: Position,
+    index: Object,
+    kind: Type = None,
+    timeout: Timeout = 5.0,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a robot: the ring's network interface, opened by this command itself. "
+            "The slaves go to PREOP, nothing is enabled, and back to INIT."
+        ),
+    ] = None,
+) -> None:
     """Read an object. Exit code 1: not every slave has answered."""
     positions, address = parse_positions(pos), parse_address(index)
-    from humanoid_control_cli.client import Client
-    from humanoid_control_cli.sdo_client import SdoClient
-
-    with Client(timeout) as client:
-        outcomes = SdoClient(client).read(positions, address)
+    outcomes = (
+        _by_the_robot(positions, address, timeout)
+        if interface is None
+        else _on_the_bench(interface, positions, address)
+    )
     for outcome in outcomes:
         if not outcome.failure:
             check_size(outcome.data, kind)
     _report(outcomes, kind or address.known_type)
+
+
+def _by_the_robot(positions: Sequence[int], address: Address, timeout: float) -> Sequence[Outcome]:
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.sdo_client import SdoClient
+
+    with Client(timeout) as client:
+        return SdoClient(client).read(positions, address)
+
+
+def _on_the_bench(interface: str, positions: Sequence[int], address: Address) -> Sequence[Outcome]:
+    from humanoid_control_cli.bench import read_objects
+
+    return read_objects(interface, positions, address)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a negative value is no option

@@ -1,4 +1,4 @@
-"""`hc twin`: the virtual robot's parts, each by itself."""
+"""`hc twin`: the virtual robot's parts, each by itself, and faults of the whole one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Family(StrEnum):
 
 
 app = typer.Typer(
-    help="The virtual robot's parts: drives for any EtherCAT master, motors for any CAN client.",
+    help="Break and mend the virtual robot; run its parts: EtherCAT drives, CAN motors.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -74,6 +74,10 @@ def can(
     model: Annotated[
         str | None, typer.Option(help="Of all motors.", show_default="TA40-50 or rs-02")
     ] = None,
+    without_flags: Annotated[
+        bool,
+        typer.Option("--without-flags", help="The adapter tells no status flags: BEL for F."),
+    ] = False,
     control: Annotated[
         Path | None, typer.Option(metavar="SOCKET", help="Where to inject faults: a unix socket.")
     ] = None,
@@ -88,11 +92,40 @@ def can(
     words = [str(path), "--family", family.value, "--ids", ids]
     if fifo_is_permitted():
         words.append("--realtime")
+    if without_flags:
+        words.append("--without-flags")
     if model:
         words += ["--model", model]
     if control:
         words += ["--control", str(control)]
     raise typer.Exit(main(words))
+
+
+Joint = Annotated[str, typer.Argument(metavar="JOINT", help="As `hc status` names it.")]
+
+
+@app.command("break")
+def break_(
+    joint: Joint,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE", help="Of an eRob, as 0x603F has it.", show_default="0x8500 (position)"
+        ),
+    ] = None,
+) -> None:
+    """Have a drive of the running `hc up twin` find a fault. Exit code 1: it can't."""
+    from humanoid_control_cli.twin_faults import break_joint
+
+    typer.echo(break_joint(joint, error))
+
+
+@app.command()
+def mend(joint: Joint) -> None:
+    """Take away the cause of a fault, as a new battery does; `hc clear-fault` does the rest."""
+    from humanoid_control_cli.twin_faults import mend_joint
+
+    typer.echo(mend_joint(joint))
 
 
 @app.command()

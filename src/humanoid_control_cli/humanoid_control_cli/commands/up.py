@@ -83,6 +83,14 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
             show_default="1",
         ),
     ] = None,
+    full_mit: Annotated[
+        bool,
+        typer.Option(
+            "--full-mit",
+            help="mujoco, mock: all joints take all five command interfaces in every tick; the "
+            "robot's eRobs take position only, and gains per mode.",
+        ),
+    ] = False,
     viewer: Annotated[bool, typer.Option(help="Show the robot in the browser.")] = True,
     initial_mode: Annotated[
         InitialMode, typer.Option(help="The mode to start in.")
@@ -119,6 +127,8 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     if backend is not Backend.TWIN:
         _check_for(Backend.REAL, backend, "'--backends'", backends)
         _check_for(Backend.REAL, backend, "'--calibrate'", calibrate or None)
+    if backend is not Backend.MOCK:
+        _check_for(Backend.MUJOCO, backend, "'--full-mit'", full_mit or None)
     _check_for(Backend.TWIN, backend, "'--mountings'", mountings)
     _check_for(Backend.REAL, backend, "'--interface'", interface)
     _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
@@ -137,6 +147,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         enable_gamepad=gamepad,
         heartbeats=read_heartbeats(heartbeat or ()),
         calibrate=calibrate,
+        full_mit=full_mit,
         real_time_factor=1.0 if rtf is None else rtf,
         initial_mode=Mode[initial_mode.name],
         viewer=viewer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from humanoid_bringup_prime.machine import network
 from humanoid_bringup_prime.machine.can_adapter import can_adapter
-from humanoid_bringup_prime.machine.findings import Finding
+from humanoid_bringup_prime.machine.findings import Finding, Level
 from humanoid_bringup_prime.machine.rights import held
 from humanoid_control_cli.doctor.system import system
 from humanoid_control_cli.doctor.workspace import workspace
@@ -20,7 +20,17 @@ def check(interface: str | None, can: tuple[str, str] | None) -> list[Finding]:
     findings += network.python_file()
     findings.append(network.raw_ethernet(granted, needed=interface is not None))
     if interface is not None:
-        findings += network.interface(interface)
+        findings += on_the_interface(interface)
     if can is not None:
         findings += can_adapter(*can)
     return findings
+
+
+def on_the_interface(name: str) -> list[Finding]:
+    """The ring's interface; if it can be used, the drives behind it, which stay without torque."""
+    findings = network.interface(name)
+    if any(finding.level is Level.MISSING for finding in findings):
+        return findings
+    from humanoid_control_cli.bench import drives
+
+    return [*findings, *drives(name)]

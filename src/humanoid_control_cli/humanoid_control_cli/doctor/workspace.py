@@ -14,9 +14,11 @@ from ament_index_python.packages import get_package_prefix
 from humanoid_bringup_prime.machine.findings import Finding, missing, ok, warning
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.middleware import PROFILE_VARIABLES, untuned
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
 OPEN: Final = "build the workspace and open it: `make build`, then `source env.sh`"
+FAST_DDS: Final = "`export RMW_IMPLEMENTATION=rmw_fastrtps_cpp`"
 # What a bring-up of the real robot starts, and what it loads.
 PACKAGES: Final = (
     "humanoid_control_msgs",
@@ -29,7 +31,14 @@ PACKAGES: Final = (
 
 def workspace() -> list[Finding]:
     """All checks of this module."""
-    return [ros(os.environ), packages(), pysoem(), domain(), reach(os.environ)]
+    return [
+        ros(os.environ),
+        packages(),
+        pysoem(),
+        domain(),
+        middleware(os.environ),
+        reach(os.environ),
+    ]
 
 
 def ros(environment: Mapping[str, str]) -> Finding:
@@ -86,6 +95,36 @@ def domain() -> Finding:
             "`hc mode quit`, or another `export ROS_DOMAIN_ID=…` for a second robot",
         )
     return ok(subject, f"{number} is free")
+
+
+def middleware(environment: Mapping[str, str], implementation: str = "") -> Finding:
+    """What carries the messages, and whether it works as the robot needs it.
+
+    `implementation` is rclpy's name of it; empty: the one in use.
+    """
+    subject = "middleware"
+    try:
+        name = implementation or _implementation()
+    except (ImportError, RuntimeError) as error:
+        return missing(subject, f"cannot be loaded: {str(error).splitlines()[0]}", OPEN)
+    why = untuned(name, environment)
+    if not why:
+        return ok(
+            subject,
+            f"{name}, tuned: UDP only, announced every 0.3 s, sends to a network don't block",
+        )
+    return warning(
+        subject,
+        f"{name}, not tuned ({why}): shared memory, announcements and blocking sends are as it has "
+        "them, and can hold the control loop up",
+        f"{FAST_DDS}, without {', '.join(PROFILE_VARIABLES)} and ROS_STATIC_PEERS",
+    )
+
+
+def _implementation() -> str:
+    from rclpy.utilities import get_rmw_implementation_identifier
+
+    return str(get_rmw_implementation_identifier())
 
 
 def reach(environment: Mapping[str, str]) -> Finding:

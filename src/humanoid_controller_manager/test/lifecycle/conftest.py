@@ -13,7 +13,7 @@ from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import Capability
 from humanoid_controller_manager import loading
-from humanoid_controller_manager.controller import ModeGains, RobotFacts
+from humanoid_controller_manager.controller import Broadcaster, Controller, ModeGains, RobotFacts
 from humanoid_controller_manager.lifecycle import Lifecycle
 from humanoid_controller_manager.parameters import ControllerEntry
 from humanoid_controller_manager.registry import Registry, State
@@ -24,7 +24,7 @@ class Gain(StrictModel):
     gain: float
 
 
-class Damper:
+class Damper(Controller):
     """A controller that is configured and nothing more."""
 
     Parameters: ClassVar[type[StrictModel]] = Gain
@@ -56,7 +56,7 @@ class Stiff(Damper):
         return ModeGains(20.0, self.configured[0])
 
 
-class NoUpdate:
+class NoUpdate(Controller):
     """Lacks what only the loop would miss."""
 
     Parameters: ClassVar[type[StrictModel]] = Gain
@@ -81,13 +81,13 @@ class Hardware:
 
     most = float("inf")
 
-    def check_gains(self, stiffness: float, damping: float, where: str) -> None:
+    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
         assert stiffness == 20.0
         if damping > self.most:
             raise ConfigError(f"{where}: damping is {damping:g}")
 
 
-class Speaker:
+class Speaker(Broadcaster):
     """A broadcaster: it has no mode."""
 
     Parameters: ClassVar[type[StrictModel]] = Gain

@@ -106,7 +106,7 @@ def test_a_controller_without_type_is_refused(world: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("x/NoUpdate", r"^controller 'n': plugin 'x/NoUpdate' has no needs, update$"),
+        ("x/NoUpdate", r"^controller 'n': plugin 'x/NoUpdate': .*NoUpdate lacks update$"),
         ("x/Misspelt", r"needs \{'stifness': .*\}, expected position, velocity, effort, stiff"),
         ("x/Numbered", "is of mode 3, expected a Mode"),
     ],

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
 from humanoid_devices_can.errors import MotorError
 from humanoid_devices_can.family import Family
 from humanoid_devices_can.session import Session
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_can.workers import Steps
+
+# Motors' indices and what went wrong with them, after steps.
+Failing = Generator[float, None, dict[int, str]]
 
 
 class Activation:
-    """Brings motors of a session up and down."""
+    """Brings motors of a session up and down, in steps."""
 
     def __init__(
         self, settings: CanSettings, family: Family, session: Session, timing: Timing
@@ -21,7 +25,7 @@ class Activation:
         self._settings, self._family = settings, family
         self._session, self._timing = session, timing
 
-    def bring_up(self, motors: Sequence[int]) -> None:
+    def bring_up(self, motors: Sequence[int]) -> Steps:
         """Disable, prepare and enable `motors`; they are left disabled if one of them fails.
 
         Raises MotorError that names the joints and what may help, AdapterLostError.
@@ -29,17 +33,18 @@ class Activation:
         began = self._timing.clock() - self._timing.recent
         for motor in motors:
             self._session.forget(motor)
-        failures = self._disable(motors, clear_faults=True)
-        failures = failures or self._prepare(motors) or self._enable(motors)
+        failures = yield from self._disable(motors, clear_faults=True)
+        failures = failures or (yield from self._prepare(motors))
+        failures = failures or (yield from self._enable(motors))
         failures = failures or self._unmeasured(motors)
         if failures:
             problem = self._problem(failures, began)
-            self._disable(motors, clear_faults=False)
+            yield from self._disable(motors, clear_faults=False)
             raise MotorError(problem)
         # Whatever was refused meanwhile was said again, and obeyed.
         self._session.health.refused_at = -math.inf
 
-    def take_down(self, motors: Sequence[int], *, disabled: bool) -> None:
+    def take_down(self, motors: Sequence[int], *, disabled: bool) -> Steps:
         """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.
 
         A motor that was silent before can't be told from one that obeys by falling silent, unless
@@ -47,7 +52,7 @@ class Activation:
         """
         lost = [] if disabled else [m for m in motors if self._is_lost(m)]
         failures = dict.fromkeys(lost, "was silent before")
-        failures |= self._disable(motors, clear_faults=False)
+        failures |= yield from self._disable(motors, clear_faults=False)
         if self._session.outbox.orders_waiting():
             failures |= dict.fromkeys(motors, "the order could not be sent")
         if failures:
@@ -59,7 +64,7 @@ class Activation:
         orders = [self._family.disabling(m, clear_faults=False).request for m in motors]
         self._session.send_last([frame for order in orders for frame in order])
 
-    def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> dict[int, str]:
+    def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> Failing:
         orders = [self._family.disabling(m, clear_faults=clear_faults) for m in motors]
         timing = self._timing
         return self._session.converse(orders, timeout=timing.disable_timeout, retry=timing.retry)
@@ -69,18 +74,18 @@ class Activation:
         quiet = self._family.disabling(motor, clear_faults=False).quiet
         return bool(quiet) and self._session.silent_for(motor) > self._timing.silence
 
-    def _prepare(self, motors: Iterable[int]) -> dict[int, str]:
+    def _prepare(self, motors: Iterable[int]) -> Failing:
         left = {motor: list(self._family.preparing(motor)) for motor in motors}
         timing = self._timing
         while orders := [steps.pop(0) for steps in left.values() if steps]:
-            failures = self._session.converse(
+            failures = yield from self._session.converse(
                 orders, timeout=timing.prepare_timeout, retry=timing.retry
             )
             if failures:
                 return failures
         return {}
 
-    def _enable(self, motors: Sequence[int]) -> dict[int, str]:
+    def _enable(self, motors: Sequence[int]) -> Failing:
         orders = [self._family.enabling(motor) for motor in motors]
         timing = self._timing
         # One may take long: those that answer commands only must not miss their host meanwhile.

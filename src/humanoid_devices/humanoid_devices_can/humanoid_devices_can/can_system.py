@@ -13,6 +13,7 @@ from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import Capability, JointCommand, JointState
 from humanoid_controller_manager.hardware import (
     CapabilityArray,
+    HardwareComponent,
     HardwareInfo,
     uniform_capabilities,
 )
@@ -29,7 +30,7 @@ from humanoid_devices_can.supervisor import Supervisor
 from humanoid_devices_can.timing import Timing
 
 
-class CanSystem:
+class CanSystem(HardwareComponent):
     """The joints of one <ros2_control> block, each a motor that runs the MIT law itself.
 
     Two threads talk to the bus; the loop's `read` and `write` only exchange values with them, so
@@ -62,13 +63,10 @@ class CanSystem:
         self._stiffness = np.zeros(len(self._all))  # in force, as far as it can be known
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
         self._saturated_at = np.full(len(self._all), -np.inf)
-        self.sample_age = 0.0  # see TellsSampleAge
+        self._sample_age = 0.0
 
     def check_gains(self, stiffness: float, damping: float, where: str) -> None:
-        """Refuse gains of a mode [Nm/rad, Nm s/rad] that a motor can't realize.
-
-        Raises ConfigError starting with `where`, which says whose gains they are.
-        """
+        """See HardwareComponent. Raises ConfigError."""
         for name, unit, value, limits in (
             ("stiffness", "Nm/rad", stiffness, self._family.stiffness_limit),
             ("damping", "Nm s/rad", damping, self._family.damping_limit),
@@ -96,7 +94,7 @@ class CanSystem:
         self._frame.measure(session.states, state)
         self._supervisor.unguarded = keeper.guard.problem()
         time = self._timing.clock()
-        self.sample_age = time - min([it.measured_at for it in session.states], default=time)
+        self._sample_age = time - min([it.measured_at for it in session.states], default=time)
         recent = np.flatnonzero(self._saturated_at > time - self._timing.recent)
         self._supervisor.look(session, time, recent.tolist())
 
@@ -128,7 +126,7 @@ class CanSystem:
 
     @property
     def exit_check(self) -> str:
-        """See SaysHowItEnds."""
+        """See HardwareComponent."""
         return "every motor confirmed that it is disabled"
 
     def capabilities(self) -> CapabilityArray:
@@ -144,26 +142,34 @@ class CanSystem:
         return self._supervisor.report
 
     def diagnose(self) -> Sequence[Diagnosis]:
-        """See Diagnoses."""
+        """See HardwareComponent."""
         known = Known(self._supervisor, self._stiffness, self.saturations)
         return self._diagnostics.take(self._keeper.session, known)
 
-    counter_names = COUNTED  # see CountsOnTheBus
+    @property
+    def sample_age(self) -> float:
+        """See HardwareComponent."""
+        return self._sample_age
+
+    @property
+    def counter_names(self) -> tuple[str, ...]:
+        """See HardwareComponent."""
+        return COUNTED
 
     def bus_counts(self) -> Sequence[int]:
-        """See CountsOnTheBus."""
+        """See HardwareComponent."""
         return counts(self._keeper.session)
 
     def reset_faults(self) -> None:
-        """See ResetsFaults: enables anew, in a thread, what is faulty; after a loss the bus too."""
+        """See HardwareComponent: a thread enables what is faulty anew; after a loss the bus too."""
         self._keeper.reset_faults(self._supervisor)
 
     def watchdog_times(self) -> FloatArray:
-        """See HasWatchdog: of the motors' own; the guard doesn't count, it is on this computer."""
+        """See HardwareComponent: the motors' own; the guard is on this computer."""
         return self._family.watchdog
 
     def loop_ended(self) -> None:
-        """See MindsTheLoop: motors are told to be limp until they are disabled."""
+        """See HardwareComponent: motors are told to be limp until they are disabled."""
         self._keeper.guard.stop_feeding()
         if self._keeper.session is not None:
             self._keeper.session.idle = True

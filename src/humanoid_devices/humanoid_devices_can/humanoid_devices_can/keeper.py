@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Sequence
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_devices_can.activation import Activation
 from humanoid_devices_can.bus import OpenBus
 from humanoid_devices_can.errors import CanBusError, MotorError
@@ -19,12 +18,13 @@ from humanoid_devices_can.session import Session
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.supervisor import Supervisor
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_can.workers import Steps, Worker
 
 logger = logging.getLogger(__name__)
 
 
 class Keeper:
-    """Has a session, a guard, and one thread at a time that mends."""
+    """Has a session, a guard, and one worker at a time that mends."""
 
     def __init__(
         self,
@@ -44,7 +44,9 @@ class Keeper:
         frames, patience = disabling_frames(family), settings.guard_timeout
         self.guard = Guard(settings.bus, self._names, frames, voices(family), patience)
         self._guarded = is_to_be_guarded(settings, family, open_bus)
-        self._recovery: threading.Thread | None = None
+        self._recovery: Worker | None = None
+        # Set: nothing is enabled any more, on whatever session.
+        self._cancelled = threading.Event()
 
     def start(self) -> Session:
         """All motors enabled, gains 0.
@@ -67,7 +69,7 @@ class Keeper:
         try:
             if self._guarded:
                 self.guard.start()  # it needs a moment, as enabling does
-            self._enable(session, self._all)
+            self._timing.workers.carry_out(self._enable(session, self._all))
             # Those that answer commands only must not fall silent before the loop begins.
             session.idle = True
         except MotorError:
@@ -95,7 +97,7 @@ class Keeper:
         return ""
 
     def reset_faults(self, supervisor: Supervisor) -> None:
-        """Enable anew, in a thread, what is faulty; after a loss the bus is opened anew, too."""
+        """Enable what is faulty anew, beside the loop; after a loss the bus is opened anew."""
         session = self.session
         if session is None or (self._recovery is not None and self._recovery.is_alive()):
             return
@@ -120,9 +122,12 @@ class Keeper:
             disabled = stage is Stage.DONE
             if disabled:  # and this session says nothing any more
                 session = self._open_anew(session)
+            elif session.health.lost:
+                session = self._found_again(session)
             session.idle = False
             session.outbox.clear()
-            self._activation(session).take_down(self._all, disabled=disabled)
+            down = self._activation(session).take_down(self._all, disabled=disabled)
+            self._timing.workers.carry_out(down)
         except CanBusError as error:
             self._activation(session).let_go_unheard()
             raise HardwareError(f"not disabled: {self._names}: {error}") from error
@@ -132,29 +137,23 @@ class Keeper:
     def _begin_recovery(
         self, session: Session, motors: Sequence[int], dead: bool, supervisor: Supervisor
     ) -> None:
-        work = (session, motors, dead, supervisor)
-        recovery = threading.Thread(target=self._recover, args=work, name="can reset", daemon=True)
+        steps = self._recover(session, motors, dead, supervisor)
         supervisor.remark = "motors are being enabled anew"
         self.paused = frozenset(motors)
         try:
-            recovery.start()
+            self._recovery = self._timing.workers.start("can reset", steps, threading.Event())
         except RuntimeError as error:  # this machine gives no thread
             self.paused = frozenset()
             supervisor.remark = f"not enabled again: {error}"
-        else:
-            self._recovery = recovery
 
     def _recover(
         self, session: Session, motors: Sequence[int], dead: bool, supervisor: Supervisor
-    ) -> None:
+    ) -> Steps:
         try:
-            make_thread_realtime(COMPANION_PRIORITY)  # it begins with the loop's
             if dead:
-                session = self._open_anew(session)
-                if self._guarded:
-                    self.guard.start()
+                session = self._opened_anew_with_guard(session)
             session.outbox.clear(motors)
-            self._enable(session, motors)
+            yield from self._enable(session, motors)
             supervisor.remark = ""
         except (CanBusError, MotorError) as error:
             supervisor.remark = f"not enabled again: {error}"
@@ -165,16 +164,22 @@ class Keeper:
             self.paused = frozenset()
 
     def _end_recovery(self) -> None:
-        recovery, session = self._recovery, self.session
-        if recovery is None or session is None:
+        if self._recovery is None:
             return
-        session.cancelled.set()
-        recovery.join()
-        session.cancelled.clear()
+        self._cancelled.set()
+        self._recovery.join()
+        self._cancelled.clear()
 
     def _open(self) -> Session:
         bus = self._open_bus(self._settings.bus)
-        return Session(bus, self._family, self._settings, self._timing)
+        return Session(bus, self._family, self._settings, self._timing, self._cancelled)
+
+    def _opened_anew_with_guard(self, session: Session) -> Session:
+        try:
+            return self._open_anew(session)
+        finally:  # an adapter that isn't there now may be there when this process fails
+            if self._guarded and not self._cancelled.is_set():
+                self.guard.start()
 
     def _open_anew(self, session: Session) -> Session:
         self.guard.end()
@@ -182,8 +187,19 @@ class Keeper:
         fresh = self.session = self._open()
         return fresh
 
-    def _enable(self, session: Session, motors: Sequence[int]) -> None:
-        self._activation(session).bring_up(motors)
+    def _found_again(self, session: Session) -> Session:
+        """A bus that was lost, opened anew if it is there again: else the same, to be told of."""
+        self._activation(session).let_go_unheard()  # it may be deaf only
+        try:
+            fresh = self._open_anew(session)
+        except CanBusError:
+            return session
+        # Else those that speak could not be told from those that obey by falling silent.
+        self._timing.workers.carry_out(fresh.listen(self._timing.silence))
+        return fresh
+
+    def _enable(self, session: Session, motors: Sequence[int]) -> Steps:
+        yield from self._activation(session).bring_up(motors)
         self._enabled(motors)
 
     def _activation(self, session: Session) -> Activation:

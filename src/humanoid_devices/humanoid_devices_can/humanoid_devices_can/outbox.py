@@ -36,14 +36,15 @@ class Outbox:
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self.filled = threading.Event()  # rings when there is something to send
         self._places: dict[int, list[Item]] = {}  # by motor, in the order they are to be sent
         self._orders: deque[Item] = deque()
         self._sending: Item | None = None
 
     def put(self, items: Iterable[Item]) -> None:
         """Have commands and gains sent, those for one motor in this order."""
-        with self._changed:
+        with self._lock:
             newer: dict[int, list[Item]] = {}
             for item in items:
                 newer.setdefault(item.motor, []).append(item)
@@ -52,19 +53,17 @@ class Outbox:
                 if waiting:
                     batch[:] = [replace(item, since=waiting[0].since) for item in batch]
                 self._places[motor] = batch
-            self._changed.notify()
+        self.filled.set()
 
     def order(self, motor: int, frames: Iterable[CanFrame], now: float) -> None:
         """Have frames sent in this order, before all commands and gains."""
-        with self._changed:
+        with self._lock:
             self._orders.extend(Item(Kind.ORDER, motor, frame, now) for frame in frames)
-            self._changed.notify()
+        self.filled.set()
 
-    def take(self, timeout: float) -> Item | None:
-        """The next frame to send, or None after `timeout` [s]."""
-        with self._changed:
-            if not (self._orders or self._places):
-                self._changed.wait(timeout)
+    def take(self) -> Item | None:
+        """The next frame to send; None if none waits."""
+        with self._lock:
             if self._orders:
                 self._sending = self._orders.popleft()
             elif self._places:
@@ -76,12 +75,12 @@ class Outbox:
 
     def sent(self) -> None:
         """The frame taken last was sent."""
-        with self._changed:
+        with self._lock:
             self._sending = None
 
     def put_back(self) -> None:
         """The frame taken last was not sent: it goes first again, or makes way for newer ones."""
-        with self._changed:
+        with self._lock:
             item, self._sending = self._sending, None
             if item is None:
                 return
@@ -96,7 +95,7 @@ class Outbox:
 
     def clear(self, motors: Iterable[int] | None = None) -> None:
         """Forget what waits for `motors`, by default for all. What is being sent isn't repeated."""
-        with self._changed:
+        with self._lock:
             if motors is None:
                 self._orders.clear()
                 self._places.clear()
@@ -110,7 +109,7 @@ class Outbox:
 
     def waiting_since(self) -> float | None:
         """Since when [s] the oldest command or gains have waited; None if none wait."""
-        with self._changed:
+        with self._lock:
             waiting = [items[0].since for items in self._places.values()]
             sending = self._sending
             if sending is not None and sending.kind is not Kind.ORDER:
@@ -119,6 +118,6 @@ class Outbox:
 
     def orders_waiting(self) -> bool:
         """Whether an order has not been sent yet."""
-        with self._changed:
+        with self._lock:
             sending = self._sending is not None and self._sending.kind is Kind.ORDER
             return sending or bool(self._orders)

@@ -1,14 +1,14 @@
-"""One opened bus: a thread that receives, a thread that sends, and what they know."""
+"""One opened bus: a worker that receives, a worker that sends, and what they know."""
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.conversation import Conversation
 from humanoid_devices_can.crowding import Crowding
@@ -29,6 +29,7 @@ from humanoid_devices_can.outbox import Item, Kind, Outbox
 from humanoid_devices_can.pace import Pace
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
+from humanoid_devices_can.workers import Steps, Worker
 
 WATCH: Final = 0.1  # [s] between two looks at the interface's own view of the bus
 LOOK: Final = 0.01  # [s] between two looks at a conversation nobody answers in
@@ -41,7 +42,15 @@ LAST_WORDS: Final = 3  # times that frames are sent which nobody will confirm
 class Session:
     """From opening a bus until it is closed or lost. All methods may be called by any thread."""
 
-    def __init__(self, bus: Bus, family: Family, settings: CanSettings, timing: Timing) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        family: Family,
+        settings: CanSettings,
+        timing: Timing,
+        cancelled: threading.Event,
+    ) -> None:
+        """`cancelled`: once it is set, conversations end, those of later sessions too."""
         motors, bitrate = len(settings.motors), settings.bus.bitrate
         self.states = [MotorState() for _ in range(motors)]  # each is replaced whole
         self.health = Health()
@@ -49,32 +58,37 @@ class Session:
         self.gains = GainsMemory(motors, timing.gains_refresh)
         self.crowding = Crowding(motors, family.feedback_rate)
         self.idle = False  # motors are told again and again to be limp: nobody commands them
-        self.cancelled = threading.Event()  # set: conversations are to end
         self._bus, self._family, self._timing = bus, family, timing
+        self._settings = settings
         self._clock = timing.clock
+        self._cancelled = cancelled
         self._stop = threading.Event()
-        self._heard = threading.Condition()
+        self._talking = threading.Lock()
         self._unanswered: list[float | None] = [None] * motors  # [s] since the first such command
         self._conversation: Conversation | None = None
         self._refused = bus.refused()
         self._pace = Pace(bitrate)
         self._watched = self._clock()
         self._backlog = 0  # frames since the receiver was up to date
-        self._threads = [
-            threading.Thread(target=self._work, args=(step,), name=f"can {name}", daemon=True)
-            for name, step in (("receive", self._receive), ("send", self._send))
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._resend_at = -math.inf  # [s] when a frame that was refused is tried again
+        self._spoke_at = self._watched  # [s] when a frame was handed over last
+        self._workers: list[Worker] = []
+        try:
+            self._start("receive", self._receive, threading.Event())
+            self._start("send", self._send, self.outbox.filled)
+        except RuntimeError:
+            self.close()
+            raise
 
     def close(self) -> None:
-        """End the threads and close the bus."""
-        self._end_threads()
+        """End the workers and close the bus, which counts as lost then."""
+        self._end_workers()
         self._bus.close()
+        self._lose(f"{self._settings.bus}: closed, and not opened again yet")
 
     def send_last(self, frames: Sequence[CanFrame]) -> None:
         """Send frames before `close` although the bus counts as lost: it may be deaf only."""
-        self._end_threads()
+        self._end_workers()
         for frame in (*frames,) * LAST_WORDS:
             with suppress(CanBusError):
                 self._bus.send(frame)
@@ -86,33 +100,45 @@ class Session:
         timeout: float,
         retry: float,
         fed: Collection[int] = (),
-    ) -> dict[int, str]:
-        """Have exchanges made, times in [s]; what went wrong, by motor.
+    ) -> Generator[float, None, dict[int, str]]:
+        """Have exchanges made, in steps, times in [s]; what went wrong, by motor.
 
         `fed`: motors that are told to be limp again and again, lest one that is ready gives us up.
 
-        Raises AdapterLostError, and MotorError if `cancelled` is set. One conversation at a time.
+        Raises AdapterLostError, and MotorError if it is cancelled. One conversation at a time.
         """
         fed_at = self._clock()
-        talk = Conversation(exchanges, fed_at, timeout=timeout, retry=retry)
-        with self._heard:
-            self._conversation = talk
-            try:
-                while not talk.over(self._clock(), self.health.drained, self.states):
-                    if self.health.lost:
-                        raise AdapterLostError(self.health.lost)
-                    if self.cancelled.is_set():
-                        raise MotorError("given up: the component is being deactivated")
-                    now = self._clock()
-                    for exchange in talk.due(now, self.states, self.health.refused_at):
-                        self.outbox.order(exchange.motor, exchange.request, now)
-                    if fed and now - fed_at >= self._timing.keep_alive:
-                        fed_at = now
-                        self._put_limp(fed, now)
-                    self._heard.wait(LOOK)
-            finally:
-                self._conversation = None
+        self._conversation = talk = Conversation(exchanges, fed_at, timeout=timeout, retry=retry)
+        try:
+            while self._go_on(talk):
+                now = self._clock()
+                if fed and now - fed_at >= self._timing.keep_alive:
+                    fed_at = now
+                    self._put_limp(fed, now)
+                yield LOOK
+        finally:
+            self._conversation = None
         return talk.failures
+
+    def _go_on(self, talk: Conversation) -> bool:
+        """Whether there is an answer to be waited for; orders what is to be said again."""
+        now = self._clock()
+        with self._talking:
+            if talk.over(now, self.health.drained, self.states):
+                return False
+            if self.health.lost:
+                raise AdapterLostError(self.health.lost)
+            if self._cancelled.is_set():
+                raise MotorError("given up: the component is being deactivated")
+            for exchange in talk.due(now, self.states, self.health.refused_at):
+                self.outbox.order(exchange.motor, exchange.request, now)
+        return True
+
+    def listen(self, time: float) -> Steps:
+        """Let motors be heard for `time` [s]."""
+        end = self._clock() + time
+        while self._clock() < end:
+            yield LOOK
 
     def forget(self, motor: int) -> None:
         """The motor is about to be enabled anew: what it held and reported counts no more."""
@@ -135,19 +161,21 @@ class Session:
             return self.health.drained - self.states[motor].measured_at
         return self.silent_for(motor)
 
-    def _work(self, step: Callable[[], None]) -> None:
-        # Else another process could keep a motor from its command while the loop is on time.
-        make_thread_realtime(COMPANION_PRIORITY)
+    def _start(self, name: str, step: Callable[[], float], bell: threading.Event) -> None:
+        worker = self._timing.workers.start(f"can {name}", self._work(step), bell)
+        self._workers.append(worker)
+
+    def _work(self, step: Callable[[], float]) -> Steps:
         try:
             while not (self._stop.is_set() or self.health.abandoned):
-                step()
+                yield step()
         except AdapterLostError as error:
             self._lose(str(error))
-        except BaseException as error:  # our mistake; the loop must not believe that all is well
+        except Exception as error:  # our mistake; the loop must not believe that all is well
             self._lose(f"the thread that serves the bus failed: {error!r}")
             raise
 
-    def _receive(self) -> None:
+    def _receive(self) -> float:
         before = self._clock()
         received = self._bus.receive(0.0)
         self._backlog += 1
@@ -157,8 +185,10 @@ class Session:
             self._watch_controller(before)
         if received is None:
             received = self._bus.receive(self._timing.poll)
-        if received is not None:
-            self._take(received, self._clock())
+        if received is None:  # an interface may come back early
+            return max(before + self._timing.poll - self._clock(), 0.0)
+        self._take(received, self._clock())
+        return 0.0
 
     def _watch_controller(self, now: float) -> None:
         """Look at what the interface says of its controller, where it does."""
@@ -198,30 +228,41 @@ class Session:
         self._unanswered[motor] = None
         self.crowding.heard(motor, now)
         if self._conversation is not None:
-            with self._heard:
+            with self._talking:
                 if self._conversation is not None:
                     self._conversation.hear(frame.identifier, frame.payload)
-                self._heard.notify_all()
 
-    def _send(self) -> None:
-        item = self.outbox.take(self._timing.keep_alive)
+    def _send(self) -> float:
         now = self._clock()
+        wait = max(self._pace.wait(now), self._resend_at - now)
+        if wait > 0.0:
+            return wait
+        item = self.outbox.take()
         if item is None:
-            if self.idle:
-                self._put_limp(range(len(self.states)), now)
-            return
-        self._stop.wait(self._pace.wait(now))
+            return self._keep_limp(now)
         try:
             self._bus.send(item.frame)
         except QueueFullError:
             self.outbox.put_back()
-            self._stop.wait(self._timing.resend)
+            self._resend_at = self._clock() + self._timing.resend
         else:
             self.outbox.sent()
             self._sent(item, self._clock())
+        return 0.0
+
+    def _keep_limp(self, now: float) -> float:
+        """Where nobody commands the motors they hear from us as often as they need to."""
+        keep_alive = self._timing.keep_alive
+        if not self.idle:
+            return keep_alive
+        if (left := self._spoke_at + keep_alive - now) > 0.0:
+            return left
+        self._put_limp(range(len(self.states)), now)
+        return 0.0
 
     def _sent(self, item: Item, now: float) -> None:
         self._pace.sent(now)
+        self._spoke_at = now
         self.health.sent += 1
         if item.kind is Kind.GAINS:
             self.gains.sent(item.motor, item.frame, now)
@@ -238,12 +279,11 @@ class Session:
     def _put_limp(self, motors: Collection[int], now: float) -> None:
         self.outbox.put(limp_items(self._family, self.states, self.gains, motors, now))
 
-    def _end_threads(self) -> None:
+    def _end_workers(self) -> None:
         self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self.outbox.filled.set()
+        for worker in self._workers:
+            worker.join()
 
     def _lose(self, reason: str) -> None:
-        with self._heard:
-            self.health.lost = self.health.lost or reason
-            self._heard.notify_all()
+        self.health.lost = self.health.lost or reason

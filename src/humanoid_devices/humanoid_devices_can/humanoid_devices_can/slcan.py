@@ -46,7 +46,8 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         # What the port didn't take. First, empty lines end what a process that died has left half
         # written, so that it spoils no command of ours (LAWICEL manual: two or three of them).
         self._unsent = bytearray(2 * self.LINE_TERMINATOR)
-        self._answered = self._off = False
+        self._answered = False  # it has told its flags
+        self._off = False
         self._refused_before = 0  # the last answer
         super().__init__(channel, sleep_after_open=sleep_after_open, **options)
         self._settle()
@@ -85,7 +86,9 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         """See the original. Raises CanTimeoutError, at once, while the adapter has enough to do."""
         if self._unsent:
             self._push()
-        if time.monotonic() - self._asked > ASK_FLAGS and not self._unsent:
+        # The answer to a question it doesn't know would look like a frame that it refuses.
+        again = self._answered and time.monotonic() - self._asked > ASK_FLAGS
+        if again and not self._unsent:
             self._ask()
         if self._unsent or self._outstanding() >= MOST_OUTSTANDING:
             raise CanTimeoutError("the adapter has not answered yet")

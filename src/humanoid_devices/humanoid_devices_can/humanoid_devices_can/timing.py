@@ -1,10 +1,12 @@
-"""Times the engine of a CAN bus goes by, all in seconds."""
+"""What the engine of a CAN bus goes by: times in seconds, a clock, and what carries steps out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from humanoid_devices_can.workers import THREADS, Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +27,4 @@ class Timing:
     poll: float = 0.05  # longest wait of the receiving thread
     resend: float = 0.002  # until a frame that a full queue refused is tried again
     clock: Callable[[], float] = time.perf_counter  # monotonic
+    workers: Workers = THREADS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
 from humanoid_devices_can.family import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
+from src.humanoid_devices.test.stepped import SteppedTime
 
 # Frames of the made-up family: identifier is kind << 8 | id.
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
@@ -74,9 +76,13 @@ class PlainFamily:
 
 
 class ScriptedBus:
-    """Every frame is kept and answered with a status, unless `refusal` is to be raised."""
+    """Every frame is kept and answered with a status, unless `refusal` is to be raised.
 
-    def __init__(self) -> None:
+    With stepped `time` nothing waits, and a frame without a pause takes 0.1 ms.
+    """
+
+    def __init__(self, time: SteppedTime | None = None) -> None:
+        self._time = time
         self.sent: list[CanFrame] = []
         self.refusal: CanBusError | None = None
         self.broken: BaseException | None = None
@@ -90,9 +96,12 @@ class ScriptedBus:
         if self.broken is not None:
             raise self.broken
         try:
-            return self.incoming.get(timeout > 0.0, timeout)
+            return self.incoming.get(timeout > 0.0 and self._time is None, timeout)
         except queue.Empty:
-            return InvalidFrame("noise") if self.noisy else None
+            if not self.noisy:
+                return None
+            self._time.now += 100_000
+            return InvalidFrame("noise")
 
     def send(self, frame: CanFrame) -> None:
         if self.refusal is not None:
@@ -100,6 +109,8 @@ class ScriptedBus:
         self.sent.append(frame)
         if frame[0] >> 8 == self.breaks_at:
             self.unplug()
+        if self._time is not None:
+            self._time.arrived()
         if frame[0] & 0xFF not in self.deaf:
             self.incoming.put(DataFrame(STATUS << 8 | frame[0] & 0xFF, b"0.5"))
 
@@ -112,6 +123,10 @@ class ScriptedBus:
     def close(self) -> None:
         self.closed = True
 
+    def another(self) -> ScriptedBus:
+        """A fresh one."""
+        return ScriptedBus(self._time)
+
     def unplug(self) -> None:
         self.broken = AdapterLostError("scripted: gone")
 
@@ -121,16 +136,41 @@ QUICK = Timing(enable_timeout=0.2, disable_timeout=0.2, poll=0.01, gains_refresh
 
 
 @pytest.fixture
-def bus() -> ScriptedBus:
-    """The bus that the next opening gives."""
-    return ScriptedBus()
+def time() -> SteppedTime:
+    """The clock of `bus` and `rig`."""
+    return SteppedTime()
 
 
 @pytest.fixture
-def rig(bus, can_info, can_rig):
+def bus(time) -> ScriptedBus:
+    """The bus that the next opening gives."""
+    return ScriptedBus(time)
+
+
+@pytest.fixture
+def rig(bus, time, can_info, can_rig):
     """Two motors, 1 and 2, of the made-up family on `bus`, not yet activated."""
     buses = [bus]
-    system = CanSystem(PLAIN, QUICK, lambda _: buses[-1])
-    rig = can_rig(system, can_info([1, 2], "plain"))
+    timing = replace(QUICK, clock=time.clock, workers=time)
+    system = CanSystem(PLAIN, timing, lambda _: buses[-1])
+    rig = can_rig(system, can_info([1, 2], "plain"), time)
     rig.buses = buses
     return rig
+
+
+@pytest.fixture
+def plain() -> FamilyKind:
+    """The made-up family."""
+    return PLAIN
+
+
+@pytest.fixture
+def quick() -> Timing:
+    """Time-outs that a test wants to wait for."""
+    return QUICK
+
+
+@pytest.fixture
+def plain_bus() -> type[ScriptedBus]:
+    """Makes buses in wall time."""
+    return ScriptedBus

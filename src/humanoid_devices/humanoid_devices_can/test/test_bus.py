@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 
 import can
 import pytest
@@ -139,6 +140,22 @@ def test_error_frames_are_told_apart(pair) -> None:
     ours, theirs = pair
     theirs.send(can.Message(arbitration_id=0x240, is_error_frame=True, data=bytes(8)))
     assert ours.receive(1.0) == ErrorFrame(BusEvent.BUS_OFF | BusEvent.COUNTERS, bytes(8))
+
+
+def test_wall_clock_that_is_set_back_prolongs_no_wait(pair, monkeypatch) -> None:
+    ours, _ = pair
+    clock = iter([1000.0] + [998.0] * 10)
+    monkeypatch.setattr(can.bus, "time", lambda: next(clock))
+    waits: list[float] = []
+
+    def silent(timeout: float) -> tuple[None, bool]:
+        waits.append(timeout)
+        time.sleep(timeout)  # as the interface does
+        return None, False
+
+    monkeypatch.setattr(ours._bus, "_recv_internal", silent)
+    assert ours.receive(0.02) is None
+    assert sum(waits) <= 0.021
 
 
 def test_closed_bus_is_a_lost_adapter(pair) -> None:

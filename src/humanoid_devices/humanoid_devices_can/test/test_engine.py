@@ -1,11 +1,10 @@
-"""What the threads, the loop's calls and the supervisor do together, on a scripted bus."""
+"""What the workers, the loop's calls and the supervisor do together, on a scripted bus."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,11 +12,11 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_controller_manager.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_devices_can.bus import ErrorFrame, InvalidFrame
 from humanoid_devices_can.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
+from src.humanoid_devices.test.stepped import SteppedTime
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
 
@@ -174,7 +173,6 @@ def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:
     assert bus.closed
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("broken", [AdapterLostError("gone"), ZeroDivisionError("ours")])
 def test_motors_are_told_to_let_go_at_the_end_though_nothing_is_heard(bus, rig, broken) -> None:
     rig.activate()
@@ -189,7 +187,7 @@ def test_lost_adapter_is_opened_anew_on_reset(bus, rig) -> None:
     rig.activate()
     bus.unplug()
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
-    rig.buses.append(type(bus)())
+    rig.buses.append(bus.another())
     rig.command.stiffness[:] = 4.0
     rig.system.reset_faults()
     rig.until(healthy)
@@ -245,9 +243,9 @@ def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig,
     guard_page.tell(Stage.DONE, 1.0)
     report = rig.tick()
     assert report.message.startswith("j0 (id 1), j1 (id 2): disabled by the guard: the control")
-    for thread in rig.system._keeper.session._threads:
+    for thread in rig.system._keeper.session._workers:
         thread.join()  # nothing more is said
-    rig.buses.append(type(bus)())
+    rig.buses.append(bus.another())
     rig.deactivate()
     assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
 
@@ -266,7 +264,7 @@ def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, gu
     guard_page.tell(Stage.ACTS, 1.0)
     rig.tick()
     rig.system._keeper.guard._process = EndingProcess(guard_page)
-    rig.buses.append(type(bus)())
+    rig.buses.append(bus.another())
     rig.deactivate()
     assert DISABLE not in kinds(bus, 1)[1:]  # the first was for being enabled
     assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
@@ -275,47 +273,64 @@ def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, gu
 def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_page) -> None:
     guard_page.tell(Stage.FAILED, 1.0)
     rig.until(lambda report: report.level is SafetyLevel.FAULT)
-    rig.buses.append(type(bus)())
+    rig.buses.append(bus.another())
     rig.system.reset_faults()
     rig.until(healthy)
     assert bus.closed
     assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
 
 
-def test_thread_that_mends_does_not_have_the_priority_of_the_loop(bus, rig) -> None:
+def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, guard_page) -> None:
+    guard_page.tell(Stage.FAILED, 1.0)  # a bus that is well, and is opened anew all the same
+    rig.tick()
+    opens, tries = rig.system._keeper._open_bus, []
+
+    def refuse(_):
+        tries.append(1)
+        raise InterfaceError("can2: another program uses it")
+
+    rig.system._keeper._open_bus = refuse
+    for count in (1, 2):
+        rig.system.reset_faults()
+        report = rig.run(1.0)
+        assert len(tries) == count
+        assert report.level is SafetyLevel.FAULT
+        assert report.flags == SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
+        assert "not enabled again: can2: another program uses it" in report.message
+    rig.buses.append(bus.another())
+    rig.system._keeper._open_bus = opens
+    rig.system.reset_faults()
+    rig.until(healthy)
+    assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
+
+
+def test_nothing_is_enabled_after_the_order_to_end_not_even_on_a_bus_opened_anew(bus, rig) -> None:
     rig.activate()
     bus.unplug()
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
-    found, fresh = [], type(bus)()
+    rig.buses.append(bus.another())
+    rig.system.reset_faults()  # it opens the bus when it is stepped next
+    rig.deactivate()
+    assert set(kinds(rig.buses[-1], 1)) == set(kinds(rig.buses[-1], 2)) == {DISABLE}
 
-    def open_bus(_):
-        found.append(os.sched_getparam(0).sched_priority)
-        return fresh
 
-    def loop() -> None:
-        try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(LOOP_PRIORITY))
-        except PermissionError:
-            found.append(None)
-        rig.system.reset_faults()
-
-    rig.system._keeper._open_bus = open_bus
-    thread = threading.Thread(target=loop)
-    thread.start()
-    thread.join()
-    rig.until(healthy)
-    if None in found:
-        pytest.skip("no real-time priority is permitted here")
-    assert found == [COMPANION_PRIORITY]
+def test_bus_that_is_back_at_the_end_is_opened_anew_to_disable_the_motors(bus, rig) -> None:
+    rig.activate()
+    bus.unplug()
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    rig.buses.append(bus.another())
+    rig.deactivate()
+    assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
+    assert rig.buses[-1].closed
 
 
 @contextmanager
 def no_thread_to_be_had() -> Iterator[None]:
-    def refuse(_: threading.Thread) -> None:
+    def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     with pytest.MonkeyPatch.context() as short:
-        short.setattr(threading.Thread, "start", refuse)
+        short.setattr(SteppedTime, "start", refuse)
         yield
 
 
@@ -359,7 +374,7 @@ def test_machine_that_is_short_of_something_while_mending_is_said(bus, rig) -> N
     rig.system._keeper._open_bus = short
     rig.system.reset_faults()
     rig.until(lambda report: "not enabled again: OSError(24" in report.message)
-    rig.buses.append(type(bus)())
+    rig.buses.append(bus.another())
     rig.system._keeper._open_bus = opens
     rig.until(lambda _: not rig.system._keeper._recovery.is_alive())
     rig.system.reset_faults()
@@ -386,7 +401,6 @@ def test_reset_without_a_fault_does_nothing(bus, rig) -> None:
     assert [k for k in kinds(bus, 1) if k in (DISABLE, ENABLE)] == orders
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_mistake_in_a_thread_is_a_fault_and_not_silence(bus, rig) -> None:
     rig.activate()
     bus.broken = ZeroDivisionError("ours")

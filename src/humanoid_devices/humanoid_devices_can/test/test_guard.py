@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import time
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -32,6 +35,7 @@ from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
 from humanoid_devices_can.guard.vigil import LEAST_LOOKS, Vigil
 from humanoid_devices_can.guarding import disabling_frames, is_to_be_guarded, voices
 
+T = TypeVar("T")
 LOOK = 0.02
 BUS = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, {"sleep_after_open": 0.5})
 FRAMES = ((0x050616_45, bytes(8)), (0x050616_00, b"\x55" * 8))
@@ -98,11 +102,26 @@ class Pipe:
     """What a guard reads from its control process."""
 
     def __init__(self) -> None:
-        self.reader, self.writer = os.pipe()
+        reader, self.writer = os.pipe()
+        self.end = process.Pipe(reader)
         self.page = GuardPage(new_page())
 
     def watch(self, patience: float = 0.2) -> str:
-        return process._watch(self.page, Vigil(patience), self.reader)
+        watching = process._watch(self.page, Vigil(patience), self.end, time.monotonic)
+        return carried_out(watching, self.end.wait)
+
+
+def carried_out(steps: Generator[float, None, T], wait: Callable[[float], None]) -> T:
+    while True:
+        try:
+            wait(next(steps))
+        except StopIteration as end:
+            return end.value
+
+
+def disabled(job: GuardJob, motors: object, **options: float) -> str:
+    """What the guard says went wrong."""
+    return carried_out(disable_motors(job, motors, time.monotonic, **options), time.sleep)
 
 
 def test_good_bye_ends_the_guard_without_a_frame() -> None:
@@ -161,14 +180,14 @@ class Motors:
 
 def test_every_motor_is_told_several_times() -> None:
     motors = Motors()
-    assert disable_motors(JOB, motors) == ""
+    assert disabled(JOB, motors) == ""
     assert motors.sent == [*FRAMES] * 3
     assert motors.open == 0
 
 
 def test_motor_that_still_speaks_is_told_again() -> None:
     motors = Motors(deaf=5)
-    assert disable_motors(JOB, motors) == ""
+    assert disabled(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
 
 
@@ -183,20 +202,20 @@ def test_motor_that_still_speaks_is_told_again() -> None:
 )
 def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received) -> None:
     motors = Motors(deaf=5, noise=noise)
-    assert disable_motors(JOB, motors) == ""
+    assert disabled(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
 
 
 def test_where_the_motors_frames_can_not_be_told_every_data_frame_may_be_one() -> None:
     unknown = replace(JOB, voices=())
     stranger = Motors(noise=DataFrame(0x050617_B1, bytes(8)))
-    assert "still speak" in disable_motors(unknown, stranger, longest=0.1)
-    assert disable_motors(unknown, Motors(noise=InvalidFrame("standard"))) == ""
+    assert "still speak" in disabled(unknown, stranger, longest=0.1)
+    assert disabled(unknown, Motors(noise=InvalidFrame("standard"))) == ""
 
 
 def test_full_queue_and_closed_adapter_are_tried_again() -> None:
     motors = Motors(refusals=3, closed=2)
-    assert disable_motors(JOB, motors) == ""
+    assert disabled(JOB, motors) == ""
     assert motors.sent == [*FRAMES] * 3
 
 
@@ -209,7 +228,7 @@ def test_full_queue_and_closed_adapter_are_tried_again() -> None:
     ],
 )
 def test_what_can_not_be_done_is_said(motors: Motors, said: str) -> None:
-    assert said in disable_motors(JOB, motors, longest=0.1)
+    assert said in disabled(JOB, motors, longest=0.1)
     assert motors.open == 0
 
 
@@ -223,12 +242,13 @@ def test_adapter_that_is_lost_meanwhile_is_opened_again() -> None:
         return None
 
     motors.receive = receive
-    assert disable_motors(JOB, motors) == ""
+    assert disabled(JOB, motors) == ""
     assert motors.open == 0
 
 
 def guard_with(motors: object, pipe: Pipe) -> int:
-    return process._guard(JOB, pipe.page, pipe.reader, motors)
+    guarding = process.guard(JOB, pipe.page, pipe.end, motors, time.monotonic)
+    return carried_out(guarding, pipe.end.wait)
 
 
 def test_page_tells_that_the_guard_acts_and_then_that_the_motors_are_disabled() -> None:
@@ -248,7 +268,9 @@ def test_page_tells_that_the_guard_acts_and_then_that_the_motors_are_disabled() 
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guard that gives up soon."""
     monkeypatch.setattr(
-        process, "disable_motors", lambda job, bus: disable_motors(job, bus, longest=0.05)
+        process,
+        "disable_motors",
+        lambda job, bus, clock: disable_motors(job, bus, clock, longest=0.3),
     )
 
 
@@ -286,6 +308,7 @@ def test_guard_that_failed_goes_on_until_the_adapter_is_free_or_the_loop_is_back
     assert guard_with(taken, pipe) == 0
     assert set(stages) == {Stage.ACTS}
     assert pipe.page.stage is Stage.FAILED
+    pipe.end.said = None  # another guard
     pipe.page.feed()
     assert guard_with(Motors(), pipe) == 0
     assert pipe.page.stage is Stage.DONE

@@ -15,7 +15,7 @@ def item(motor: int, text: str, kind: Kind = Kind.COMMAND, since: float = 0.0) -
 
 def taken(outbox: Outbox) -> list[str]:
     texts = []
-    while (found := outbox.take(0.0)) is not None:
+    while (found := outbox.take()) is not None:
         texts.append(found.frame[1].decode())
         outbox.sent()
     return texts
@@ -38,7 +38,7 @@ def test_gains_and_commands_of_a_motor_keep_their_order_whatever_waited() -> Non
 def test_gains_that_were_not_sent_stay_before_the_newer_command() -> None:
     outbox = Outbox()
     outbox.put([item(0, "soft", Kind.GAINS), item(0, "old")])
-    outbox.take(0.0)
+    outbox.take()
     outbox.put([item(0, "new")])
     outbox.put_back()
     assert taken(outbox) == ["soft", "new"]
@@ -55,11 +55,11 @@ def test_orders_go_first_and_are_not_replaced() -> None:
 def test_frame_that_was_not_sent_goes_first_again() -> None:
     outbox = Outbox()
     outbox.put([item(0, "0"), item(1, "1")])
-    outbox.take(0.0)
+    outbox.take()
     outbox.put_back()
     assert taken(outbox) == ["0", "1"]
     outbox.order(0, [(0, b"a"), (0, b"b")], 0.0)
-    outbox.take(0.0)
+    outbox.take()
     assert outbox.orders_waiting()
     outbox.put_back()
     assert taken(outbox) == ["a", "b"]
@@ -69,7 +69,7 @@ def test_frame_that_was_not_sent_goes_first_again() -> None:
 def test_frame_that_was_not_sent_makes_way_for_a_newer_one() -> None:
     outbox = Outbox()
     outbox.put([item(0, "old", since=1.0)])
-    outbox.take(0.0)
+    outbox.take()
     outbox.put([item(0, "new", since=2.0)])
     outbox.put_back()
     assert outbox.waiting_since() == 1.0
@@ -82,7 +82,7 @@ def test_waiting_is_counted_from_the_first_frame_in_a_place() -> None:
     outbox.put([item(0, "old", since=1.0)])
     outbox.put([item(0, "new", since=2.0)])
     assert outbox.waiting_since() == 1.0
-    outbox.take(0.0)
+    outbox.take()
     assert outbox.waiting_since() == 1.0
     outbox.sent()
     assert outbox.waiting_since() is None
@@ -103,7 +103,7 @@ def test_what_waits_for_some_motors_can_be_forgotten() -> None:
 def test_what_was_forgotten_does_not_come_back_when_it_can_not_be_sent(motors) -> None:
     outbox = Outbox()
     outbox.put([item(0, "stale"), item(0, "stale gains", Kind.GAINS)])
-    outbox.take(0.0)
+    outbox.take()
     outbox.clear(motors)
     outbox.order(0, [(0, b"enable")], 1.0)
     outbox.put_back()
@@ -114,7 +114,7 @@ def test_what_was_forgotten_does_not_come_back_when_it_can_not_be_sent(motors) -
 def test_forgetting_one_motor_leaves_what_is_being_sent_to_another() -> None:
     outbox = Outbox()
     outbox.put([item(0, "0"), item(1, "1")])
-    outbox.take(0.0)
+    outbox.take()
     outbox.clear([1])
     outbox.put_back()
     assert taken(outbox) == ["0"]
@@ -126,7 +126,7 @@ def test_no_motor_starves_and_nothing_piles_up(steps) -> None:
     for number, (motor, send) in enumerate(steps):
         outbox.put([item(motor, str(number))])
         newest[motor] = str(number)
-        if send and (found := outbox.take(0.0)) is not None:
+        if send and (found := outbox.take()) is not None:
             assert found.frame[1].decode() == newest.pop(found.motor)
             outbox.sent()
     left = taken(outbox)

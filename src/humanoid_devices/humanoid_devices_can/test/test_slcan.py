@@ -209,7 +209,7 @@ def test_answers_that_were_lost_are_not_waited_for_once_the_adapter_tells_its_fl
             pass
 
     raw_bus.send(message)
-    hear(b"Z\r")  # it is one that answers
+    hear(b"F00\rZ\r")  # it is one that answers
     for _ in range(slcan.MOST_OUTSTANDING - 1):  # not in a row: each answer that is lost counts
         raw_bus.send(message)
         raw_bus.send(message)
@@ -229,9 +229,33 @@ def test_answers_that_were_lost_are_not_waited_for_once_the_adapter_tells_its_fl
     assert raw_bus.accepted == slcan.MOST_OUTSTANDING
 
 
-def test_adapter_that_never_answers_is_given_every_frame(raw_bus) -> None:
+def test_adapter_that_never_answers_is_given_every_frame(adapter, raw_bus) -> None:
     for _ in range(30):
         raw_bus.send(Message(arbitration_id=1, data=b"1"))
+    raw_bus.send(Message(arbitration_id=2, data=b""))
+    assert adapter.heard_until(b"T000000020\r").count(b"T00000001131\r") == 30
+
+
+@pytest.mark.parametrize("answer", [b"\a", b""], ids=["unknown", "silent"])
+def test_adapter_without_flags_is_asked_for_them_once(adapter, monkeypatch, answer) -> None:
+    monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
+    adapter.say(b"\r\r\r\r\r\r" + answer)
+    bus = SlcanBus(adapter.path, bitrate=1_000_000)
+    bus.send(Message(arbitration_id=1))
+    bus.send(Message(arbitration_id=2))
+    heard = adapter.heard_until(b"T000000020\r").split(b"\r")
+    assert heard.count(b"F") == 1
+    bus.shutdown()
+
+
+def test_adapter_whose_flags_come_late_is_asked_again(adapter, raw_bus, monkeypatch) -> None:
+    monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
+    adapter.say(b"F00\r" + FRAME)
+    while raw_bus.recv(1.0) is None:
+        pass
+    adapter.heard()
+    raw_bus.send(Message(arbitration_id=2))
+    assert b"F" in adapter.heard_until(b"T000000020\r").split(b"\r")
 
 
 def test_port_that_is_full_takes_whole_lines_in_the_end(adapter, raw_bus) -> None:

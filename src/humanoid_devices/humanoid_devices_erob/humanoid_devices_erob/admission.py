@@ -16,19 +16,39 @@ from humanoid_devices_erob.wire import objects
 # As in ReadSdoBatch and WriteSdoBatch. Taking up and ending a batch is work between two ticks.
 MOST_OBJECTS: Final = 256
 
-_LOOPS_OWN: Final = frozenset(
-    {
-        objects.CONTROLWORD,
-        objects.MODE,
-        objects.TARGET_TORQUE,
-        objects.TARGET_POSITION,
-        objects.POSITION_OFFSET,
-        objects.VELOCITY_OFFSET,
-        objects.TORQUE_OFFSET,
-        objects.TARGET_VELOCITY,
-    }
+# Objects that are never written while the robot runs, and why.
+_NEVER: Final = (
+    (
+        (
+            objects.CONTROLWORD,
+            objects.MODE,
+            objects.TARGET_TORQUE,
+            objects.TARGET_POSITION,
+            objects.POSITION_OFFSET,
+            objects.VELOCITY_OFFSET,
+            objects.TORQUE_OFFSET,
+            objects.TARGET_VELOCITY,
+            objects.INTERPOLATION,
+        ),
+        "belongs to the control loop: a running drive takes its state, mode, targets and their "
+        "rate from nowhere else",
+    ),
+    (
+        range(objects.RX_PDO, objects.SYNC_PARAMETERS[1] + 1),
+        "is part of the process data's set-up (0x1600 to 0x1C33), which must not change while the "
+        "ring runs",
+    ),
+    (
+        (objects.HOME_OFFSET, objects.SHAFT_REVOLUTIONS, objects.ENCODER_OFFSET),
+        "says where the drive takes its joint to be: a stiff joint would jump by the difference; "
+        "it is the vendor's tool's, on a drive without a robot",
+    ),
+    (
+        (objects.STORE, objects.RESTORE),
+        "stores or restores all of the drive's parameters, the gains of a mode among them; it is "
+        "the vendor's tool's, on a drive without a robot",
+    ),
 )
-_COMMUNICATION: Final = range(objects.RX_PDO, objects.SYNC_PARAMETERS[1] + 1)
 _BUS_WRITTEN: Final = 1  # of the gate; anything else may bring the factory gains back
 
 
@@ -65,16 +85,9 @@ def _forbidden(target: SdoObject, mode: int) -> str:
     """
     if len(target.data) > LONGEST:
         return f"{len(target.data)} bytes for one object, expected at most {LONGEST}"
-    if target.index in _LOOPS_OWN:
-        return (
-            f"0x{target.index:04X} belongs to the control loop: a running drive takes its state, "
-            "mode and targets from nobody else"
-        )
-    if target.index in _COMMUNICATION:
-        return (
-            f"0x{target.index:04X} is part of the process data's set-up (0x1600 to 0x1C33), which "
-            "must not change while the ring runs"
-        )
+    for indices, why in _NEVER:
+        if target.index in indices:
+            return f"0x{target.index:04X} {why}"
     opens = int.from_bytes(target.data, "little") == _BUS_WRITTEN
     if target.index == objects.GATE and not opens and mode not in SAFE_MODES:
         return (

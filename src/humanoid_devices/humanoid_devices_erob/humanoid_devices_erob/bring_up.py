@@ -1,9 +1,9 @@
 """From a closed master to drives in operation: all slaves together, the whole again if it fails.
 
     find, compare -> PREOP: set up by mailbox, watchdogs, map -> exchange at the bring-up rate
-    from here on: clocks converge -> SYNC0 -> SAFEOP -> OP -> operation enabled
+    from here on: clocks converge -> SYNC0 -> SAFEOP -> OP -> modes compared -> operation enabled
 
-No mail is sent from the activation of SYNC0 on: it would fault the drives (0xA000).
+No mail is sent from the activation of SYNC0 until OP: it would fault the drives (0xA000).
 """
 
 from __future__ import annotations
@@ -17,15 +17,19 @@ import numpy as np
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_devices_erob.al_state import AlState, AlStatus, differing
+from humanoid_devices_erob.bench import bench_ring, read_errors
 from humanoid_devices_erob.cycle import Cycle
 from humanoid_devices_erob.drive_setup import set_up_drives
 from humanoid_devices_erob.error_codes import describe_statusword
+from humanoid_devices_erob.follow import TargetRule
 from humanoid_devices_erob.identity import check_identities
+from humanoid_devices_erob.joint_frame import JointFrame
 from humanoid_devices_erob.joint_texts import said_together
 from humanoid_devices_erob.mailbox_engine import MailboxLayout
 from humanoid_devices_erob.preop import wait_for_preop
+from humanoid_devices_erob.readiness import CONVERGED, Readiness
 from humanoid_devices_erob.ring import ProcessDataMaster, Ring
-from humanoid_devices_erob.ring_errors import BringUpError, IdentityError
+from humanoid_devices_erob.ring_errors import BringUpError, IdentityError, NotEnabledError
 from humanoid_devices_erob.settings import Identity, Settings
 from humanoid_devices_erob.timebase import Timebase
 from humanoid_devices_erob.watchdog import set_watchdogs, watched
@@ -33,14 +37,11 @@ from humanoid_devices_erob.watchdog import set_watchdogs, watched
 logger = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 3  # one lost frame in a hundred spoils few bring-ups, and no three in a row
-# Of every slave's clock [ns]; what the drive insists on before OP is assumed, confirm on hardware.
-CONVERGED: Final = 1000
-CONVERGENCE_TIMEOUT: Final = 5.0  # [s]; 297 frames are usual (actuator documents), 0.3 s at 1 kHz
-STATE_TIMEOUT: Final = 3.0  # [s] for all slaves to change their state
 SYNC0_TIMEOUT: Final = 0.5  # [s] to start SYNC0 everywhere, one slave per exchange
 REQUEST_INTERVAL: Final = 0.2  # [s] until a state is asked for again
-ENABLE_TIMEOUT: Final = 3.0  # [s] for all drives to be enabled, faults from before reset
+DISABLE_TIMEOUT: Final = 0.5  # [s] for all drives to leave operation, if the bring-up fails
 _CLOCK_LOOK: Final = 0.0005  # [s] that a look at one clock may take
+_MAIL_MARGIN: Final = 0.00025  # [s] before the next exchange: no datagram is begun in it
 
 
 class Master(ProcessDataMaster, Protocol):
@@ -81,6 +82,9 @@ class Master(ProcessDataMaster, Protocol):
     def states(self) -> list[AlStatus]:
         """Of every slave, now."""
 
+    def read(self, slave: int, address: int, length: int) -> bytes | None:
+        """What is in a slave's registers; None without an answer."""
+
     def clock_difference(self, slave: int) -> int | None:
         """How far the slave's clock is from the reference [ns]."""
 
@@ -93,11 +97,13 @@ class BringUp:
     ) -> None:
         self._settings, self._master, self._timebase, self._stop = settings, master, timebase, stop
         self._joint_at = settings.joint_at
+        self._ring: Ring | None = None  # while process data is exchanged
 
     def run(self) -> tuple[Ring, Cycle]:
         """All drives in operation, and the cycle that keeps them there.
 
-        Raises InterfaceError, IdentityError and HungError, or BringUpError after ATTEMPTS attempts.
+        Raises InterfaceError, IdentityError, TurnsError and HungError, or BringUpError after
+        ATTEMPTS attempts.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -106,7 +112,8 @@ class BringUp:
             except BringUpError as error:
                 self._retreat()
                 if attempt == ATTEMPTS or self._stop.is_set():
-                    raise BringUpError(f"bring-up failed {attempt} times: {error}") from error
+                    said = self._said_by_drives(error)
+                    raise BringUpError(f"bring-up failed {attempt} times: {error}{said}") from error
                 logger.warning("bring-up of the ring failed, once more from the start: %s", error)
             except BaseException:
                 self._retreat()
@@ -116,9 +123,9 @@ class BringUp:
     def _attempt(self) -> tuple[Ring, Cycle]:
         settings, master = self._settings, self._master
         self._identify()
-        wait_for_preop(master, self._timebase, self._joint_at)
+        wait_for_preop(master, self._timebase, self._joint_at, settings.activation_timeout)
         ring = Ring(master, master.mailbox_layouts(), self._timebase)
-        set_up_drives(ring, self._joint_at, settings.serial_numbers)
+        set_up_drives(ring, self._joint_at, settings.serial_numbers, settings.sync0_nanoseconds)
         set_watchdogs(master, settings.watchdog_time, self._joint_at)
         master.map_process_data()
         ring.watched = watched(master, self._joint_at)
@@ -129,11 +136,16 @@ class BringUp:
         ring.mapped()
         ring.paced(period, settings.period)
         cycle = Cycle(ring, period, self._stop)
+        self._ring = ring
         self._converge(cycle)
         self._start_sync0(cycle)
         self._change_state(ring, cycle, AlState.SAFEOP)
         self._converge(cycle)
         self._change_state(ring, cycle, AlState.OP)
+        frame = JointFrame(settings)
+        frame.find_turns(ring.image)
+        ring.targets = TargetRule(frame.velocity_limit)
+        self._check_ready(ring, cycle)
         self._enable(ring, cycle)
         return ring, cycle
 
@@ -165,10 +177,11 @@ class BringUp:
                 if self._timebase.clock() > deadline - _CLOCK_LOOK:
                     return
 
-        if not cycle.until(lambda: not astray, CONVERGENCE_TIMEOUT, look):
+        timeout = self._settings.activation_timeout
+        if not cycle.until(lambda: not astray, timeout, look):
             raise BringUpError(
                 f"clock of {self._joint_at[astray[-1]]} is {found[0]} ns off the reference after "
-                f"{CONVERGENCE_TIMEOUT:g} s, expected less than {CONVERGED} ns"
+                f"{timeout:g} s, expected less than {CONVERGED} ns"
             )
 
     def _start_sync0(self, cycle: Cycle) -> None:
@@ -198,25 +211,55 @@ class BringUp:
                 return True
             return ring.lost == 0 and all(status.state is state for status in statuses)
 
-        cycle.until(settled, STATE_TIMEOUT)
+        cycle.until(settled, self._settings.activation_timeout)
         problem = differing(statuses, state, self._joint_at)
         if problem or ring.lost:
             raise BringUpError(f"not in {state.name}: {problem or 'frames are lost'}")
+
+    def _check_ready(self, ring: Ring, cycle: Cycle) -> None:
+        everyone = range(len(self._joint_at))
+        readiness = Readiness(ring, self._master, self._joint_at)
+
+        def ask(deadline: float) -> None:
+            readiness.look(everyone)
+            ring.mail_until(deadline - _MAIL_MARGIN)
+
+        timeout = self._settings.activation_timeout
+        if not cycle.until(lambda: bool(readiness.ready.all()), timeout, ask):
+            raise BringUpError(readiness.problems(everyone))
 
     def _enable(self, ring: Ring, cycle: Cycle) -> None:
         """A fault left from before is reset; targets follow until operation is enabled."""
         ring.walk.enable(np.ones(len(self._joint_at), dtype=bool), reset_faults=True)
         everyone = self._everyone_enabled
-        if not cycle.until(lambda: everyone(ring), ENABLE_TIMEOUT):
+        if not cycle.until(lambda: everyone(ring), self._settings.activation_timeout):
             problem = not_enabled(ring, self._joint_at)
-            raise BringUpError(problem or "frames are lost while the drives are enabled")
+            if problem:
+                raise NotEnabledError(problem, np.flatnonzero(~ring.enabled).tolist())
+            raise BringUpError("frames are lost while the drives are enabled")
 
     @staticmethod
     def _everyone_enabled(ring: Ring) -> bool:
         return not ring.lost and bool(ring.enabled.all())
 
-    def _retreat(self) -> None:
+    def _said_by_drives(self, error: BringUpError) -> str:
+        """What drives that don't come into operation say is wrong, as they tell it in PREOP."""
+        if not isinstance(error, NotEnabledError):
+            return ""
         try:
+            with bench_ring(self._master, self._settings.interface, self._timebase) as ring:
+                errors = read_errors(ring)
+        except HardwareError as failure:
+            return f"; what the drives say is wrong can't be read: {failure}"
+        texts = [(self._joint_at[i], errors[i].text) for i in error.slaves if i < len(errors)]
+        return f"; {said_together((joint, text) for joint, text in texts if text)}".rstrip("; ")
+
+    def _retreat(self) -> None:
+        ring, self._ring = self._ring, None
+        try:
+            if ring is not None:
+                cycle = Cycle(ring, 1.0 / self._settings.bringup_frequency, threading.Event())
+                cycle.disable_all(lambda: bool(ring.enabled.any()), DISABLE_TIMEOUT)
             self._master.request_state(AlState.INIT)
         except HardwareError as error:  # it was never opened
             logger.debug("no retreat to INIT: %s", error)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from humanoid_devices_erob.ring import Ring
 
 
 class Cycle:
-    """The exchange while no control loop runs: drives follow what they measure.
+    """The exchange while no control loop runs: targets of drives in operation creep after them.
 
     Args:
         period: [s] from exchange to exchange.
@@ -42,6 +44,17 @@ class Cycle:
             if work is not None:
                 work(self._next)
             self._wait()
+
+    def disable_all(self, still: Callable[[], bool], timeout: float) -> bool:
+        """Lead all drives out of operation: a drive that leaves OP while enabled goes into fault.
+
+        False if drives that count (`still`) are enabled after `timeout` [s]. A controlword that was
+        on its way is outlasted: drives take it at SYNC0.
+        """
+        walk, ring = self._ring.walk, self._ring
+        walk.disable(np.ones(ring.image.count, dtype=bool))
+        settled = ring.timebase.clock() + walk.hold * self._period
+        return self.until(lambda: ring.timebase.clock() >= settled and not still(), timeout)
 
     def _wait(self) -> None:
         timebase = self._ring.timebase

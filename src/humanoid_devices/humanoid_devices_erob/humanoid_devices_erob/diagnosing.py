@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
+
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, yes_or_no
 from humanoid_devices_erob.al_state import AlState
 from humanoid_devices_erob.error_codes import statusword_remarks
@@ -74,12 +76,18 @@ class RingDiagnostics:
             "it says": said.status_message or "nothing",
         }
         level, message = OK, f"confirmed for {watch.mode.name}"
+        creeping = np.flatnonzero(~watch.free).tolist()
+        fed = [self._settings.joints[i] for i in creeping if watch.gate_open(i)]
+        if fed:
+            values["velocity feed-forward 0x2382:03 not 0"] = ", ".join(fed)
         if age > MANAGER_SILENCE:
             level, message = ERROR, f"the impedance manager is silent for {age:.1f} s"
         elif not said.gate_open:
             level, message = WARN, f"the gate for SDO writes is closed: {said.status_message}"
         elif not watch.confirmed:
             level, message = WARN, f"not confirmed for {watch.mode.name}: {said.status_message}"
+            if fed:
+                message += f"; velocity feed-forward acts in {', '.join(fed)}: their targets creep"
         return Diagnosis(name, level, message, values, self._settings.name)
 
     def _joint(self, name: str, joint: int, ring: Ring, operation: Operation) -> Diagnosis:
@@ -94,6 +102,9 @@ class RingDiagnostics:
             level = ERROR
         elif ring.lost >= LOST_EXCHANGES and not ring.answered:
             level, message = ERROR, f"no frame comes back; before that {message}"
+        elif news := operation.links.news(slave):
+            level, message = WARN, f"{message}; {news}"
+        ports = operation.links.of(slave)
         codes = operation.supervisor.errors_of(slave)
         values = {
             "slave": str(slave),
@@ -103,12 +114,14 @@ class RingDiagnostics:
             "error history": ", ".join(f"0x{code:04X}" for code in codes[1:]) or "none read",
             "in operation": yes_or_no(ring.enabled[slave]),
             **self._gains(joint),
+            **{f"link errors port {i}": str(ports[i]) if ports else UNKNOWN for i in (0, 1)},
         }
         return Diagnosis(name, level, message, values, self._settings.name)
 
     def _gains(self, joint: int) -> dict[str, str]:
         gate, registers = self._watch.gate_open(joint), self._watch.registers_of(joint)
         values = {"gate 0x2383": UNKNOWN if gate is None else str(int(gate))}
+        has_feed_forward = self._watch.has_feed_forward(joint)
         if registers is None:
             return values | dict.fromkeys(_GAINS, UNKNOWN)
         stiffness, damping = registers_to_gains(
@@ -120,6 +133,7 @@ class RingDiagnostics:
             registers.position_gain,
             registers.velocity_gain,
             registers.velocity_integral,
+            registers.feed_forward if has_feed_forward else "the drive has none",
             f"{stiffness:.3g}",
             f"{damping:.3g}",
         )
@@ -130,6 +144,7 @@ _GAINS: Final = (
     "pos_reg",
     "vel_reg",
     "vel_integral",
+    "velocity feed-forward 0x2382:03",
     "stiffness by the registers [Nm/rad]",
     "damping by the registers [Nm s/rad]",
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from humanoid_devices_erob.identity import check_serial_numbers
@@ -22,6 +23,7 @@ Key = tuple[int, int]  # index, subindex
 
 SERIAL_NUMBER: Final[Key] = (objects.IDENTITY, 4)
 GATE: Final[Key] = objects.GATE_SWITCH
+INTERPOLATION: Final[tuple[Key, Key]] = (objects.INTERPOLATION, 1), (objects.INTERPOLATION, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,19 @@ _PDOS: Final = (
 
 
 def set_up_drives(
-    ring: Ring, joint_at: Sequence[str], serial_numbers: Sequence[int | None]
+    ring: Ring,
+    joint_at: Sequence[str],
+    serial_numbers: Sequence[int | None],
+    period_ns: int,
 ) -> None:
     """Check the serial numbers, map the process data and close the gates; in PREOP.
 
+    Where a drive has an interpolation period, it becomes `period_ns`, from target to target.
     Raises IdentityError for a serial number, BringUpError for what can't be read or written.
     """
     gates = _read_gates(ring, joint_at)  # first, so that a dead mailbox is noticed soon
     keys = [key for pdo in _PDOS for key in pdo.wanted()]
+    keys += INTERPOLATION
     if any(serial is not None for serial in serial_numbers):
         keys.append(SERIAL_NUMBER)
     found = _read(ring, joint_at, keys)
@@ -83,7 +90,10 @@ def set_up_drives(
     writes = [
         SdoObject(slave, *key, data)
         for slave, values in enumerate(found)
-        for key, data in _differing({**values, **gates[slave]})
+        for key, data in (
+            *_differing({**values, **gates[slave]}),
+            *_interpolation(values, period_ns, joint_at[slave]),
+        )
     ]
     if writes:
         _checked(ring.complete(SdoBatch(tuple(writes), write=True)), joint_at)
@@ -109,6 +119,7 @@ def _read_gates(ring: Ring, joint_at: Sequence[str]) -> list[dict[Key, bytes]]:
     gateless = [joint for joint, values in zip(joint_at, found, strict=True) if GATE not in values]
     if gateless:
         raise BringUpError(f"no gate 0x2383 in {', '.join(gateless)}: are these eRob drives?")
+    ring.gate_bytes = [len(values[GATE]) for values in found]
     return found
 
 
@@ -131,6 +142,37 @@ def _differing(values: Mapping[Key, bytes]) -> Iterator[tuple[Key, bytes]]:
     for pdo in _PDOS:
         if any(values.get(key) != data for key, data in pdo.wanted().items()):
             yield from pdo.writes()
+
+
+def _interpolation(
+    values: Mapping[Key, bytes], period_ns: int, joint: str
+) -> Iterator[tuple[Key, bytes]]:
+    """0x60C2, if the drive has it and it says another period."""
+    if any(key not in values for key in INTERPOLATION):
+        return
+    period = int.from_bytes(values[INTERPOLATION[0]], "little")
+    index = int.from_bytes(values[INTERPOLATION[1]], "little", signed=True)
+    if Fraction(10) ** index * period * 10**9 == period_ns:
+        return
+    wanted = interpolation_bytes(period_ns)
+    if wanted is None:
+        raise BringUpError(
+            f"{joint}: 0x60C2 can't hold the loop's period of {period_ns * 1e-6:g} ms: choose an "
+            "update_rate whose period is a whole number of milliseconds"
+        )
+    yield from zip(INTERPOLATION, wanted, strict=True)
+
+
+def interpolation_bytes(period_ns: int) -> tuple[bytes, bytes] | None:
+    """Period and index of 0x60C2, the period in units of 10 to the power of the index [s].
+
+    None if no 8 bits hold it.
+    """
+    for index in (-3, -4, -5):
+        period, rest = divmod(period_ns, 10 ** (9 + index))
+        if not rest and period <= 0xFF:
+            return bytes([period]), index.to_bytes(1, "little", signed=True)
+    return None
 
 
 def _checked(results: Sequence[SdoResult], joint_at: Sequence[str]) -> None:

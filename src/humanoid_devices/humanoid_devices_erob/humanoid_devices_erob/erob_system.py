@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from humanoid_control_common.surface import (
     JointCommand,
     JointState,
 )
-from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo
+from humanoid_controller_manager.hardware import CapabilityArray, HardwareComponent, HardwareInfo
 from humanoid_devices_erob.admission import not_admitted
 from humanoid_devices_erob.bring_up import BringUp
 from humanoid_devices_erob.cycle import Cycle
@@ -28,6 +29,7 @@ from humanoid_devices_erob.diagnosing import RingDiagnostics
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
 from humanoid_devices_erob.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.joint_frame import JointFrame
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.keeper import Keeper
 from humanoid_devices_erob.master import EthercatMaster
 from humanoid_devices_erob.operation import Operation
@@ -45,7 +47,7 @@ LEAST_PATIENCE: Final = 0.002
 MOST_PATIENCE: Final = 0.008
 
 
-class ErobSystem:
+class ErobSystem(HardwareComponent):
     """The joints of one <ros2_control> block, each an eRob drive in cyclic synchronous position.
 
     `on_activate` brings the ring up in a thread that keeps cycling until the loop's first `read`;
@@ -58,7 +60,8 @@ class ErobSystem:
         self._keeper: Keeper | None = None
         self._ring: Ring | None = None
         self._operation: Operation | None = None
-        self.sample_age = 0.0  # see TellsSampleAge
+        self._state: JointState | None = None  # as `read` has filled it last
+        self._sample_age = 0.0
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError."""
@@ -85,6 +88,7 @@ class ErobSystem:
         self._keeper = Keeper(bring_up.run, stop, realtime=self._realtime)
         ring, _ = self._keeper.start()
         self._watch.gates_closed()
+        self._gate = JointStatesGate(self._settings.joints, self._settings.period)
         self._ring = ring
         JointFrame(self._settings).measure(ring.image, state)
 
@@ -92,7 +96,8 @@ class ErobSystem:
         """See HardwareComponent. The first call takes the ring over from the keeper."""
         operation = self._operation or self._take_over()
         operation.read(state)
-        self.sample_age = operation.sample_age
+        self._state = state
+        self._sample_age = operation.sample_age
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """See HardwareComponent."""
@@ -102,7 +107,7 @@ class ErobSystem:
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError that says what may still be armed."""
-        self._operation = self._ring = None
+        self._operation = self._ring = self._state = None
         keeper, self._keeper = self._keeper, None
         ring = None if keeper is None else keeper.stop()
         if ring is None:
@@ -120,7 +125,7 @@ class ErobSystem:
 
     @property
     def exit_check(self) -> str:
-        """See SaysHowItEnds."""
+        """See HardwareComponent."""
         return "operation disabled, 0x2383 read back as 0"
 
     def capabilities(self) -> CapabilityArray:
@@ -137,47 +142,51 @@ class ErobSystem:
         return self._report if operation is None else operation.supervisor.report
 
     def diagnose(self) -> list[Diagnosis]:
-        """See Diagnoses."""
+        """See HardwareComponent."""
         return self._diagnostics.take(self._ring, self._operation)
 
-    # CountsOnTheBus.
+    @property
+    def teleports(self) -> int:
+        """See HardwareComponent: turns found again move what is measured, and no joint."""
+        return 0 if self._operation is None else self._operation.frame.shifts
+
+    @property
+    def sample_age(self) -> float:
+        """See HardwareComponent."""
+        return self._sample_age
 
     @property
     def counter_names(self) -> tuple[str, ...]:
-        """See CountsOnTheBus: what was lost, and what each drive says, in ring order."""
+        """See HardwareComponent: what was lost, and what each drive says, in ring order."""
         words = (f"statusword of {name}" for name in self._settings.joint_at)
         return ("lost exchanges", "working counter", *words)
 
     def bus_counts(self) -> Sequence[int]:
-        """See CountsOnTheBus."""
+        """See HardwareComponent."""
         ring = self._ring
         if ring is None:
             return (0,) * len(self.counter_names)
         return (ring.lost_in_all, ring.working_counter, *ring.image.statusword.tolist())
 
-    # ConfirmsImpedance and ResetsFaults.
-
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
-        """See ConfirmsImpedance."""
+        """See HardwareComponent."""
         self._watch.mode_changed(mode, switch_number)
 
     def impedance_confirmed(self) -> bool:
-        """See ConfirmsImpedance: manager and read-back agree on the mode and number in force."""
+        """See HardwareComponent: manager and read-back agree on the mode and number in force."""
         return self._watch.confirmed
 
     def realized_stiffness(self) -> FloatArray:
-        """See ConfirmsImpedance: of the registers as read back, nominal."""
+        """See HardwareComponent: of the registers as read back, nominal."""
         return self._watch.stiffness
 
     def reset_faults(self) -> None:
-        """See ResetsFaults."""
+        """See HardwareComponent."""
         if self._operation is not None:
             self._operation.reset_faults()
 
-    # OwnsIdleTime.
-
     def idle_until(self, deadline: float) -> None:
-        """See OwnsIdleTime: mail between two ticks, if the ring is the loop's by now."""
+        """See HardwareComponent: mail between two ticks, if the ring is the loop's by now."""
         if self._operation is not None:
             self._operation.idle_until(deadline)
         left = deadline - self.clock()
@@ -185,13 +194,13 @@ class ErobSystem:
             self._timebase.sleep(left)
 
     def tick_correction(self) -> float:
-        """See OwnsIdleTime."""
+        """See HardwareComponent."""
         if self._operation is None or self._ring is None:
             return 0.0
         return self._ring.lock.take()
 
     def watchdog_times(self) -> FloatArray:
-        """See HasWatchdog: without process data a drive leaves operation."""
+        """See HardwareComponent: without process data a drive leaves operation."""
         times = np.full(len(self._settings.joints), self._settings.watchdog_time)
         if self._ring is not None:
             times[~self._ring.watched[self._settings.ring_position]] = np.inf
@@ -212,12 +221,22 @@ class ErobSystem:
         """Begin somebody else's batch.
 
         Refused as a whole while the control loop doesn't run the ring, and for what `admission`
-        says.
+        says. No permission to write lasts longer than the joint states that are out now.
         """
         operation = self._operation
         if operation is None:
             return refused(batch, "the control loop does not drive the ring yet")
+        last = self.clock() + self._gate.limit
+        if batch.write and not batch.valid_until <= last:  # nor one that is not a number
+            batch = replace(batch, valid_until=last)
         return not_admitted(batch) or operation.submit(batch)
+
+    def joint_states_published(self, published: float, measured: float) -> None:
+        """See HardwareComponent: opens the gate for SDO writes, for as long as they are fresh."""
+        state = self._state
+        if state is not None:
+            positions = state.position.tolist()
+            self._gate.seen(self._settings.joints, positions, min(published, measured))
 
     def impedance_stated(self, statement: ImpedanceStatement) -> None:
         """Told of every statement of the impedance manager."""
@@ -227,5 +246,7 @@ class ErobSystem:
         if self._keeper is None or self._ring is None:
             raise HardwareError(f"{self._settings.name} is not active")
         self._keeper.stop()
-        self._operation = Operation(self._settings, self._master, self._ring, self._watch)
+        self._operation = Operation(
+            self._settings, self._master, self._ring, self._watch, self._gate
+        )
         return self._operation

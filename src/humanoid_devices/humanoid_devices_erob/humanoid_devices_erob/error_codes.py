@@ -21,6 +21,7 @@ class ErrorCode:
     text: str
     cause: str
     fix: str
+    reset_clears: bool = True  # a fault reset is enough, once the cause is gone
 
 
 ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
@@ -44,6 +45,14 @@ ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
             "the joint is faster or slower than its velocity loop asks: an impact, an overload or "
             "a target that jumped",
             "check the joint's load and the gains that are written; then reset the fault",
+        ),
+        0x730F: ErrorCode(
+            "battery of the multi-turn encoder is low",
+            "without its battery the encoder forgets whole turns while the power is off (taken "
+            "from a public host project; confirm on hardware)",
+            "a fault reset does not clear it: change the drive's battery, switch its power off and "
+            "on, start again and check the calibration before the first stiff mode",
+            reset_clears=False,
         ),
         0x8130: ErrorCode(
             "CAN heartbeat error",
@@ -91,16 +100,19 @@ def describe_history(entry: int) -> str:
     return describe_error(entry & 0xFFFF) + detail
 
 
-def describe_statusword(word: int) -> str:
-    """The state a statusword (16 bits) tells, and what else it says that isn't well."""
+def describe_statusword(word: int, *, error_known: bool = False) -> str:
+    """The state a statusword (16 bits) tells, and what else it says that isn't well.
+
+    `error_known`: the error code is told beside it, so the usual cause of a fault isn't guessed.
+    """
     state = f"statusword {word} (0x{word:04X}): {decode_state(word).value}"
-    return "; ".join([state, *statusword_remarks(word)])
+    return "; ".join([state, *statusword_remarks(word, error_known=error_known)])
 
 
-def statusword_remarks(word: int) -> list[str]:
+def statusword_remarks(word: int, *, error_known: bool = False) -> list[str]:
     """What isn't well with a drive, in whatever state; none if all is."""
     state = decode_state(word)
-    failed = state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE)
+    failed = state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE) and not error_known
     remarks = [
         (failed, "on Prime nearly always clocks or communication: 0x603F says which error"),
         (bool(word & StatusBit.WARNING), "the drive warns"),

@@ -28,6 +28,8 @@ class ProcessImage:
 
     def __init__(self, count: int) -> None:
         self.count = count
+        # [counts] to be added to a position: whole turns that the encoder has lost.
+        self.turns: NDArray[np.int64] = np.zeros(count, np.int64)
         self._outputs = np.zeros(count, OUTPUT)
         self._outputs["mode"] = CSP
         self._inputs = np.zeros(count, INPUT)

@@ -8,33 +8,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_devices_erob.joint_frame import ENCODER
 
 # Of the joint's velocity limit: how fast a target that followed returns to the command. Slow enough
 # that the joint, which overshoots its target's speed, stays under the limit.
 RETURN_SPEED: Final = 0.25
+# Of the joint's velocity limit: how fast a target follows whose own speed may drive the joint. A
+# stiff joint gives way no faster, a damped one falls by so much faster than its damping allows.
+CREEP_SPEED: Final = 0.02
+# [rad] that a creeping target stays behind at most: beyond it a drive faults and lets go of the
+# arm (0x8500 at 2.5 rad, 0x8400 a little earlier; both assumed, confirm on hardware).
+LEASH: Final = 1.5
 LONGEST_STEP: Final = 0.05  # [s] of motion at most in one tick, after a stall of the loop
 
 
 class TargetRule:
     """No target is ever left behind to jump to. Arrays have shape (n,), in counts.
 
-    Where a drive is to follow, its target is the measured position. When it stops following, the
-    target goes from there to the command at RETURN_SPEED, and is the command once it is reached.
+    Where a drive is to follow and its target is free to move, the target is the measured position.
+    When it stops following, the target goes from there to the command at RETURN_SPEED, and is the
+    command once it is reached. Where the drive may feed the target's speed forward, a target that
+    follows the joint would drive it: such a target creeps after it at CREEP_SPEED, at most LEASH
+    behind, until it is free.
     """
 
     def __init__(self, velocity_limit: FloatArray) -> None:
         """`velocity_limit`: [counts/s]."""
         self._speed = RETURN_SPEED * velocity_limit
+        self._creep = CREEP_SPEED * velocity_limit
+        self._leash = LEASH * ENCODER.counts_per_radian
+        self._creeping = np.zeros(len(velocity_limit), dtype=bool)
         self._target = np.zeros(len(velocity_limit))
         self._returning = np.ones(len(velocity_limit), dtype=bool)
 
     def update(
-        self, command: FloatArray, measured: FloatArray, follow: NDArray[np.bool_], period: float
+        self,
+        command: FloatArray,
+        measured: FloatArray,
+        follow: NDArray[np.bool_],
+        free: NDArray[np.bool_],
+        period: float,
     ) -> FloatArray:
-        """The targets of this tick [counts]; `period` [s] since the last one."""
-        np.copyto(self._target, measured, where=follow)
+        """The targets of this tick [counts]; `period` [s] since the last one.
+
+        `free`: where a target that moves is known not to drive the joint by its speed.
+        """
+        time = min(period, LONGEST_STEP)
+        np.copyto(self._target, measured, where=(follow | self._creeping) & free)
+        self._creeping = follow & ~free
+        if self._creeping.any():
+            crept = np.clip(
+                measured, self._target - self._creep * time, self._target + self._creep * time
+            )
+            leashed = np.clip(crept, measured - self._leash, measured + self._leash)
+            np.copyto(self._target, leashed, where=self._creeping)
         self._returning |= follow
-        step = self._speed * min(period, LONGEST_STEP)
+        step = self._speed * time
         way = command - self._target
         far = np.abs(way) > step
         np.copyto(way, np.sign(way) * step, where=far & self._returning)

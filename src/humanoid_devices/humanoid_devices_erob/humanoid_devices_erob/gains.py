@@ -24,6 +24,8 @@ VELOCITY_UNIT: Final = 19.3e-5  # of 0x2381:01, in the vendor's derivation
 POSITION_UNIT: Final = 37.5e-4  # of 0x2382:01
 RATIO_TO_POSITION_GAIN: Final = (1000 / POSITION_UNIT) / (1 / VELOCITY_UNIT)  # 51.47 s
 INT32_MAX: Final = 2**31 - 1
+WIDEST: Final = 4  # bytes of a register
+NARROWEST: Final = 2  # some drives have no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,16 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class JointRegisters:
-    """Loop gains of one drive."""
+    """Loop gains of one drive.
+
+    Its velocity feed-forward must be 0: a target that follows the joint would drive what the
+    velocity gain shall damp. A drive without that register counts as one where it is 0.
+    """
 
     position_gain: int
     velocity_gain: int
     velocity_integral: int = 0
+    feed_forward: int = 0
 
     def as_arrays(self) -> Registers:
         """The same, shape ()."""
@@ -66,9 +73,29 @@ class RegisterWrite:
     value: int
 
     @property
-    def data(self) -> bytes:
-        """The value as the INT32 that the drive holds."""
-        return self.value.to_bytes(4, "little", signed=True)
+    def key(self) -> tuple[int, int]:
+        """Which object it is."""
+        return self.index, self.subindex
+
+
+def encode_register(value: int, length: int) -> bytes:
+    """A gain or the gate as an object of `length` bytes holds it, with a sign or without.
+
+    Raises ConfigError for a value that doesn't fit.
+    """
+    try:
+        return value.to_bytes(length, "little", signed=True)
+    except OverflowError as error:
+        largest = (1 << 8 * length - 1) - 1
+        raise ConfigError(
+            f"register value {value} does not fit the drive's {length} bytes, expected at most "
+            f"{largest}: choose a smaller ratio of stiffness to damping, or less damping"
+        ) from error
+
+
+def decode_register(data: bytes) -> int:
+    """The value of a gain or the gate: INT32 (actuator documents), UINT16 (public table)."""
+    return int.from_bytes(data, "little", signed=len(data) >= WIDEST)
 
 
 def _checked(name: str, value: ArrayLike, *, positive: bool = False) -> FloatArray:
@@ -145,21 +172,24 @@ def write_order(
 
     pos_reg · vel_reg is the stiffness: the position gain comes first if it falls, last if it rises.
     Where `old` is unknown (None) or makes no sense, the position gain is 0 meanwhile. The integral
-    is changed while the drive is softest. Raises ConfigError if `new` is negative.
+    is changed while the drive is softest. The feed-forward comes at the end, so that a drive that
+    refuses it has its gains. Raises ConfigError if `new` is negative.
     """
     if min(new.position_gain, new.velocity_gain, new.velocity_integral) < 0:
         raise ConfigError(f"loop gains can't be negative: {new}")
     position = RegisterWrite(*objects.POSITION_GAIN, new.position_gain)
     velocity = RegisterWrite(*objects.VELOCITY_GAIN, new.velocity_gain)
     integral = RegisterWrite(*objects.VELOCITY_INTEGRAL, new.velocity_integral)
+    feed = RegisterWrite(*objects.FEED_FORWARD, new.feed_forward)
     if old is None or min(old.position_gain, old.velocity_gain) < 0:
         limp = RegisterWrite(*objects.POSITION_GAIN, 0)
-        return (limp, integral, velocity, *([position] if new.position_gain else []))
+        return (limp, integral, velocity, *([position] if new.position_gain else []), feed)
     changed = {
         position: old.position_gain != new.position_gain,
         velocity: old.velocity_gain != new.velocity_gain,
         integral: old.velocity_integral != new.velocity_integral,
+        feed: old.feed_forward != new.feed_forward,
     }
     falls = new.position_gain < old.position_gain
     ordered = (position, integral, velocity) if falls else (integral, velocity, position)
-    return tuple(write for write in ordered if changed[write] or not only_changed)
+    return tuple(write for write in (*ordered, feed) if changed[write] or not only_changed)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_devices_erob.drive_registers import BUS_WRITTEN, FACTORY, DriveRegisters
 from humanoid_devices_erob.gains import (
     IntArray,
     JointRegisters,
@@ -18,7 +20,7 @@ from humanoid_devices_erob.gains import (
     write_order,
 )
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult
 from humanoid_devices_erob.settings import Settings
 from humanoid_devices_erob.wire import objects
 
@@ -26,12 +28,13 @@ MANAGER_SILENCE: Final = 0.3  # [s] without a statement: the impedance manager i
 WRITING_TIME: Final = 1.0  # [s] after a switch a manager that can write has done so (< 0.3 usual)
 UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
 
-_ROWS: Final = {
-    objects.GATE_SWITCH: 0,
-    objects.POSITION_GAIN: 1,
-    objects.VELOCITY_GAIN: 2,
-    objects.VELOCITY_INTEGRAL: 3,
-}
+_ROWS: Final = (
+    objects.GATE_SWITCH,
+    objects.POSITION_GAIN,
+    objects.VELOCITY_GAIN,
+    objects.VELOCITY_INTEGRAL,
+    objects.FEED_FORWARD,
+)
 
 
 class ImpedanceWatch:
@@ -45,8 +48,10 @@ class ImpedanceWatch:
         self._settings, self._clock = settings, clock
         joints = len(settings.joints)
         self._joint_of = {int(slave): i for i, slave in enumerate(settings.ring_position)}
+        self._drives = [DriveRegisters(int(slave)) for slave in settings.ring_position]
         self._registers = np.full((len(_ROWS), joints), UNKNOWN, dtype=np.int64)
-        self._gate, self._position_gain = self._registers[0], self._registers[1]
+        self._gate, self._position_gain, self._velocity_gain = self._registers[:3]
+        self._feed_forward = self._registers[4]
         self._statement: ImpedanceStatement | None = None
         self._begun = clock()  # [s] the mode and number in force
         self._heard = self._begun  # [s] the manager's latest word that counts, or that beginning
@@ -75,26 +80,27 @@ class ImpedanceWatch:
 
     def gates_closed(self) -> None:
         """All drives have been set up: factory gains act, whatever the registers hold."""
-        self._registers[:] = UNKNOWN
-        self._gate[:] = 0
+        for drive in self._drives:
+            drive.forget()
+            drive.expect_gate(FACTORY)
         self._refresh()
 
     def slave_lost(self, slave: int) -> None:
         """Nothing is known of a slave that may have been without power."""
-        column = self._registers[:, self._joint_of[slave]]
-        if (column != UNKNOWN).any():
-            column[:] = UNKNOWN
+        joint = self._joint_of[slave]
+        if (self._registers[:, joint] != UNKNOWN).any():
+            self._drives[joint].forget()
             self._refresh()
 
-    def read(self, results: Sequence[SdoResult]) -> None:
-        """Take what drives have answered, whatever was asked."""
+    def take(self, results: Sequence[SdoResult], *, write: bool) -> None:
+        """Take what became of the objects of a batch, whatever was asked.
+
+        A write that was sent and isn't known to have ended leaves its register UNKNOWN.
+        """
         for result in results:
-            target = result.object
-            row = _ROWS.get((target.index, target.subindex))
-            read = result.status in (SdoStatus.DONE, SdoStatus.DIFFERENT) and target.data
-            if row is not None and read:
-                value = int.from_bytes(target.data, "little", signed=True)
-                self._registers[row, self._joint_of[target.slave]] = value
+            joint = self._joint_of.get(result.object.slave)
+            if joint is not None:
+                self._drives[joint].learn(result, write=write)
         self._refresh()
 
     @property
@@ -124,18 +130,36 @@ class ImpedanceWatch:
 
     def registers_of(self, joint: int) -> JointRegisters | None:
         """Its gains as read back last; None until all have been."""
-        registers = [int(value) for value in self._registers[1:, joint]]
-        return None if UNKNOWN in registers else JointRegisters(*registers)
+        return self._drives[joint].gains
 
-    def softening(self) -> SdoBatch | None:
-        """What makes stiff drives soft in a soft mode, if the impedance manager doesn't."""
+    def has_feed_forward(self, joint: int) -> bool | None:
+        """Whether the drive has the register 0x2382:03; None if that isn't known."""
+        return self._drives[joint].has_feed_forward
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """(n,) Joints whose target may move as fast as they do: its speed is known not to act.
+
+        The velocity feed-forward has been read back as 0, or the drive has none, and the gate as
+        open: behind a closed one the factory's value acts, and nobody has said that it is 0.
+        """
+        return np.asarray((self._gate == BUS_WRITTEN) & (self._feed_forward == 0))
+
+    def softening(self, writable: Callable[[int], bool]) -> SdoBatch | None:
+        """What makes stiff drives soft in a soft mode, if the impedance manager doesn't.
+
+        A drive whose gains aren't known may be stiff. One that is not `writable` now, by its slave,
+        is left for later: it is softened as soon as it is.
+        """
         statement = self._statement
         if statement is not None and self._promises(statement):
             self._heard = max(self._heard, statement.arrived)
         if self.mode not in SAFE_MODES or self._clock() - self._heard <= MANAGER_SILENCE:
             return None
-        stiff = np.flatnonzero((self._gate == 1) & (self._position_gain != 0))
-        writes = [write for joint in stiff for write in self._softened(int(joint))]
+        doubtful = (self._position_gain != 0) | (self._velocity_gain == UNKNOWN)
+        stiff = np.flatnonzero((self._gate != 0) & doubtful)
+        soften = [joint for joint in stiff if writable(int(self._settings.ring_position[joint]))]
+        writes = [write for joint in soften for write in self._softened(int(joint))]
         if not writes:
             return None
         self._heard = self._clock()  # if it fails, once more after the same time
@@ -149,20 +173,18 @@ class ImpedanceWatch:
         in_time = statement.arrived - self._begun <= WRITING_TIME
         return statement.gate_open and (in_time or self._confirms(statement))
 
-    def _softened(self, joint: int) -> list[SdoObject]:
-        slave = int(self._settings.ring_position[joint])
-        old = JointRegisters(*(int(value) for value in self._registers[1:, joint]))
-        return [
-            SdoObject(slave, write.index, write.subindex, write.data)
-            for write in write_order(old, self._soft.of(joint))
-        ]
+    def _softened(self, joint: int) -> tuple[SdoObject, ...]:
+        drive = self._drives[joint]
+        return drive.writes(write_order(drive.gains, self._soft.of(joint)))
 
     def _judge(self, statement: ImpedanceStatement | None) -> bool:
         if statement is None or not self._confirms(statement):
             return False
         stated = self._in_order(statement)
         return stated is not None and bool(
-            (self._gate == 1).all() and np.array_equal(self._registers[1:], stated)
+            (self._gate == BUS_WRITTEN).all()
+            and np.array_equal(self._registers[1:4], stated)
+            and not self._feed_forward.any()
         )
 
     def _confirms(self, statement: ImpedanceStatement) -> bool:
@@ -184,7 +206,9 @@ class ImpedanceWatch:
     def _refresh(self) -> None:
         self._changes += 1
         settings = self._settings
-        position_gain, velocity_gain, integral = self._registers[1:]
+        for joint, drive in enumerate(self._drives):
+            self._registers[:, joint] = [drive.value(key, UNKNOWN) for key in _ROWS]
+        position_gain, velocity_gain, integral = self._registers[1:4]
         stiffness, _ = registers_to_gains(
             Registers(position_gain, velocity_gain, integral),
             torque_constant=settings.torque_constant,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,11 @@ from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.surface import JointState
 from humanoid_control_common.units import Encoder
 from humanoid_devices_erob.exchange import ProcessImage
+from humanoid_devices_erob.ring_errors import TurnsError
 from humanoid_devices_erob.settings import Settings
+from humanoid_devices_erob.turns import turns_into_range
+
+logger = logging.getLogger(__name__)
 
 ENCODER: Final = Encoder(524288)  # 19 bit at the output, whatever the gear (actuator documents)
 _TORQUE_UNIT: Final = 1e-3  # 0x6077 counts thousandths of the rated torque (CiA 402-2; assumed)
@@ -22,6 +27,8 @@ class JointFrame:
     """Applies calibration and order, once, here and nowhere else."""
 
     def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.shifts = 0  # times that turns were noted which move what is measured
         self._calibration = settings.calibration
         self._at = settings.ring_position  # of each joint
         self._torque_unit = settings.rated_torque * _TORQUE_UNIT  # [Nm]
@@ -32,16 +39,51 @@ class JointFrame:
         """Fill `state` [rad, rad/s, Nm] from the drives' inputs."""
         calibration, at = self._calibration, self._at
         scale = ENCODER.counts_per_radian
-        state.position[:] = calibration.position_to_joint(image.position[at] / scale)
+        counts = image.position[at] + image.turns[at]
+        state.position[:] = calibration.position_to_joint(counts / scale)
         state.velocity[:] = calibration.rate_to_joint(image.velocity[at] / scale)
         state.effort[:] = calibration.rate_to_joint(image.torque[at] * self._torque_unit)
 
-    def to_counts(self, position: FloatArray) -> FloatArray:
-        """Joint positions [rad] (n,) to counts in ring order, not rounded."""
+    def find_turns(self, image: ProcessImage) -> None:
+        """Note how many whole turns bring each joint into its range.
+
+        Raises TurnsError where that isn't clear; a joint without calibration keeps its turns then.
+        """
+        settings = self._settings
+        before = image.turns.copy()
+        image.turns[:] = 0
+        angles = self._calibration.position_to_joint(
+            image.position[self._at] / ENCODER.counts_per_radian
+        )
+        lost, unclear = np.zeros(len(settings.joints), np.int64), []
+        for i, (name, angle) in enumerate(zip(settings.joints, angles.tolist(), strict=True)):
+            lower, upper = float(settings.lower[i]), float(settings.upper[i])
+            turns = turns_into_range(angle, lower, upper)
+            direction, offset = self._calibration.direction[i], self._calibration.homing_offset[i]
+            if turns is not None:
+                lost[i] = turns * direction
+            elif (direction, offset) != (1, 0.0):
+                unclear.append(f"{name} at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f})")
+        if unclear:
+            self.shifts += int(before.any())
+            raise TurnsError(
+                f"no whole number of turns brings {', '.join(unclear)} clearly into its range: "
+                "turn the joint by hand to the middle of its range; or calibrate it again"
+            )
+        image.turns[self._at] = lost * ENCODER.counts_per_revolution
+        self.shifts += int((image.turns != before).any())
+        for i in np.flatnonzero(lost).tolist():
+            logger.warning(
+                "%s: its encoder is off by %d turns, which is allowed for: replace its battery",
+                settings.joints[i], -lost[i],
+            )  # fmt: skip
+
+    def to_counts(self, position: FloatArray, image: ProcessImage) -> FloatArray:
+        """Joint positions [rad] (n,) to the drives' counts in ring order, not rounded."""
         counts = np.empty_like(position)
         raw = self._calibration.position_to_raw(position)
         counts[self._at] = raw * ENCODER.counts_per_radian
-        return counts
+        return counts - image.turns
 
     def to_ring(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """A mask (n,) of joints, in ring order."""

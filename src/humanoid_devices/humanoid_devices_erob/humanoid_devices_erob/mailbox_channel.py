@@ -37,7 +37,7 @@ _DELAY_SHRINKS = 0.99  # per answer that was there at the first poll, to find ho
 class _Exchange:
     """One request and the wait for its answer. Times in [s]."""
 
-    frame: bytes
+    request: Access
     begun: float
     deadline: float
     sent: float  # last attempt
@@ -68,6 +68,7 @@ class MailboxChannel:
         self._on_emergency = on_emergency
         self._waiting: deque[SdoJob] = deque()
         self._job: SdoJob | None = None
+        self._begun: bool  # a request of the job was sent
         self._transfer: Transfer  # of the job
         self._exchange: _Exchange  # of the transfer
         self._access: Access  # the next datagram of the exchange
@@ -101,39 +102,50 @@ class MailboxChannel:
     def ask(self) -> Access | None:
         """The datagram that is due; None if there is none after all."""
         self._asked = now = self._clock()
-        if self._job is None and not self._begin(now):
-            self.due = inf
-            return None
-        if now >= self._exchange.deadline:
-            self._access, self._then = self._poll, self._looked_for_the_last_time
-        return self._access
+        while self._job is not None or self._begin(now):
+            if now >= self._exchange.deadline:
+                self._access, self._then = self._poll, self._looked_for_the_last_time
+            if self._access is not self._exchange.request or self._permitted(self._job):
+                return self._access
+        self.due = inf
+        return None
 
     def take(self, answer: bytes | None) -> None:
         """What came back for the datagram asked for; None if that can't be known."""
         self._then(answer)
 
     def _begin(self, now: float) -> bool:
-        while self._waiting:
-            job = self._waiting.popleft()
-            reason = job.refusal()
-            if not reason:
-                self._job = job
-                self._transfer = (
-                    Download(job.index, job.subindex, job.data, self._layout.write_size)
-                    if job.data
-                    else Upload(job.index, job.subindex)
-                )
-                self._begin_exchange(now, job.timeout)
-                return True
-            job.done(SdoOutcome(SdoStatus.REFUSED, message=reason))
-        return False
+        if not self._waiting:
+            return False
+        self._job = job = self._waiting.popleft()
+        self._begun = False
+        self._transfer = (
+            Download(job.index, job.subindex, job.data, self._layout.write_size)
+            if job.data
+            else Upload(job.index, job.subindex)
+        )
+        self._begin_exchange(now, job.timeout)
+        return True
 
     def _begin_exchange(self, now: float, timeout: float) -> None:
         message = encode_mailbox(self._transfer.request.encode(), counter=self._counter)
         self._counter = self._counter % 7 + 1
         frame = message.ljust(self._layout.write_size, b"\0")  # the last byte hands it over
-        self._exchange = _Exchange(frame, now, now + timeout, now, now, now)
+        request = Access(self._slave, self._layout.write_address, data=frame)
+        self._exchange = _Exchange(request, now, now + timeout, now, now, now)
         self._plan_request(now)
+
+    def _permitted(self, job: SdoJob | None) -> bool:
+        """Ask whether a request may leave now, each time it is sent; if not, end its job."""
+        reason = "" if job is None else job.refusal()
+        if not reason:
+            self._begun = True
+        elif self._begun:  # an earlier sending, or segment, may have arrived
+            message = f"given up after it was sent, its effect is not known: {reason}"
+            self._finish(SdoOutcome(SdoStatus.TIMED_OUT, message=message))
+        else:
+            self._finish(SdoOutcome(SdoStatus.REFUSED, message=reason))
+        return not reason
 
     def _finish(self, outcome: SdoOutcome) -> None:
         job, self._job = self._job, None
@@ -201,8 +213,7 @@ class MailboxChannel:
         self.due = min(due, self._exchange.deadline)
 
     def _plan_request(self, due: float) -> None:
-        write = Access(self._slave, self._layout.write_address, data=self._exchange.frame)
-        self._plan(write, self._sent, due)
+        self._plan(self._exchange.request, self._sent, due)
 
     # What was in the mailbox.
 

@@ -47,5 +47,5 @@ class SdoJob:
     subindex: int
     data: bytes = b""
     timeout: float  # [s] without any progress until the job is given up
-    refusal: Callable[[], str]  # why it must not begin now, empty if it may; asked just before
+    refusal: Callable[[], str]  # why nothing may be sent now, or ""; asked before every sending
     done: Callable[[SdoOutcome], None]  # called once, in the thread that steps

@@ -37,7 +37,10 @@ _PATIENT_US: Final = 20_000
 _PROMPT_US: Final = 2_000
 _MOMENT_US: Final = 300
 _CLOCK_ATTEMPTS: Final = 6  # to set all clocks without losing a frame
-_MAILBOX_US: Final = 200_000  # for room in a mailbox: SOEM's 20 ms allow for no lost frame
+# For room in a mailbox, and for what comes out of it: SOEM's 20 ms allow for no lost frame, its
+# 0.7 s for no slow drive.
+_MAILBOX_US: Final = 200_000
+_ANSWER_US: Final = 2_500_000
 _SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
 _SYNC_MANAGER_BYTES: Final = 8
 _AL_STATUS: Final = 0x0130, 2  # register and length (ETG.1000.6)
@@ -65,6 +68,7 @@ class EthercatMaster:
         self._held.callback(PromiscuousMode(interface).restore)
         pysoem.settings.timeouts.ret = _PATIENT_US  # one for the whole process
         pysoem.settings.timeouts.tx_mailbox = _MAILBOX_US
+        pysoem.settings.timeouts.rx_mailbox = _ANSWER_US
         master = pysoem.Master()
         try:
             master.open(interface)

@@ -13,12 +13,16 @@ import numpy as np
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_devices_erob.al_state import AlState, AlStatus
 from humanoid_devices_erob.bring_up import Master
-from humanoid_devices_erob.follow import TargetRule
+from humanoid_devices_erob.drive_registers import REGISTERS
 from humanoid_devices_erob.impedance_watch import ImpedanceWatch
-from humanoid_devices_erob.joint_frame import JointFrame, as_wire_counts
+from humanoid_devices_erob.joint_frame import JointFrame
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.link_errors import LinkErrors
 from humanoid_devices_erob.recovery import Recovery
 from humanoid_devices_erob.ring import Ring
+from humanoid_devices_erob.ring_errors import TurnsError
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.sdo_batch import PROMPT
 from humanoid_devices_erob.settings import Settings
 from humanoid_devices_erob.supervisor import SILENCE, Supervisor
 from humanoid_devices_erob.wire import objects
@@ -35,33 +39,37 @@ _ERROR_OBJECTS: Final = (
     (objects.ERROR_CODE, 0),
     *((objects.ERROR_HISTORY, entry) for entry in range(1, HISTORY + 1)),
 )
-_GAIN_OBJECTS: Final = (
-    objects.GATE_SWITCH,
-    objects.POSITION_GAIN,
-    objects.VELOCITY_GAIN,
-    objects.VELOCITY_INTEGRAL,
-)
+# What is in a register after such a write is read.
+_IN_DOUBT: Final = (SdoStatus.TIMED_OUT, SdoStatus.ABORTED)
 
 
 class Operation:
     """Belongs to the loop's thread."""
 
     def __init__(
-        self, settings: Settings, master: Master, ring: Ring, watch: ImpedanceWatch
+        self,
+        settings: Settings,
+        master: Master,
+        ring: Ring,
+        watch: ImpedanceWatch,
+        gate: JointStatesGate,
     ) -> None:
         joint_at = settings.joint_at
         self.supervisor = Supervisor(settings.name, joint_at)
         self.frame = JointFrame(settings)
         self._settings, self._master, self._ring, self._watch = settings, master, ring, watch
+        self._gate = gate
         self._clock = ring.timebase.clock
-        self._targets = TargetRule(self.frame.velocity_limit)
         self._recovery = Recovery(master, ring, joint_at)
         self._all_in_op: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
         self.states: Sequence[AlStatus] = self._all_in_op  # of all slaves, as they said last
         self.mailed = np.zeros(len(SdoStatus), dtype=np.int64)  # objects by what became of them
         self.emergencies = 0
+        self.links = LinkErrors(master, self._clock, len(joint_at))
         self._asked_errors: set[int] = set()  # slaves whose error has been asked for
-        self._answers: deque[tuple[SdoResult, ...]] = deque()  # to batches, from any thread
+        # To batches, and whether they wrote; from any thread.
+        self._answers: deque[tuple[tuple[SdoResult, ...], bool]] = deque()
+        ring.patience = PROMPT
         ring.refusal = self._refusal
         ring.on_emergency = self._emergency
         ring.paced(settings.period, settings.period)
@@ -85,9 +93,10 @@ class Operation:
             follow |= self.frame.to_ring(command.stiffness == 0.0)
         else:
             follow[:] = True
-        counts = self.frame.to_counts(command.position)
-        target = self._targets.update(counts, image.position.astype(np.float64), follow, period)
-        ring.exchange(as_wire_counts(target))
+        counts = self.frame.to_counts(command.position, image)
+        free = self.frame.to_ring(self._watch.free) | ~before
+        measured = image.position.astype(np.float64)
+        ring.exchange(ring.targets.update(counts, measured, follow, free, period))
         dropped = before & ~ring.enabled
         if self._clock() - ring.last_answer > SILENCE:
             # Frames may still get there and keep drives stiff, whose gains can't be changed now.
@@ -102,32 +111,45 @@ class Operation:
         if self._clock() < back:
             self._look_at_states()
             self._fetch_errors()
-            softening = self._watch.softening()
+            self.links.look()
+            softening = self._watch.softening(self._writable)
             if softening is not None:
-                self._ring.submit(softening).add_done_callback(self._take)
+                self.submit(softening)
             self._ring.mail_until(back)
 
     def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
-        """Begin somebody else's batch; what it reads is remembered. From any thread."""
+        """Begin a batch; what it reads is remembered. From any thread."""
         future = self._ring.submit(batch)
-        future.add_done_callback(self._take)
+        future.add_done_callback(partial(self._take, write=batch.write))
         return future
 
     def reset_faults(self) -> None:
-        """Begin to lead all drives back to operation."""
-        self._recovery.begin()
+        """Begin to lead all drives back to operation.
+
+        Not while a joint isn't where it can be: it would be driven through whole turns.
+        """
         self._asked_errors.clear()
+        try:
+            self.frame.find_turns(self._ring.image)
+        except TurnsError as error:
+            self._ring.walk.disable(np.ones(len(self._settings.joints), dtype=bool))
+            self.supervisor.remark(str(error))
+            return
+        self._recovery.begin()
         self.supervisor.remark("")
 
-    def _take(self, future: Future[tuple[SdoResult, ...]]) -> None:
-        self._answers.append(future.result())
+    def _take(self, future: Future[tuple[SdoResult, ...]], *, write: bool) -> None:
+        self._answers.append((future.result(), write))
 
     def _note_answers(self) -> None:
         while self._answers:
-            results = self._answers.popleft()
+            results, write = self._answers.popleft()
             for result in results:
                 self.mailed[result.status] += 1
-            self._watch.read(results)
+            self._watch.take(results, write=write)
+            if write:
+                failed = {it.object.slave for it in results if it.status in _IN_DOUBT}
+                self._read_gains(sorted(failed))
 
     def _look_at_states(self) -> None:
         """A full working counter doesn't prove OP, nor does a statusword that is old.
@@ -150,10 +172,11 @@ class Operation:
                 self._recovered()
 
     def _recovered(self) -> None:
-        self.supervisor.remark(self._recovery.hopeless)
-        reads = tuple(
-            SdoObject(slave, *key) for slave in self._recovery.recovered for key in _GAIN_OBJECTS
-        )
+        self.supervisor.remark(self._recovery.remark)
+        self._read_gains(self._recovery.recovered)
+
+    def _read_gains(self, slaves: Sequence[int]) -> None:
+        reads = tuple(SdoObject(slave, *key) for slave in slaves for key in REGISTERS)
         if reads:
             self.submit(SdoBatch(reads, write=False))
 
@@ -191,13 +214,23 @@ class Operation:
         silence = self._clock() - self._ring.last_answer
         if silence > max(FRESH_PERIODS * self._settings.period, FRESH):
             return f"no exchange of process data for {silence * 1e3:.0f} ms"
+        if not batch.write:
+            return ""
         watch = self._watch
-        if batch.write and (batch.mode, batch.number) != (watch.mode, watch.number):
+        if (batch.mode, batch.number) != (watch.mode, watch.number):
             return (
                 f"meant for mode {batch.mode} under switch number {batch.number}; in force is "
                 f"{int(watch.mode)} under {watch.number}"
             )
-        return ""
+        return self.gate_obstacle()
+
+    def gate_obstacle(self) -> str:
+        """Why nothing may be written to any drive now; empty if it may. From any thread."""
+        return self._gate.obstacle(self._clock())
+
+    def _writable(self, slave: int) -> bool:
+        mode, number = int(self._watch.mode), self._watch.number
+        return not self._refusal(slave, SdoBatch((), write=True, mode=mode, number=number))
 
 
 _READING: Final = SdoBatch((), write=False)

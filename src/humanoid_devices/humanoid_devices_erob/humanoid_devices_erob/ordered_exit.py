@@ -1,6 +1,6 @@
 """From drives in operation to a closed master, in the order that lets no arm snap.
 
-    targets follow -> operation disabled -> gate 0x2383 closed and read back -> INIT
+    targets creep -> operation disabled -> gate 0x2383 closed and read back -> INIT
     -> drives whose gate is not: PREOP -> gate closed and read back -> INIT -> closed
 
 Closing the gate of an enabled drive would give a sagged arm its stiff factory gains at once. A
@@ -23,14 +23,14 @@ from humanoid_devices_erob.joint_texts import said_together
 from humanoid_devices_erob.ring import Ring
 from humanoid_devices_erob.ring_errors import RingError
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.sdo_batch import PATIENT
 from humanoid_devices_erob.state_walk import lead_to
 from humanoid_devices_erob.wire import objects
 
-FOLLOW_TIME: Final = 0.02  # [s] of targets that follow before the drives are disabled
+FOLLOW_TIME: Final = 0.02  # [s] of targets that creep before the drives are disabled
 DISABLE_TIMEOUT: Final = 0.5  # [s]
-MAIL_TIMEOUT: Final = 1.0  # [s] for all gates; an object that isn't answered takes 0.1 s
+MAIL_TIMEOUT: Final = 2.0 * PATIENT  # [s] for all gates, each written and read back
 INIT_TIMEOUT: Final = 0.5  # [s]
-CLOSED: Final = bytes(4)  # the gate's value 0, an INT32 like the gains
 ADVICE: Final = "switch the power of the drives off"
 
 
@@ -51,6 +51,7 @@ class OrderedExit:
         ring = self._ring
         ring.abandon_mail("the ring is being shut down")
         ring.refusal = self._refusal
+        ring.patience = PATIENT
         try:
             self._states = self._master.states()
             self._in_op[:] = [status.state is AlState.OP for status in self._states]
@@ -65,8 +66,7 @@ class OrderedExit:
         self._judge()
 
     def _disable(self) -> None:
-        self._ring.walk.disable(np.ones(len(self._joint_at), dtype=bool))
-        self._cycle.until(lambda: not self._still_enabled().any(), DISABLE_TIMEOUT)
+        self._cycle.disable_all(lambda: bool(self._still_enabled().any()), DISABLE_TIMEOUT)
 
     def _still_enabled(self) -> Mask:
         """What a dead slave said last means nothing."""
@@ -83,7 +83,11 @@ class OrderedExit:
     def _closing(self) -> SdoBatch:
         slaves = [slave for slave in self._armed if self._mail[slave]]
         return SdoBatch(
-            tuple(SdoObject(slave, *objects.GATE_SWITCH, CLOSED) for slave in slaves), write=True
+            tuple(
+                SdoObject(slave, *objects.GATE_SWITCH, bytes(self._ring.gate_bytes[slave]))
+                for slave in slaves
+            ),
+            write=True,
         )
 
     def _note(self, results: Sequence[SdoResult]) -> None:

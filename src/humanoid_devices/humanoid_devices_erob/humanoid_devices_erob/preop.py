@@ -18,18 +18,26 @@ TIMEOUT: Final = 3.0  # [s] for all slaves (SOEM: EC_TIMEOUTSTATE allows 2 s)
 USUAL: Final = 1.0  # [s] after which somebody who waits is told for whom
 
 
-def wait_for_preop(master: StateMaster, timebase: Timebase, joint_at: Sequence[str]) -> None:
-    """Until all are there. Raises HungError naming the drives that hang, else BringUpError."""
+def wait_for_preop(
+    master: StateMaster,
+    timebase: Timebase,
+    joint_at: Sequence[str],
+    timeout: float = TIMEOUT,
+) -> None:
+    """Until all are there, for `timeout` [s] at most.
+
+    Raises HungError naming the drives that hang, else BringUpError.
+    """
     told_at = timebase.clock() + USUAL
 
     def waiting(states: Sequence[AlStatus]) -> None:
         nonlocal told_at
         if timebase.clock() >= told_at:
-            told_at += TIMEOUT  # once
+            told_at += timeout  # once
             logger.warning("waiting for PREOP: %s", differing(states, AlState.PREOP, joint_at))
 
     everyone = range(len(joint_at))
-    states = lead_to(AlState.PREOP, everyone, master, timebase, TIMEOUT, waiting)
+    states = lead_to(AlState.PREOP, everyone, master, timebase, timeout, waiting)
     problem = differing(states, AlState.PREOP, joint_at)
     if not problem:
         return

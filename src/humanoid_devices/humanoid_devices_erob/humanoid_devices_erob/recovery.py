@@ -1,4 +1,4 @@
-"""Back to operation after a fault, a little in every tick: AL states first, then the drives."""
+"""Back to operation after a fault, a little in every tick: AL states, then modes, then drives."""
 
 from __future__ import annotations
 
@@ -9,36 +9,39 @@ import numpy as np
 
 from humanoid_devices_erob.al_state import AlState, AlStatus
 from humanoid_devices_erob.drive_walk import Mask
+from humanoid_devices_erob.readiness import Clocks, Readiness
 from humanoid_devices_erob.ring import Ring
 
 STATE_PATIENCE: Final = 0.1  # [s] for a slave to do what it was asked before it is asked again
 TIMEOUT: Final = 3.0  # [s] for the whole
 
 
-class StateRequests(Protocol):
-    """Who can be asked to change a slave's AL state."""
+class RecoveryMaster(Clocks, Protocol):
+    """What of the master is needed."""
 
     def request_slave_state(self, slave: int, state: AlState, *, acknowledge: bool = False) -> None:
         """Ask one slave, and acknowledge the error it shows."""
 
 
 class Recovery:
-    """Under way from `begin` until `active` is False; `hopeless` says who needs a restart."""
+    """Under way from `begin` until `active` is False; `remark` says what is left to be done."""
 
-    def __init__(self, master: StateRequests, ring: Ring, joint_at: Sequence[str]) -> None:
+    def __init__(self, master: RecoveryMaster, ring: Ring, joint_at: Sequence[str]) -> None:
         self.active = False
-        self.hopeless = ""
+        self.remark = ""
         self.recovered: list[int] = []  # slaves that had left OP and are back
         self._master, self._ring, self._joint_at = master, ring, joint_at
+        self._readiness = Readiness(ring, master, joint_at)
         self._asked = np.zeros(len(joint_at))  # [s] when each slave may be asked again
         self._left_op: Mask = np.zeros(len(joint_at), dtype=bool)
         self._end = 0.0  # [s]
 
     def begin(self) -> None:
         """Start, or start again."""
-        self.active, self.hopeless, self.recovered = True, "", []
+        self.active, self.remark, self.recovered = True, "", []
         self._asked[:] = 0.0
         self._left_op[:] = False
+        self._readiness.forget(range(len(self._joint_at)))
         self._end = self._ring.timebase.clock() + TIMEOUT
 
     def step(self, statuses: Sequence[AlStatus]) -> None:
@@ -54,7 +57,10 @@ class Recovery:
             if now >= self._asked[slave]:
                 self._asked[slave] = now + STATE_PATIENCE
                 self._lead_to_op(slave, statuses[slave])
-        self._ring.walk.enable(in_op & ~self._ring.walk.wanted, reset_faults=True)
+        readiness, walk = self._readiness, self._ring.walk
+        readiness.forget(np.flatnonzero(~in_op).tolist())
+        readiness.look(np.flatnonzero(in_op & ~walk.wanted).tolist())
+        walk.enable(in_op & ~walk.wanted & readiness.ready, reset_faults=True)
         enabled = self._ring.enabled & in_op
         if bool((enabled | lost).all()):
             self._finish(enabled, lost)
@@ -67,10 +73,13 @@ class Recovery:
     def _finish(self, enabled: Mask, lost: Mask) -> None:
         self.active = False
         self.recovered = np.flatnonzero(enabled & self._left_op).tolist()
+        refused = ~(enabled | lost | self._ring.walk.wanted)
+        problems = [self._readiness.problems(np.flatnonzero(refused).tolist())]
         self._ring.walk.disable(~enabled)
         if lost.any():
             names = ", ".join(self._joint_at[i] for i in np.flatnonzero(lost).tolist())
-            self.hopeless = (
+            problems.append(
                 f"{names}: not configured any more (power or cable): mend it, then restart the "
                 "control process"
             )
+        self.remark = "; ".join(filter(None, problems))

@@ -110,8 +110,8 @@ _RING: Final = (
     ),
     Remedy(
         "SDO time-out",
-        "A drive did not answer on its mailbox within 0.1 s: its firmware hangs, or frames get "
-        "lost.",
+        "A drive did not answer on its mailbox within 0.1 s (2.5 s where no loop runs): its "
+        "firmware hangs, or frames get lost.",
         "Try `hc sdo read POS 0x6041`. If it stays silent in OP: switch the drive off and on.",
         r"TIMED_OUT|no answer within \d+ ms",
     ),

@@ -9,14 +9,17 @@ from math import ceil
 from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_control_common.joints import FloatArray
 from humanoid_devices_erob.dc_lock import DcLock
 from humanoid_devices_erob.drive_walk import DriveWalk, Mask, operation_enabled
 from humanoid_devices_erob.exchange import ProcessImage
+from humanoid_devices_erob.follow import TargetRule
+from humanoid_devices_erob.gains import WIDEST
+from humanoid_devices_erob.joint_frame import as_wire_counts
 from humanoid_devices_erob.mailbox_engine import MailboxEngine, MailboxLayout, MailboxPort
 from humanoid_devices_erob.sdo import SdoBatch, SdoResult
-from humanoid_devices_erob.sdo_batch import SdoBatches
+from humanoid_devices_erob.sdo_batch import PATIENT, SdoBatches
 from humanoid_devices_erob.timebase import Timebase
 from humanoid_devices_erob.wire.coe import Emergency
 
@@ -50,11 +53,13 @@ class Ring:
         count = len(layouts)
         self.image = ProcessImage(count)
         self.walk = DriveWalk(count)
+        self.targets = TargetRule(np.zeros(count))  # until it is told the joints' speeds
         self.lock = DcLock(1_000_000)
         self.timebase = timebase
         self.wake = threading.Event()  # there is new mailbox work
         self.enabled: Mask = np.zeros(count, dtype=bool)  # in operation; a new array each time
         self.watched: Mask = np.ones(count, dtype=bool)  # whose watchdog looks at the outputs
+        self.gate_bytes = [WIDEST] * count  # of 0x2383 in each drive
         self.lost = 0  # exchanges since the last that reached every slave
         self.lost_in_all = 0  # exchanges that didn't reach every slave, at the present pace
         self.answered = False  # whether the latest exchange came back at all
@@ -65,8 +70,12 @@ class Ring:
         self.on_emergency: Callable[[int, Emergency], None] = _ignore
         self._master = master
         self.engine = MailboxEngine(master, timebase.clock, layouts, self._emergency)
-        self._batches = SdoBatches(self.engine, timebase.clock, self._refusal, self.wake.set)
+        self.patience = PATIENT  # [s] with an SDO object; a running loop has less
+        self._batches = SdoBatches(
+            self.engine, timebase.clock, self._refusal, self.wake.set, lambda: self.patience
+        )
         self._expected = -1
+        self._period = 0.0  # [s] from exchange to exchange
 
     @property
     def expected_working_counter(self) -> int:
@@ -79,20 +88,24 @@ class Ring:
 
     def paced(self, period: float, sync0: float) -> None:
         """From here on an exchange comes every `period`; SYNC0 fires every `sync0` [s]."""
+        self._period = period
         self.lock = DcLock(round(period * 1e9))
         self.walk.hold = ceil(2.0 * sync0 / period)
         self.lost = self.lost_in_all = 0  # at another pace says nothing about this one
 
-    def exchange(self, target: NDArray[np.int32] | None = None) -> None:
+    def exchange(self, target: FloatArray | None = None) -> None:
         """Exchange process data once; drives that aren't in operation follow what they measure.
 
-        Without `target` [counts] (n,) all of them do.
+        Without `target` [counts] (n,) those in operation creep after it: they may have any gains.
         """
         image, enabled = self.image, self.enabled
         self.walk.step(image.statusword, enabled, image.controlword)
+        if target is None:
+            measured = image.position.astype(np.float64)
+            everywhere = np.ones(image.count, dtype=bool)
+            target = self.targets.update(measured, measured, everywhere, ~enabled, self._period)
         image.target[:] = image.position
-        if target is not None:
-            np.copyto(image.target, target, where=enabled)
+        np.copyto(image.target, as_wire_counts(target), where=enabled)
         counter, inputs = self._master.exchange(image.pack())
         self.working_counter, self.answered = counter, counter >= 0
         if self.answered:

@@ -28,7 +28,7 @@ class Drives(Protocol):
     """What the ROS side asks of the component; every method may be called from any thread."""
 
     def clock(self) -> float:
-        """Monotonic time [s], as in `SdoBatch.valid_until`."""
+        """Time [s] of Linux' CLOCK_MONOTONIC, as in `SdoBatch.valid_until`."""
 
     def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
         """Begin a batch; the future never fails."""
@@ -45,13 +45,12 @@ def attach(host: RosHost, drives: Drives) -> None:
         return drives.submit(SdoBatch(_objects(request.objects), write=False))
 
     def write(request: WriteSdoBatch.Request) -> Future[tuple[SdoResult, ...]]:
-        seconds = request.valid_for.sec + request.valid_for.nanosec * 1e-9
         batch = SdoBatch(
             _objects(request.objects),
             write=True,
             mode=request.mode,
             number=request.switch_number,
-            valid_until=drives.clock() + seconds,
+            valid_until=request.valid_until,
         )
         return drives.submit(batch)
 

@@ -16,7 +16,7 @@ class SdoStatus(IntEnum):
     DONE = 0
     REFUSED = 1  # never sent
     ABORTED = 2  # refused by the drive, or its answer contradicts itself
-    TIMED_OUT = 3
+    TIMED_OUT = 3  # no answer, or interrupted: whether it was written is not known
     DIFFERENT = 4  # written, but reads back as another value
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from math import inf
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from humanoid_devices_erob.mailbox_engine import MailboxEngine
 from humanoid_devices_erob.sdo import SdoBatch, SdoResult, SdoStatus
@@ -15,7 +15,11 @@ from humanoid_devices_erob.slave_batch import BatchRules, Refusal, SlaveBatch
 
 Results: TypeAlias = tuple[SdoResult, ...]
 
-OBJECT_TIMEOUT = 0.1  # [s] without an answer until an object is given up
+# [s] without an answer until an object is given up. In operation an answer that takes longer could
+# confirm no impedance in time; nor may a drive that hangs hold up what softens it for long. Where
+# no loop waits, in PREOP and at the exit: mailboxes are commonly allowed 2 s (ESI files).
+PROMPT: Final = 0.1
+PATIENT: Final = 2.5
 
 
 class SdoBatches:
@@ -27,15 +31,16 @@ class SdoBatches:
         clock: Callable[[], float],
         refusal: Refusal,
         wake: Callable[[], None],
-        timeout: float = OBJECT_TIMEOUT,
+        patience: Callable[[], float] = lambda: PROMPT,
     ) -> None:
         """`refusal(slave, batch)`: why `slave` may not be sent an object of `batch` now, or "".
 
         It is asked in the I/O thread just before each object. For reading, and for reading back
         what was written, the batch it gets has `write` false. The batch's `valid_until` is looked
-        after here. `wake` is called after each submission, by the thread that submits.
+        after here. `wake` is called after each submission, by the thread that submits. `patience`:
+        PROMPT or PATIENT, whichever the present phase allows.
         """
-        self._rules = BatchRules(engine, clock, refusal, timeout)
+        self._rules = BatchRules(engine, clock, refusal, patience)
         self._wake = wake
         self._inbox: deque[tuple[SdoBatch, Future[Results]]] = deque()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,8 @@ from humanoid_controller_manager.block_parameters import (
     positive,
 )
 from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.mode_gains import MODE_GAINS
+from humanoid_devices_erob.gains import NARROWEST, damping_per_count
 
 REQUIRED: Final = ("master_id", "interface", "vendor_id", "product_code", "calibration_file")
 # Bring-up rate: the documents' 1 kHz. Fallback damping: DAMPING's 6 Nm s/rad (actuator documents).
@@ -28,6 +31,8 @@ OPTIONAL: Final = {
     "bringup_frequency": "1000",
     "fallback_damping": "6.0",
     "watchdog_time": "",
+    **dict.fromkeys(MODE_GAINS, ""),  # read by the controller manager
+    "activation_timeout": "5",
 }
 JOINT_REQUIRED: Final = ("ring_position", "model", "kt", "gear")
 # rated_torque [Nm]: unit of 0x6077. serial_number: tells apart drives that are otherwise equal.
@@ -36,10 +41,18 @@ LONGEST_INTERFACE_NAME: Final = 15  # characters, IFNAMSIZ of Linux less its ter
 USUAL_WATCHDOG: Final = 0.1  # [s], the reset value of the EtherCAT slave controller
 LONGEST_WATCHDOG: Final = 1.0  # [s] a robot may go on with nobody in charge
 SHORTEST_WATCHDOG: Final = 2.5  # periods of the loop: one frame may be lost, another be late
+# An eRob takes SYNC0 periods that are multiples of this [ns] only (ZeroErr's manual, 4.5.2, as a
+# public host project quotes it).
+SYNC0_STEP: Final = 500_000
+LONGEST_ACTIVATION: Final = 120.0  # [s] for a step: the documents know tens of seconds for all
 # Of the loop [Hz]. Slower, and a drive would go on for long with nobody in charge; SYNC0 is
 # documented up to 1 kHz.
 SLOWEST: Final = 20.0
 FASTEST: Final = 1000.0
+SYNC0_ROUNDING: Final = (
+    1e-5  # relative, of a rate written with six digits; the DC lock evens it out
+)
+LARGEST_GAIN: Final = (1 << 8 * NARROWEST - 1) - 1  # of a register, with a sign
 ROUNDING: Final = 1e-9  # relative; frequencies are decimal numbers in binary, nothing else
 
 
@@ -64,12 +77,15 @@ class Settings:
     control_frequency: float  # [Hz] of SYNC0, the same as the loop's update rate
     bringup_frequency: float  # [Hz] of the exchange until the loop takes over
     fallback_damping: float  # [Nm s/rad]
+    activation_timeout: float  # [s] for each step of the bring-up, of all drives together
     watchdog_time: float  # [s] without process data, after which a drive ends operation
     joints: tuple[str, ...]
     ring_position: IndexArray  # a permutation of 0 .. n-1
     torque_constant: FloatArray  # [Nm/mA] at the motor
     gear: FloatArray  # motor turns per output turn
     rated_torque: FloatArray  # [Nm] at the output; 0x6077 counts thousandths of it
+    lower: FloatArray  # [rad] of the joint's range
+    upper: FloatArray  # [rad]
     velocity_limit: FloatArray  # [rad/s]
     effort_limit: FloatArray  # [Nm]
     serial_numbers: tuple[int | None, ...]  # None: not checked
@@ -83,7 +99,7 @@ class Settings:
     @property
     def sync0_nanoseconds(self) -> int:
         """Cycle time of SYNC0."""
-        return round(1e9 / self.control_frequency)
+        return SYNC0_STEP * round(1e9 / self.control_frequency / SYNC0_STEP)
 
     @property
     def joint_at(self) -> tuple[str, ...]:
@@ -108,19 +124,24 @@ def parse_settings(info: HardwareInfo) -> Settings:
             for (place, joint), effort in zip(joints, limits.effort, strict=True)
         ]
     )
+    torque_constant = np.array([positive(joint, "kt", place) for place, joint in joints])
+    gear = np.array([positive(joint, "gear", place) for place, joint in joints])
     return Settings(
         name=info.name,
         interface=_interface(block["interface"], where),
         identity=Identity(_word(block, "vendor_id", where), _word(block, "product_code", where)),
         control_frequency=_control_frequency(block["control_frequency"], info.update_rate, where),
         bringup_frequency=_bringup_frequency(block, info.update_rate, where),
-        fallback_damping=positive(block, "fallback_damping", where),
+        fallback_damping=_fallback_damping(block, damping_per_count(torque_constant, gear), where),
+        activation_timeout=_activation_timeout(block, where),
         watchdog_time=_watchdog_time(block, info.update_rate, where),
         joints=names,
         ring_position=positions,
-        torque_constant=np.array([positive(joint, "kt", place) for place, joint in joints]),
-        gear=np.array([positive(joint, "gear", place) for place, joint in joints]),
+        torque_constant=torque_constant,
+        gear=gear,
         rated_torque=rated,
+        lower=limits.lower,
+        upper=limits.upper,
         velocity_limit=limits.velocity,
         effort_limit=limits.effort,
         serial_numbers=_serial_numbers(joints, where),
@@ -166,6 +187,14 @@ def _control_frequency(text: str, update_rate: float, where: str) -> float:
             "drives' watchdog must soon end operation without frames, and their SYNC0 is "
             "documented up to 1 kHz"
         )
+    steps = 1e9 / update_rate / SYNC0_STEP
+    if abs(steps - round(steps)) > SYNC0_ROUNDING * steps:
+        allowed = [1e9 / SYNC0_STEP / n for n in (floor(steps), ceil(steps))]
+        raise ConfigError(
+            f"{where}: update_rate is {update_rate:g} Hz, a SYNC0 period of "
+            f"{1e3 / update_rate:.6g} ms, but eRob drives take multiples of 0.5 ms only: choose "
+            f"{' or '.join(f'{it:.6g}' for it in allowed if it <= FASTEST)} Hz"
+        )
     found = number(text, f"{where}: control_frequency") if text else update_rate
     if abs(found - update_rate) > ROUNDING * update_rate:
         raise ConfigError(
@@ -182,6 +211,27 @@ def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str)
     if found > FASTEST:
         raise ConfigError(f"{where}: bringup_frequency is {found:g}, expected at most {FASTEST:g}")
     return max(found, update_rate)
+
+
+def _fallback_damping(block: Mapping[str, str], per_count: FloatArray, where: str) -> float:
+    """What every drive's register holds, the shortest too: the loop has no time for a refusal."""
+    found = positive(block, "fallback_damping", where)
+    largest = float(per_count.min() * LARGEST_GAIN)
+    if found > largest:
+        raise ConfigError(
+            f"{where}: fallback_damping is {found:g} Nm s/rad, expected at most {largest:.4g}: "
+            f"registers of {NARROWEST} bytes hold no more"
+        )
+    return found
+
+
+def _activation_timeout(block: Mapping[str, str], where: str) -> float:
+    found = positive(block, "activation_timeout", where)
+    if not 1.0 <= found <= LONGEST_ACTIVATION:
+        raise ConfigError(
+            f"{where}: activation_timeout is {found:g} s, expected 1 to {LONGEST_ACTIVATION:g} s"
+        )
+    return found
 
 
 def _watchdog_time(block: Mapping[str, str], update_rate: float, where: str) -> float:

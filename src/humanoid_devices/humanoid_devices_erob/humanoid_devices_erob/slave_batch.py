@@ -21,7 +21,7 @@ class BatchRules:
     engine: MailboxEngine
     clock: Callable[[], float]  # monotonic [s]
     refusal: Refusal
-    timeout: float  # [s] of each object
+    patience: Callable[[], float]  # [s] with the next object
 
 
 class SlaveBatch:
@@ -61,7 +61,7 @@ class SlaveBatch:
             index=aim.index,
             subindex=aim.subindex,
             data=data,
-            timeout=self._rules.timeout,
+            timeout=self._rules.patience(),
             refusal=partial(self._refusal, batch),
             done=done,
         )
@@ -139,7 +139,9 @@ class SlaveBatch:
         found = self._read_back[key]
         if found.status is not SdoStatus.DONE:
             message = f"written, but not read back: {found.message}"
-            return SdoResult(target, found.status, found.abort_code, message)
+            refused = found.status is SdoStatus.REFUSED  # the reading: the write was sent
+            status = SdoStatus.TIMED_OUT if refused else found.status
+            return SdoResult(target, status, found.abort_code, message)
         wanted = self._written[key].data  # of what is written twice, the second value counts
         result = replace(target, data=found.data)
         if found.data == wanted:

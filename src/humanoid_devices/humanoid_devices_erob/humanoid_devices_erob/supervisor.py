@@ -94,16 +94,16 @@ class Supervisor:
 
     def describe(self, slave: int, ring: Ring) -> str:
         """What a drive says: statusword, error and history."""
-        text = describe_statusword(int(ring.image.statusword[slave]))
         codes = self.errors_of(slave)
+        named = ERROR_CODES.get(codes[0]) if codes else None
+        text = describe_statusword(int(ring.image.statusword[slave]), error_known=named is not None)
         if not codes:
             return text
-        named = ERROR_CODES.get(codes[0])
         meaning = f" {named.text}" if named else ""
         history = ", ".join(f"0x{code:04X}" for code in codes[1:])
-        return f"{text}, error 0x{codes[0]:04X}{meaning}" + (
-            f" (history: {history})" if history else ""
-        )
+        text = f"{text}, error 0x{codes[0]:04X}{meaning}"
+        text += f" (history: {history})" if history else ""
+        return text if named is None or named.reset_clears else f"{text}; {named.fix}"
 
 
 def _silence(answered: bool) -> str:

@@ -14,6 +14,8 @@ from humanoid_devices_erob.gains import (
     JointRegisters,
     Registers,
     damping_per_count,
+    decode_register,
+    encode_register,
     gains_to_registers,
     registers_to_gains,
     write_order,
@@ -148,13 +150,14 @@ def test_what_is_no_gain_is_refused_by_name(arguments: dict[str, float], name: s
 # Orders of writing.
 
 GAIN = st.integers(0, 2**31 - 1) | st.integers(0, 20)
-OLD = st.builds(JointRegisters, GAIN, GAIN, st.integers(-5, 5))
+OLD = st.builds(JointRegisters, GAIN, GAIN, st.integers(-5, 5), st.sampled_from([0, 0x4000]))
 NEW = st.builds(JointRegisters, GAIN, GAIN, st.integers(0, 5))
 
 FIELDS = {
     (0x2381, 1): "velocity_gain",
     (0x2381, 2): "velocity_integral",
     (0x2382, 1): "position_gain",
+    (0x2382, 3): "feed_forward",
 }
 
 
@@ -184,7 +187,7 @@ def test_only_what_changes_is_written(old: JointRegisters, new: JointRegisters) 
     changed = {name for name in FIELDS.values() if getattr(old, name) != getattr(new, name)}
     assert len(names) == len(changed)
     assert set(names) == changed
-    assert len(write_order(old, new, only_changed=False)) == 3
+    assert len(write_order(old, new, only_changed=False)) == 4
 
 
 @given(st.integers(-(2**31), 2**31 - 1), st.integers(-(2**31), 2**31 - 1), NEW)
@@ -198,9 +201,33 @@ def test_unknown_or_senseless_gains_are_left_through_zero_stiffness(
         assert held == {name: getattr(new, name) for name in FIELDS.values()}
 
 
-def test_a_write_carries_an_int32() -> None:
-    (write,) = write_order(JointRegisters(0, 19), JointRegisters(515, 19))
-    assert (write.index, write.subindex, write.data.hex(" ")) == (0x2382, 1, "03 02 00 00")
+@given(OLD, NEW, st.booleans())
+def test_feed_forward_is_switched_off_last(
+    old: JointRegisters, new: JointRegisters, only_changed: bool
+) -> None:
+    keys = [write.key for write in write_order(old, new, only_changed=only_changed)]
+    assert (0x2382, 3) not in keys[:-1]
+    assert ((0x2382, 3) in keys) == (not only_changed or old.feed_forward != 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "length", "data"),
+    [(515, 4, "03 02 00 00"), (515, 2, "03 02"), (32767, 2, "ff 7f"), (1, 2, "01 00")],
+)
+def test_register_is_as_long_as_the_drive_has_it(value: int, length: int, data: str) -> None:
+    assert encode_register(value, length).hex(" ") == data
+    assert decode_register(bytes.fromhex(data)) == value
+
+
+@pytest.mark.parametrize(("value", "length"), [(32768, 2), (2**31, 4)])
+def test_value_that_might_be_read_as_negative_is_refused(value: int, length: int) -> None:
+    with pytest.raises(ConfigError, match=f"{value} does not fit the drive's {length} bytes"):
+        encode_register(value, length)
+
+
+def test_two_bytes_have_no_sign_and_four_have_one() -> None:
+    assert decode_register(b"\xff\xff") == 65535
+    assert decode_register(b"\xff\xff\xff\xff") == -1
 
 
 def test_negative_gains_are_refused() -> None:

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from builtin_interfaces.msg import Duration
 from humanoid_control_msgs.msg import ImpedanceState
 from humanoid_control_msgs.msg import SdoObject as SdoObjectMessage
 from humanoid_control_msgs.msg import SdoResult as SdoResultMessage
@@ -88,7 +87,7 @@ def test_a_write_is_handed_over_whole_and_answered_when_it_is_done(
     request = WriteSdoBatch.Request(
         mode=2,
         switch_number=77,
-        valid_for=Duration(sec=1, nanosec=500_000_000),
+        valid_until=NOW + 1.5,
         objects=[gain(0, b"\x13\0\0\0"), gain(9, b"\x14\0\0\0")],
     )
     answer = client.call_async(request)

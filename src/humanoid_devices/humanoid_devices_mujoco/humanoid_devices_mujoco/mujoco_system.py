@@ -12,9 +12,15 @@ import numpy as np
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo, uniform_capabilities
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.hardware import (
+    CapabilityArray,
+    HardwareComponent,
+    HardwareInfo,
+)
+from humanoid_controller_manager.simulated_servos import SimulatedServos
 from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY, build_model
 from humanoid_devices_mujoco.settings import parse_settings
 
@@ -30,7 +36,7 @@ BAD_VALUES = {
 }
 
 
-class MujocoSystem:
+class MujocoSystem(HardwareComponent):
     """The joints of one <ros2_control> block, simulated; `write` advances time by one period.
 
     `model` and `data` are MuJoCo's own, from `on_configure` on. They belong to the loop's thread:
@@ -43,7 +49,6 @@ class MujocoSystem:
 
     model: mujoco.MjModel
     data: mujoco.MjData
-    teleports: int  # see Teleports: how often the joints were placed anew
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError before anything is simulated."""
@@ -54,10 +59,11 @@ class MujocoSystem:
         self._timestep = settings.timestep
         self._steps_per_period = settings.steps_per_period
         self._steps = 0
-        self.teleports = 0
+        self._teleports = 0
         self._name = info.name
         self._effort_limit = info.limits.effort
-        self._capabilities = uniform_capabilities(len(info.joints), Capability.PER_TICK)
+        self._servos = SimulatedServos(info)
+        self._measured = np.zeros(len(info.joints))  # [rad], by the latest `read`
         self._orders: deque[Callable[[], None]] = deque()
         self._map_arrays(info, settings.initial_position)
         self._reset()
@@ -73,6 +79,7 @@ class MujocoSystem:
         """See HardwareComponent. Effort is what was applied in the last physics step."""
         while self._orders:
             self._orders.popleft()()
+        self._servos.read()
         self._measure(state)
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
@@ -80,7 +87,7 @@ class MujocoSystem:
         self._steps += self._steps_per_period
         if self._report.level is not SafetyLevel.OK:
             return
-        self._set_command(command)
+        self._set_command(self._servos.acting(command, self._measured))
         self._last_qpos[:] = self._qpos
         mujoco.mj_step(self.model, self.data, self._steps_per_period)
         if np.count_nonzero(self._warnings.number):
@@ -91,8 +98,20 @@ class MujocoSystem:
         self._limp()
 
     def capabilities(self) -> CapabilityArray:
-        """See HardwareComponent: all five interfaces act per tick."""
-        return self._capabilities
+        """See HardwareComponent."""
+        return self._servos.capabilities
+
+    def mode_changed(self, mode: Mode, switch_number: int) -> None:
+        """See HardwareComponent."""
+        self._servos.mode_changed(mode)
+
+    def impedance_confirmed(self) -> bool:
+        """See HardwareComponent."""
+        return self._servos.confirmed
+
+    def realized_stiffness(self) -> FloatArray | None:
+        """See HardwareComponent."""
+        return self._servos.realized_stiffness
 
     def effort_limit(self, position: FloatArray) -> FloatArray:
         """See HardwareComponent: the URDF's limits."""
@@ -104,16 +123,21 @@ class MujocoSystem:
 
     @property
     def time(self) -> float:
-        """See ProvidesTime: steps taken since `on_configure`, whatever was reset meanwhile."""
+        """See HardwareComponent: steps taken since `on_configure`, whatever was reset meanwhile."""
         return self._steps * self._timestep
 
     @property
     def real_time_factor(self) -> float:
-        """See ProvidesTime."""
+        """See HardwareComponent."""
         return self._real_time_factor
 
+    @property
+    def teleports(self) -> int:
+        """See HardwareComponent: how often the joints were placed anew."""
+        return self._teleports
+
     def reset_faults(self) -> None:
-        """See ResetsFaults: a simulation that diverged starts again."""
+        """See HardwareComponent: a simulation that diverged starts again."""
         if self._report.level is not SafetyLevel.OK:
             self.request_reset()
 
@@ -163,6 +187,7 @@ class MujocoSystem:
     def _measure(self, state: JointState) -> None:
         # The indices are MuJoCo's own; without mode="clip" numpy would copy `out` to be safe.
         self._qpos.take(self._positions, out=state.position, mode="clip")
+        self._measured[:] = state.position
         self._qvel.take(self._velocities, out=state.velocity, mode="clip")
         state.effort[:] = self._actuator_force
 
@@ -198,7 +223,7 @@ class MujocoSystem:
     def _place(self, qpos: FloatArray) -> None:
         """All joints at `qpos`, at rest, limp and without wrenches; MuJoCo's warnings cleared."""
         mujoco.mj_resetData(self.model, self.data)
-        self.teleports += 1
+        self._teleports += 1
         self._limp()
         self._qpos[:] = qpos
         self.data.time = self.time

@@ -10,9 +10,11 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_controller_manager.block_parameters import complete, not_negative, positive
 from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_controller_manager.mode_gains import MODE_GAINS
 
 BLOCK_PARAMETERS = ("timestep", "real_time_factor")
 JOINT_PARAMETERS = ("rotor_inertia",)
+MODE_PARAMETERS = dict.fromkeys(MODE_GAINS, "")  # see SimulatedServos
 # How far a control period may be from a whole number of time steps, relative: both are decimal
 # numbers in binary (1/200 and 0.001), nothing else.
 ROUNDING = 1e-9
@@ -36,7 +38,7 @@ def parse_settings(info: HardwareInfo) -> Settings:
     control period that is no multiple of the time step, an initial position outside the limits.
     """
     where = f"<ros2_control name='{info.name}'>"
-    parameters = complete(info.parameters, BLOCK_PARAMETERS, {}, where)
+    parameters = complete(info.parameters, BLOCK_PARAMETERS, MODE_PARAMETERS, where)
     timestep = positive(parameters, "timestep", where)
     return Settings(
         timestep=timestep,
@@ -63,7 +65,7 @@ def _rotor_inertia(info: HardwareInfo, where: str) -> FloatArray:
     inertias = []
     for joint in info.joints:
         place = f"{where}: joint '{joint.name}'"
-        parameters = complete(joint.parameters, JOINT_PARAMETERS, {}, place)
+        parameters = complete(joint.parameters, JOINT_PARAMETERS, MODE_PARAMETERS, place)
         inertias.append(not_negative(parameters, "rotor_inertia", place))
     return np.array(inertias)
 

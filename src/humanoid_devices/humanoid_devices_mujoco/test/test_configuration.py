@@ -11,7 +11,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.surface import Capability
-from humanoid_controller_manager.hardware import HardwareComponent, ProvidesTime, ResetsFaults
+from humanoid_controller_manager.hardware import HARDWARE_CONTRACT, HardwareComponent
 from humanoid_controller_manager.urdf import parse_robot_description
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 
@@ -52,8 +52,8 @@ def test_all_interfaces_act_per_tick_and_the_optional_contracts_are_met(prime: A
 
     assert system.capabilities().shape == (5, 14)
     assert (system.capabilities() == Capability.PER_TICK).all()
-    assert isinstance(system, ProvidesTime)
-    assert isinstance(system, ResetsFaults)
+    assert "time" in HARDWARE_CONTRACT.taken_on(type(system), "")
+    assert "reset_faults" in HARDWARE_CONTRACT.taken_on(type(system), "")
     assert system.effort_limit(prime.state.position) == pytest.approx(prime.info.limits.effort)
 
 

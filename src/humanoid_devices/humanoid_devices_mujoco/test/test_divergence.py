@@ -113,7 +113,7 @@ def test_in_the_group_a_divergence_is_a_fault_and_the_loop_goes_on(
     state, command = JointState(1), JointCommand(1)
     group.configure()
     group.activate(state)
-    assert group.time_source is simulation.system
+    assert group.simulates_time
     assert group.lacking(dict.fromkeys(COMMAND_INTERFACES, Capability.PER_TICK)) == ""
 
     simulation.system.apply_wrench("arm", ABSURD, ABSURD)

@@ -7,6 +7,7 @@ import pytest
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.remedies import remedies_for
 from humanoid_devices_can.remedies import REMEDIES
+from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_robstride.wire import Fault
 
@@ -17,8 +18,8 @@ IDS = [5, 6]
 def wrists(can_bench, can_info, can_rig):
     """Two motors, enabled: (bench, rig)."""
     bench = can_bench("robstride", "rs-03", IDS)
-    info = can_info(IDS, "rs-03", interface="virtual", channel=bench.address)
-    rig = can_rig(RobstrideSystem(), info)
+    info = can_info(IDS, "rs-03", channel=bench.address)
+    rig = can_rig(RobstrideSystem(bench.timing(Timing()), *bench.way), info, bench.time)
     rig.activate()
     rig.tick()
     return bench, rig

@@ -77,14 +77,11 @@ def test_value_out_of_range_is_saturated_and_counted(make_family, row) -> None:
     assert family.saturated().all()
 
 
-def test_fields_are_rounded_half_to_even(make_family) -> None:
-    family = make_family("rs-04")
-    unit = 5000 / 65535
-    for wanted, found in ((0.5, 0), (1.5, 2), (2.5, 2)):
-        assert encoded(family, (0, 0, 0, wanted * unit * (1 + 1e-15), 0)).stiffness in (
-            found,
-            round(wanted * (1 + 1e-15)),
-        )
+@pytest.mark.parametrize(("wanted", "found"), [(0.5, 0), (1.5, 2), (2.5, 2), (3.5, 4)])
+def test_fields_are_rounded_half_to_even(make_family, wanted, found) -> None:
+    stiffness = wanted / 65535 * 5000
+    assert stiffness / 5000 * 65535 == wanted  # a half, not almost one
+    assert encoded(make_family("rs-04"), (0, 0, 0, stiffness, 0)).stiffness == found
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

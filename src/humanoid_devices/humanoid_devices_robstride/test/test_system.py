@@ -25,16 +25,13 @@ QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3, prepa
 
 @pytest.fixture
 def motors(can_bench, can_info, can_rig):
-    """Two motors on a virtual bus, not yet activated: (bench, rig).
+    """Two motors on a virtual bus, not yet activated, without their time-out: (bench, rig)."""
 
-    Without their time-out, lest a test on a busy machine is about nothing else.
-    """
-
-    def make(port="virtual", model="rs-02", timing=QUICK, joint=None, **info):
-        bench = can_bench("robstride", model, IDS, port)
+    def make(model="rs-02", timing=QUICK, joint=None, **info):
+        bench = can_bench("robstride", model, IDS)
         joint = {"can_timeout": "0", **(joint or {})}
-        block = can_info(IDS, model, interface=port, channel=bench.address, joint=joint, **info)
-        return bench, can_rig(RobstrideSystem(timing), block)
+        block = can_info(IDS, model, channel=bench.address, joint=joint, **info)
+        return bench, can_rig(RobstrideSystem(bench.timing(timing), *bench.way), block, bench.time)
 
     return make
 
@@ -54,9 +51,8 @@ def test_activation_enables_all_motors_without_torque(motors) -> None:
     assert healthy(rig.system.safety())
 
 
-@pytest.mark.parametrize("port", ["virtual", "slcan"])
-def test_five_numbers_give_the_torque_of_the_mit_law_at_the_joint(motors, port) -> None:
-    bench, rig = motors(port)
+def test_five_numbers_give_the_torque_of_the_mit_law_at_the_joint(motors) -> None:
+    bench, rig = motors()
     bench.plant.set_brake(0, engaged=True)
     rig.activate()
     rig.command.position[0], rig.command.velocity[0] = 0.1, 0.2
@@ -136,7 +132,7 @@ def test_time_out_of_somebody_else_is_taken_away_if_none_is_wanted(can_bench, ca
     bench = can_bench("robstride", "rs-02", IDS)
     for given, ticks in ({}, 4000), ({"can_timeout": "0"}, 0):
         block = can_info(IDS, "rs-02", channel=bench.address, joint=given)
-        rig = can_rig(RobstrideSystem(QUICK), block)
+        rig = can_rig(RobstrideSystem(bench.timing(QUICK), *bench.way), block, bench.time)
         rig.activate()
         assert [bench._can.motor(id_).firmware._memory.timeout for id_ in IDS] == [ticks] * 2
         rig.deactivate()

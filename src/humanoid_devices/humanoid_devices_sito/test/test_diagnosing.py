@@ -6,8 +6,9 @@ import pytest
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.remedies import remedies_for
-from humanoid_controller_manager.hardware import Diagnoses
+from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
 from humanoid_devices_can.remedies import REMEDIES
+from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_devices_sito.wire import MessageType, identifier
 
@@ -18,12 +19,11 @@ BUS = "bus: Wrists"
 
 
 @pytest.fixture
-def wrists(request, can_bench, can_info, can_rig):
-    """The four wrists on a bus, behind a serial adapter by default, enabled: (bench, rig)."""
-    port = getattr(request, "param", "slcan")
-    bench = can_bench("sito", "TA40-50", IDS, port)
-    info = can_info(IDS, "TA40-50", interface=port, channel=bench.address)
-    rig = can_rig(SitoSystem(), info)
+def wrists(can_bench, can_info, can_rig):
+    """The four wrists on a bus, enabled: (bench, rig)."""
+    bench = can_bench("sito", "TA40-50", IDS)
+    info = can_info(IDS, "TA40-50", interface=bench.interface, channel=bench.address)
+    rig = can_rig(SitoSystem(bench.timing(Timing()), *bench.way), info, bench.time)
     rig.activate()
     rig.command.damping[:] = 6.0
     rig.tick()
@@ -51,7 +51,7 @@ def until_at_fault(rig, joints: set[str]) -> dict[str, Diagnosis]:
 
 def test_motors_that_are_well_are_ok_and_known_in_detail(wrists) -> None:
     _, rig = wrists
-    assert isinstance(rig.system, Diagnoses)
+    assert "diagnose" in HARDWARE_CONTRACT.taken_on(type(rig.system), "")
     rig.command.stiffness[:] = 20.0
     rig.until(lambda _: told(rig)["joint: j3"].values["stiffness in force [Nm/rad]"] == "20")
     found = told(rig)
@@ -95,6 +95,7 @@ def test_a_silent_motor_is_told_at_its_joint_with_a_fix(wrists, fault) -> None:
 )
 def test_a_bus_that_is_down_is_told_at_all_joints_with_a_fix(wrists, fault, arguments) -> None:
     bench, rig = wrists
+    bench._port.controller.restarts = False  # as without restart-ms
     bench.call(fault, *arguments)
     found = until_at_fault(rig, ALL)
     assert found[BUS].level is ERROR
@@ -118,7 +119,6 @@ def test_frames_of_nobody_are_a_warning_with_a_fix_and_counted(wrists) -> None:
     assert "GAINS to id 22" in found.values["latest invalid frame"]
 
 
-@pytest.mark.parametrize("wrists", ["virtual"], indirect=True)
 def test_destroyed_frames_are_a_warning_with_a_fix_and_the_counters_tell(wrists) -> None:
     bench, rig = wrists
     bench.call("corrupt_next", 20)

@@ -25,6 +25,7 @@ from humanoid_recording.black_box.messages import (
     from_ticks,
     log_line,
 )
+from humanoid_recording.black_box.origin import Origin
 from humanoid_recording.definitions import definition, type_hash
 from humanoid_recording.offers import to_plain
 from humanoid_recording.summary import Topic
@@ -50,7 +51,8 @@ def write_flight(
 
     Raises BagError if the disk takes no more.
     """
-    with BagWriter(folder, name=name) as bag:
+    origin = Origin(flight.facts.domain, flight.facts.backend)
+    with BagWriter(folder, name=name, custom_data=origin.to_custom_data()) as bag:
         for said in _in_order(flight, heard, reasons, fault):
             if said.topic not in bag.summary.topics:
                 bag.add_topic(_topic(said.topic, flight))

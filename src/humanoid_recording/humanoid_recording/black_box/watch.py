@@ -57,7 +57,7 @@ class Watch:
         ended = bool(self.file.words[Word.ENDED])
         lost = gone and not ended
         for alarms in self._alarms:
-            alarms.look()
+            alarms.look(now)
         reasons = self._reasons()
         at_once = ended or lost or last
         if lost:

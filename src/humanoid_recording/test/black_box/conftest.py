@@ -24,6 +24,8 @@ FACTS = FlightFacts(
     pid=os.getpid(),
     process_start=process_start(os.getpid()),
     boot_id=boot_id(),
+    domain=7,
+    backend="twin",
     update_rate=50.0,
     wall_period=0.02,
     seconds=60.0,
@@ -86,8 +88,11 @@ class Flight:
         record = ring[(self.file.words[word] - 1) % len(ring)]
         record["monotonic"], record["wall"] = self.now, self.now + self.offset
 
-    def report(self, level: SafetyLevel, message: str, flags: int = 8) -> None:
-        self.event(EventKind.REPORT, report_text("PrimeSitoCAN", flags, message), level)
+    def report(
+        self, level: SafetyLevel, message: str, flags: int = 8, *, ros: bool = False
+    ) -> None:
+        text = report_text("PrimeSitoCAN", flags, message)
+        self.event(EventKind.REPORT, text, level, ros=ros)
 
     def end(self) -> None:
         self.file.words[Word.ENDED] = 1

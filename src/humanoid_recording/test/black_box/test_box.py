@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
@@ -19,6 +20,7 @@ from humanoid_control_common.flight_file import FlightFile, files_of_domain
 from humanoid_control_common.flight_layout import EventKind
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_recording.black_box.box import Box
+from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store
 
 BUSY = 12.0  # [s]; the box makes one file in ten seconds
@@ -116,6 +118,34 @@ def test_every_tick_is_in_the_file_with_all_that_was_known_of_it(watched: Watche
     assert named["limited position: right_elbow_pitch"] == 100
     assert "limited velocity: right_elbow_pitch" not in named, "it was never reached"
     assert found["/robot_description"][0][1].data == watched.flight.file.facts.robot_description
+
+
+def test_a_file_says_from_which_robot_it_is(watched: Watched) -> None:
+    watched.run(1)
+    bag = watched.box.save()
+    assert read_origin(bag) == Origin(7, "twin")
+    information = yaml.safe_load((bag / "metadata.yaml").read_text())
+    custom = information["rosbag2_bagfile_information"]["custom_data"]
+    assert custom == {"ros_domain_id": "7", "backend": "twin"}, "rosbag2 takes text only"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rosbag2_bagfile_information: {custom_data: null}",
+        "rosbag2_bagfile_information: {custom_data: {ros_domain_id: x, backend: ''}}",
+        "rosbag2_bagfile_information: 3",
+        "",
+        "{",
+        None,
+    ],
+)
+def test_a_file_without_the_mark_is_of_an_unknown_robot(text: str | None, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "metadata.yaml").write_text(text)
+    origin = read_origin(tmp_path)
+    assert origin == Origin(None, "")
+    assert str(origin) == "ROS domain –, backend –"
 
 
 def test_the_library_of_rosbag2s_users_opens_the_folder(watched: Watched) -> None:
@@ -406,3 +436,61 @@ def test_a_file_that_takes_the_room_of_others_is_not_kept(tmp_path: Path) -> Non
     with pytest.raises(RobotError, match="only 15 MB are left"):
         store.add(lambda folder, name: folder.mkdir())
     assert list(store.folder.iterdir()) == []
+
+
+def test_a_disk_that_stays_full_through_thousands_of_faults_takes_no_more_memory(
+    flights: Any, tmp_path: Path
+) -> None:
+    watched = Watched(flights, tmp_path, free=lambda _folder: 0)
+    for number in range(3000):
+        watched.flight.event(EventKind.FALL, f"fall {number}")
+        watched.flight.report(SafetyLevel.FAULT, f"fault {number}", ros=True)
+        if number % 100 == 99:
+            watched.run(0.1)
+    ((falls, reports),) = [watch._alarms for watch in watched.box._watches.values()]
+    assert len(falls.waiting) == 1024
+    assert falls.waiting[-1].text == "fall 2999"
+    watched.run(10)
+    assert len(reports.waiting) <= 1024
+
+
+def test_clearing_a_fault_makes_no_second_file(watched: Watched) -> None:
+    """On its way back a drive is at fault until it is in operation, and says where it is."""
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
+    watched.run(0.3)
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault, error 0x8500")
+    watched.run(30)
+    (fault,) = watched.store.files()
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: switch on disabled")
+    watched.run(0.2)
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: switched on")
+    watched.run(2.4)
+    watched.flight.report(SafetyLevel.OK, "")
+    watched.run(30)
+    assert watched.store.files() == [fault]
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
+    watched.run(BUSY)
+    assert len(watched.store.files()) == 2, "it is a new one"
+
+
+def test_a_source_at_fault_that_says_something_else_and_stays_so_is_saved(
+    watched: Watched,
+) -> None:
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
+    watched.run(30)
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch and right_elbow_pitch: fault")
+    watched.run(BUSY)
+    latest, _ = watched.store.files()
+    assert lines(latest)[-1].endswith("left_elbow_pitch and right_elbow_pitch: fault")
+
+
+def test_a_black_box_that_comes_later_knows_who_was_at_fault_already(watched: Watched) -> None:
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
+    watched.run(BUSY)
+    watched.box = watched.another_box()
+    watched.run(1)
+    watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: switched on")
+    watched.run(1)
+    watched.flight.report(SafetyLevel.OK, "")
+    watched.run(BUSY)
+    assert len(watched.store.files()) == 1

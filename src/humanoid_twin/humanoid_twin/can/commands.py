@@ -11,6 +11,7 @@ from humanoid_twin.can.errors import CanError
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motor import CanMotor, MotorReport
 from humanoid_twin.can.robot import VirtualCan
+from humanoid_twin.can.slcan import SlcanPort
 from humanoid_twin.can.statistics import CanStatistics
 
 
@@ -130,6 +131,15 @@ class CanCommands:
     def plug_in(self) -> None:
         """It is put back."""
         self.adapter.plug_in()
+
+    def flags(self, told: bool) -> None:
+        """Whether a serial adapter tells its status flags, from the next opening on.
+
+        One that doesn't answers the question (F) with BEL, as simple slcan firmware does.
+        """
+        if not isinstance(self.adapter, SlcanPort):
+            raise CanError("the adapter is no serial one: only these have flags to tell")
+        self.adapter.tell_flags(bool(told))
 
     def stray(self, identifier: int, data: str, extended: bool = True) -> None:
         """A frame of nobody known; `data` in hexadecimal digits."""

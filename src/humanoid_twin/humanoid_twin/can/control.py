@@ -79,6 +79,10 @@ class CanMethods(ControlClient):
         """Put it back."""
         self._ask("can_plug_in")
 
+    def can_flags(self, told: bool) -> None:
+        """Whether a serial adapter tells its status flags, from the next opening on."""
+        self._ask("can_flags", told=told)
+
     def can_stray(self, identifier: int, data: bytes, extended: bool = True) -> None:
         """A frame of nobody known comes over the bus."""
         self._ask("can_stray", identifier=identifier, data=data.hex(), extended=extended)

@@ -25,6 +25,8 @@ class LawicelAdapter:
         self._bus, self._write = bus, write
         self.controller = bus.attach(self._receive, trouble=self._trouble, restarts=False)
         self.controller.set(powered=False)
+        self.tells_flags = True  # knows the command F, from the next opening of the channel on
+        self._knows_flags = True
         self._line = bytearray()
         self._bitrate: int | None = None
         self._stamps = False
@@ -56,7 +58,7 @@ class LawicelAdapter:
         answers = {b"V": _VERSION, b"v": _VERSION, b"N": _SERIAL}
         if line in answers:
             return answers[line]
-        if letter == b"F" and len(line) == 1:
+        if letter == b"F" and len(line) == 1 and self._knows_flags:
             return self._status()
         accepted = {b"S": self._set_up, b"O": self._open, b"L": self._open, b"C": self._close,
                     b"Z": self._set_stamps}.get(letter)  # fmt: skip
@@ -83,7 +85,7 @@ class LawicelAdapter:
     def _open(self, line: bytes) -> bool:
         if self.is_open or len(line) != 1 or self._bitrate is None:
             return False
-        self._flags = 0
+        self._flags, self._knows_flags = 0, self.tells_flags
         self.controller.set(powered=True, bitrate=self._bitrate, listens_only=line == b"L")
         return True
 

@@ -30,6 +30,8 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument("--ids", type=_ids, default=(22, 23, 38, 39), metavar="ID,ID...",
                       help="CAN ids (default: 22,23,38,39)")  # fmt: skip
     line.add_argument("--model", help="of all motors (default: TA40-50 or rs-02)")
+    line.add_argument("--without-flags", action="store_true",
+                      help="the serial adapter tells no status flags")  # fmt: skip
     line.add_argument("--control", type=Path, metavar="SOCKET", help="where to be controlled")
     line.add_argument("--clock", choices=["wall", "stepped"], default="wall",
                       help="stepped: time passes by command only")  # fmt: skip
@@ -60,7 +62,9 @@ def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
         device: CanJoint(index=index, family=options.family, model=model)
         for index, device in enumerate(ids)
     }
-    add_can(process, build_can(plant, joints, process.moment), options.place)
+    commands = add_can(process, build_can(plant, joints, process.moment), options.place)
+    if options.without_flags:
+        commands.flags(False)
     greeting = f"can: {len(ids)} motors at {options.place}"
     process.run(options.control, greeting, realtime=options.realtime)
 

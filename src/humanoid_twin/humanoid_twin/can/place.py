@@ -50,15 +50,17 @@ class CanServer:
             self._port.serve(self._world.now)
 
 
-def add_can(process: Assembly, can: VirtualCan, place: str) -> None:
-    """Make a CAN bus part of a process.
+def add_can(process: Assembly, can: VirtualCan, place: str) -> CanCommands:
+    """Make a CAN bus part of a process; the commands it can be asked by.
 
     `place` is the name of a SocketCAN interface, or the path at which a serial line shall be that
     speaks slcan: a name without a slash that is an interface of this machine is the former. Raises
     AdapterError if it can't be had.
     """
     port = _port(can.bus, place, process.cleanup)
-    process.add(can, CanServer(process.world, port), CanCommands(can, port), PREFIX)
+    commands = CanCommands(can, port)
+    process.add(can, CanServer(process.world, port), commands, PREFIX)
+    return commands
 
 
 def _port(bus: VirtualCanBus, place: str, cleanup: ExitStack) -> SlcanPort | SocketCanPort:

@@ -94,6 +94,10 @@ class SlcanPort:
             raise AdapterError(f"no serial line at '{self._path}': {error.strerror}") from error
         self._epoll.register(self._master, select.EPOLLIN)
 
+    def tell_flags(self, told: bool) -> None:
+        """Whether the adapter knows the command F, from the next opening of its channel on."""
+        self._adapter.tells_flags = told
+
     def close(self) -> None:
         """Remove the line."""
         self.unplug()

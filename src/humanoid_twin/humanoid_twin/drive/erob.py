@@ -9,7 +9,7 @@ from humanoid_twin.drive.faults import DriveError, FaultMemory
 from humanoid_twin.drive.gains import GainStore
 from humanoid_twin.drive.loop import CascadedLoop
 from humanoid_twin.drive.objects import build_dictionary
-from humanoid_twin.drive.parameters import COUNTS_PER_RADIAN, TICK, DriveParameters
+from humanoid_twin.drive.parameters import COUNTS_PER_RADIAN, TICK, DriveParameters, Offer
 from humanoid_twin.drive.shaft import Shaft
 from humanoid_twin.ethercat.firmware import AlState
 
@@ -31,16 +31,19 @@ class ErobDrive:
         self._loop = CascadedLoop(parameters)
         self._demand = CspDemand(parameters.longest_interpolation)
         self.faults = FaultMemory(parameters.history_length)
+        self._battery_is_new = False  # since the error in force
         self.gains = GainStore(
             parameters.factory, stores_behind_closed_gate=parameters.stores_gains_behind_closed_gate
         )
-        self.dictionary = build_dictionary(self, self.gains, self.faults, parameters.history_length)
+        self.dictionary = build_dictionary(self, self.gains, self.faults, parameters)
         self._start_up()
 
     def _start_up(self) -> None:
         self._al_state = AlState.INIT
         self._controlword = 0
-        self._mode = CSP  # the only one there is (assumed to be so from power-up on)
+        self._mode = self._parameters.first_mode
+        self._keeps_mode = False
+        self.interpolation_period, self.interpolation_index = 1, -3  # 1 ms
         self.digital_outputs = 0
         self._braking = 0  # [ticks] left of a quick stop
         self._torque = 0.0  # [Nm]
@@ -69,7 +72,13 @@ class ErobDrive:
     @target.setter
     def target(self, counts: int) -> None:
         self._target = counts
-        self._demand.aim(counts)
+        if self._mode != CSP:
+            return
+        if self._parameters.interpolation is Offer.ABSENT:
+            self._demand.aim(counts)
+        else:
+            seconds = self.interpolation_period * 10.0**self.interpolation_index
+            self._demand.aim(counts, round(seconds / TICK))
 
     @property
     def mode(self) -> int:
@@ -78,7 +87,7 @@ class ErobDrive:
 
     @mode.setter
     def mode(self, mode: int) -> None:
-        if mode == CSP:
+        if mode == CSP and not self._keeps_mode:
             self._mode = mode
 
     @property
@@ -102,6 +111,8 @@ class ErobDrive:
 
     def _fault_is_over(self) -> bool:
         """A communication error lasts until process data flow again (assumed)."""
+        if self.faults.code == DriveError.ENCODER_BATTERY:
+            return self._battery_is_new or self._parameters.reset_clears_battery_error
         return self.faults.code != DriveError.COMMUNICATION or self._al_state is AlState.OP
 
     # What the ring tells (Firmware).
@@ -110,6 +121,9 @@ class ErobDrive:
         """See Firmware. Leaving OP disables the drive; a fault stays until it is reset."""
         self._al_state = state
         if state is not AlState.OP:
+            enabled = self.state is DriveState.OPERATION_ENABLED
+            if enabled and self._parameters.faults_when_leaving_op_enabled:
+                self.communication_fault("OP was left while operation was enabled")
             self._controlword = 0
             if self.state is not DriveState.FAULT:
                 self._enter(DriveState.SWITCH_ON_DISABLED)
@@ -127,12 +141,23 @@ class ErobDrive:
         """See Firmware. Further errors while one is in force are not recorded."""
         if self.state is not DriveState.FAULT:
             self.faults.record(code)
+            self._battery_is_new = False
             self._enter(DriveState.FAULT)
+
+    def change_battery(self) -> None:
+        """See Firmware."""
+        self._battery_is_new = True
+
+    def keep_mode(self, mode: int) -> None:
+        """See Firmware. Until the next power-up."""
+        self._mode, self._keeps_mode = mode, True
 
     def power_cycle(self) -> None:
         """See Firmware. The stored history survives (assumed)."""
         self.faults.reset()
         self.gains.power_cycle()
+        if not self._parameters.keeps_turns:
+            self._shaft.forget_turns()
         self._loop.use(self.gains.active)
         self._start_up()
 
@@ -174,7 +199,7 @@ class ErobDrive:
 
     def _follow(self, demand: float) -> None:
         self._loop.use(self.gains.active)
-        current = self._loop.current(demand, self.position, self.velocity)
+        current = self._loop.current(demand, self._demand.speed, self.position, self.velocity)
         if abs(demand - self.position) > self._position_limit:
             self.raise_error(DriveError.POSITION_ERROR)
         elif abs(self._loop.velocity_error) > self._velocity_limit:

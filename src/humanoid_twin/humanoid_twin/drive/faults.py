@@ -11,6 +11,7 @@ class DriveError(IntEnum):
     POSITION_ERROR = 0x8500
     VELOCITY_ERROR = 0x8400
     CAN_HEARTBEAT = 0x8130
+    ENCODER_BATTERY = 0x730F  # a public host project; no fault reset clears it
 
 
 class FaultMemory:

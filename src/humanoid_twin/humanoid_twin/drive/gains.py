@@ -1,10 +1,11 @@
 """The gain registers and the gate 0x2383 that says whether they act."""
 
+from dataclasses import replace
 from typing import Literal
 
 from humanoid_twin.drive.parameters import LoopGains
 
-RegisterName = Literal["position", "velocity", "integral"]
+RegisterName = Literal["position", "velocity", "integral", "feed_forward"]
 
 
 class GainStore:
@@ -29,9 +30,4 @@ class GainStore:
         """A register written over the bus; without effect on the loops while the gate is 0."""
         if self.gate == 0 and not self._stores:
             return
-        kept = self.registers
-        self.registers = LoopGains(
-            position=value if name == "position" else kept.position,
-            velocity=value if name == "velocity" else kept.velocity,
-            integral=value if name == "integral" else kept.integral,
-        )
+        self.registers = replace(self.registers, **{name: value})

@@ -6,10 +6,12 @@ from humanoid_twin.drive.parameters import (
     VELOCITY_GAIN_UNIT,
     DriveParameters,
     LoopGains,
+    Offer,
 )
 
 # Velocity demanded per position error and LSB of 0x2382:01 [1/s]: 0.01943.
 _POSITION_UNIT = POSITION_GAIN_UNIT / VELOCITY_GAIN_UNIT
+_FEED_FORWARD_UNIT = 1 / 0x4000  # share of the demand's speed for one LSB of 0x2382:03
 
 
 class CascadedLoop:
@@ -19,12 +21,13 @@ class CascadedLoop:
     kp = kd · 0.01943 · position register, both times the transmission's efficiency.
     """
 
-    __slots__ = ("_gain", "_gains", "_integral_rate", "_limit", "_stiffness", "_sum",
-                 "_unit", "velocity_error")  # fmt: skip
+    __slots__ = ("_feed_forward", "_feeds", "_gain", "_gains", "_integral_rate", "_limit",
+                 "_stiffness", "_sum", "_unit", "velocity_error")  # fmt: skip
 
     def __init__(self, parameters: DriveParameters) -> None:
         self._limit = parameters.current_limit
         self._unit = parameters.integral_unit
+        self._feeds = parameters.feed_forward is not Offer.ABSENT
         self._gains: LoopGains | None = None
         self.use(parameters.factory)
         self.reset()
@@ -35,6 +38,7 @@ class CascadedLoop:
             return
         self._gains = gains
         self._stiffness = _POSITION_UNIT * gains.position  # [1/s]
+        self._feed_forward = _FEED_FORWARD_UNIT * gains.feed_forward if self._feeds else 0.0
         self._gain = VELOCITY_GAIN_UNIT * gains.velocity  # [mA per count/s]
         self._integral_rate = self._unit * gains.integral  # [1/s]
 
@@ -48,9 +52,13 @@ class CascadedLoop:
         self._sum = 0.0  # [counts]
         self.velocity_error = 0.0
 
-    def current(self, demand: float, position: int, velocity: int) -> float:
-        """Motor current [mA] of one tick; demand, position [counts], velocity [counts/s]."""
-        return self._velocity_loop(self._stiffness * (demand - position) - velocity)
+    def current(self, demand: float, speed: float, position: int, velocity: int) -> float:
+        """Motor current [mA] of one tick.
+
+        `demand`, `position`: [counts]; `speed` of the demand, `velocity`: [counts/s].
+        """
+        wanted = self._stiffness * (demand - position) + self._feed_forward * speed
+        return self._velocity_loop(wanted - velocity)
 
     def brake(self, velocity: int) -> float:
         """Motor current [mA] of one tick that stops the shaft, wherever the target is."""

@@ -1,12 +1,14 @@
 """The drive's own objects, as SDO and PDO reach them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from humanoid_devices_erob.wire import objects as wire
 from humanoid_devices_erob.wire.abort import AbortCode
 from humanoid_twin.drive.faults import FaultMemory
 from humanoid_twin.drive.gains import GainStore, RegisterName
+from humanoid_twin.drive.parameters import DriveParameters, Offer
 from humanoid_twin.ethercat.dictionary import (
     Access,
     Entry,
@@ -18,6 +20,7 @@ from humanoid_twin.ethercat.dictionary import (
 
 _DIGITAL_INPUTS = 0x60FD  # these two are in the older PDO mapping of the vendor's demos
 _DIGITAL_OUTPUTS = 0x60FE
+_INTERPOLATION = 0x60C2  # CiA 402-2
 
 
 class Cyclic(Protocol):
@@ -27,6 +30,8 @@ class Cyclic(Protocol):
     target: int  # [counts]
     mode: int
     digital_outputs: int
+    interpolation_period: int  # 0x60C2:01
+    interpolation_index: int  # 0x60C2:02: the period's unit is 10 to the power of it [s]
 
     @property
     def statusword(self) -> int:
@@ -46,13 +51,14 @@ class Cyclic(Protocol):
 
 
 def build_dictionary(
-    drive: Cyclic, gains: GainStore, faults: FaultMemory, history: int
+    drive: Cyclic, gains: GainStore, faults: FaultMemory, parameters: DriveParameters
 ) -> ObjectDictionary:
-    """All device objects; `history` is the number of entries of 0x1003."""
+    """All device objects."""
     dictionary = ObjectDictionary()
     _add_cyclic(dictionary, drive)
-    _add_faults(dictionary, faults, history)
-    _add_gains(dictionary, gains)
+    _add_faults(dictionary, faults, parameters.history_length)
+    _add_gains(dictionary, gains, parameters)
+    _add_interpolation(dictionary, drive, parameters.interpolation)
     return dictionary
 
 
@@ -116,7 +122,9 @@ def _add_faults(dictionary: ObjectDictionary, faults: FaultMemory, length: int) 
     )
 
 
-def _add_gains(dictionary: ObjectDictionary, gains: GainStore) -> None:
+def _add_gains(dictionary: ObjectDictionary, gains: GainStore, parameters: DriveParameters) -> None:
+    size = TypeCode.I32 if parameters.gain_bytes == 4 else TypeCode.U16
+
     def register(name: RegisterName, title: str) -> Entry:
         def write(value: Value) -> None:
             if not isinstance(value, int) or value < 0:  # assumed: a negative gain is refused
@@ -125,7 +133,7 @@ def _add_gains(dictionary: ObjectDictionary, gains: GainStore) -> None:
 
         return Entry(
             name=title,
-            type=TypeCode.I32,
+            type=size,
             get=lambda: int(getattr(gains.registers, name)),
             set=write,
             access=Access.RW,
@@ -141,14 +149,40 @@ def _add_gains(dictionary: ObjectDictionary, gains: GainStore) -> None:
         "Velocity loop",
         {1: register("velocity", "Gain"), 2: register("integral", "Integral")},
     )
-    dictionary.add_record(wire.POSITION_LOOP, "Position loop", {1: register("position", "Gain")})
+    feed_forward = register("feed_forward", "Velocity feed-forward")
+    dictionary.add_record(
+        wire.POSITION_LOOP,
+        "Position loop",
+        {1: register("position", "Gain"), **_offered({3: feed_forward}, parameters.feed_forward)},
+    )
     dictionary.add_variable(
         wire.GATE,
         Entry(
             name="Bus regulation of PID",
-            type=TypeCode.I32,
+            type=size,
             get=lambda: gains.gate,
             set=set_gate,
             access=Access.RW,
         ),
     )
+
+
+def _add_interpolation(dictionary: ObjectDictionary, drive: Cyclic, offer: Offer) -> None:
+    period = _output(drive, "interpolation_period", "Interpolation time period", TypeCode.U8)
+    index = _output(drive, "interpolation_index", "Interpolation time index", TypeCode.I8)
+    entries = _offered({1: period, 2: index}, offer)
+    if entries:
+        dictionary.add_record(_INTERPOLATION, "Interpolation time period", entries)
+
+
+def _offered(entries: dict[int, Entry], offer: Offer) -> dict[int, Entry]:
+    """Entries by subindex, as far as the drive lets the bus have them."""
+    match offer:
+        case Offer.ABSENT:
+            return {}
+        case Offer.READ_ONLY:
+            return {sub: replace(it, access=Access.RO) for sub, it in entries.items()}
+        case Offer.KEPT:
+            return {sub: replace(it, set=lambda _value: None) for sub, it in entries.items()}
+        case Offer.WRITABLE:
+            return entries

@@ -5,6 +5,7 @@ A constant that the stack and the twin took from one place would cancel out if i
 
 import math
 from dataclasses import dataclass, field
+from enum import Enum
 
 from humanoid_control_common.errors import ConfigError
 
@@ -22,6 +23,16 @@ class LoopGains:
     position: int  # 0x2382:01
     velocity: int  # 0x2381:01
     integral: int  # 0x2381:02
+    feed_forward: int = 0x4000  # 0x2382:03, of the target's velocity; 0x4000 is 1.0 (public table)
+
+
+class Offer(Enum):
+    """What a drive lets the bus do with an object that the documents don't name."""
+
+    WRITABLE = "writable"
+    READ_ONLY = "read-only"  # writing it is aborted, the factory value acts
+    KEPT = "kept"  # writing it is answered, the factory value stays and acts
+    ABSENT = "absent"  # no such object, and nothing that it would do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +50,19 @@ class DriveParameters:
     factory: LoopGains = field(default_factory=lambda: LoopGains(1000, 270, 20))
     # ^ 390 Nm/rad, 20 Nm s/rad realized: stiff; values assumed, confirm on hardware
     integral_unit: float = 0.1  # [1/s] of one LSB of 0x2381:02; assumed, confirm on hardware
+    # 0x2382:03, which acts at 0x2383 = 1 only, like the gains; assumed, confirm on hardware
+    feed_forward: Offer = Offer.WRITABLE
+    # 0x60C2, factory value 1 ms: a target is reached after that time. Without it, after the time
+    # between the last two targets. Assumed, confirm on hardware.
+    interpolation: Offer = Offer.ABSENT
+    first_mode: int = 8  # 0x6061 until 0x6060 has come with process data; assumed, confirm
+    gain_bytes: int = 4  # of the gains, their gate and 0x2382:03; 4 or 2, assumed, confirm
     stores_gains_behind_closed_gate: bool = True  # at 0x2383 = 0; assumed, confirm on hardware
     position_error_limit: float = 2.5  # [rad] above it 0x8500; assumed, confirm on hardware
     velocity_error_limit: float = 40.0  # [rad/s] of the velocity loop's input; assumed, confirm
+    faults_when_leaving_op_enabled: bool = True  # with 0xA000, latched; assumed, confirm
+    keeps_turns: bool = True  # over a power cycle; no: the battery is weak, 0x6064 is within a turn
+    reset_clears_battery_error: bool = False  # 0x730F; assumed, confirm on hardware
     rated_torque: float = 30.0  # [Nm]; unit of 0x6077 is 0.1 % of it; assumed, confirm on hardware
     brake: bool = False  # True: holds while operation isn't enabled; assumed, confirm on hardware
     quick_stop_time: float = 0.2  # [s] braking before power is cut; assumed, confirm on hardware
@@ -56,6 +77,8 @@ class DriveParameters:
                 raise ConfigError(f"drive parameters: {name} is {value}, expected a number > 0")
         if not 0 < self.efficiency <= 1:
             raise ConfigError(f"drive parameters: efficiency is {self.efficiency}, not in (0, 1]")
+        if self.gain_bytes not in (2, 4):
+            raise ConfigError(f"drive parameters: gain_bytes is {self.gain_bytes}, not 2 or 4")
         if not 1 <= self.history_length <= 254:
             raise ConfigError(f"drive parameters: history_length {self.history_length}, not 1-254")
 

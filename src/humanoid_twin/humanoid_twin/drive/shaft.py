@@ -35,6 +35,11 @@ class Shaft:
         self._scale = mounting.direction * COUNTS_PER_RADIAN
         self._offset = mounting.offset * COUNTS_PER_RADIAN + self._scale * angle
 
+    def forget_turns(self) -> None:
+        """From now on the encoder knows the angle within a turn only (assumed: from 0 up)."""
+        turn = 524288  # [counts] 19 bit at the output
+        self._offset -= self.position() // turn * turn
+
     def turn(self, torque: float) -> None:
         """Torque at the output [Nm], in the drive's direction."""
         self._plant.set_torque(self._joint, self._sign * torque)

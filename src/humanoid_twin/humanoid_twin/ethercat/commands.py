@@ -95,6 +95,14 @@ class RingCommands:
         one.firmware.raise_error(int(code))
         one.process.sample()
 
+    def keep_mode(self, slave: int, mode: int) -> None:
+        """The drive is in a mode and takes no other."""
+        self._slave(slave).firmware.keep_mode(int(mode))
+
+    def change_battery(self, slave: int) -> None:
+        """The drive's encoder gets a new battery."""
+        self._slave(slave).firmware.change_battery()
+
     def emergency(self, slave: int, code: int) -> None:
         """The slave sends an emergency message on its own."""
         self._slave(slave).emergency(int(code))

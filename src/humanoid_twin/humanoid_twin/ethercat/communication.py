@@ -1,8 +1,10 @@
 """The objects that every CoE slave has: who it is, and what its sync managers are for."""
 
+from collections.abc import Callable
+
 from humanoid_devices_erob.wire import objects
 from humanoid_twin.ethercat.dictionary import Entry, ObjectDictionary, TypeCode
-from humanoid_twin.ethercat.parameters import Identity
+from humanoid_twin.ethercat.parameters import Identity, SyncType
 
 _SERVO_DRIVE = 0x00020192  # CiA 402: device profile 402, servo drive
 _VERSION = b"1.0"  # assumed, confirm on hardware
@@ -41,6 +43,17 @@ class Identification:
             return int(getattr(self.identity, attribute))
 
         return Entry(name=attribute, type=TypeCode.U32, get=get)
+
+
+def add_sync_type(dictionary: ObjectDictionary, kind: SyncType, fires: Callable[[], bool]) -> None:
+    """Object 0x1C32; `fires` tells whether SYNC0 does."""
+    if kind is not SyncType.ABSENT:
+        shown = Entry(
+            name="Synchronization type",
+            type=TypeCode.U16,
+            get=lambda: (2 if fires() else 1) if kind is SyncType.DC else 0,
+        )
+        dictionary.add_record(objects.SYNC_PARAMETERS[0], "Output sync parameters", {1: shown})
 
 
 def _constant(name: str, value: int) -> Entry:

@@ -82,6 +82,14 @@ class RingControl(TimedControl):
         """The drive finds the error `code` of 0x603F."""
         self._ask("drive_error", slave=slave, code=code)
 
+    def keep_mode(self, slave: int, mode: int) -> None:
+        """The drive is in a mode of 0x6061 and takes no other, until it is without power."""
+        self._ask("keep_mode", slave=slave, mode=mode)
+
+    def change_battery(self, slave: int) -> None:
+        """The encoder gets a new battery: a fault reset clears the error 0x730F from now on."""
+        self._ask("change_battery", slave=slave)
+
     def emergency(self, slave: int, code: int) -> None:
         """The slave sends an emergency message on its own."""
         self._ask("emergency", slave=slave, code=code)
@@ -121,7 +129,8 @@ class RingControl(TimedControl):
 
         Kinds: "request" (a mailbox message has arrived: service, command, index, subindex), "read"
         and "write" (an object was accessed: index, subindex, value, complete, abort), "state" (AL:
-        state, error, code), "fault" (a communication error: reason).
+        state, error, code), "fault" (a communication error: reason). The latest 10 000 lines are
+        kept: if there were more, the first line is "dropped" (lines).
         """
         return [
             (float(time), int(slave), str(kind), detail)

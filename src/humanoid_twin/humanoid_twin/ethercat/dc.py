@@ -77,7 +77,7 @@ class DistributedClock:
     @property
     def cycle_valid(self) -> bool:
         """Whether the drive can follow the SYNC0 period."""
-        return self._cycle >= self._parameters.shortest_cycle
+        return self._cycle > 0 and self._cycle % self._parameters.cycle_step == 0
 
     def event_done(self) -> None:
         """SYNC0 has fired: the next one is a period later."""

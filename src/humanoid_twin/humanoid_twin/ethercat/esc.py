@@ -107,6 +107,10 @@ class Esc:
                 hook.after_write(address, data)
         return True
 
+    def count_up(self, address: int) -> None:
+        """One more in an error counter, which stays at 255."""
+        self.memory[address] = min(self.memory[address] + 1, 0xFF)
+
     def clear(self) -> None:
         """Everything is zero, as after power is lost."""
         self.memory[:] = bytes(ESC_BYTES)

@@ -49,6 +49,12 @@ class Firmware(Protocol):
     def raise_error(self, code: int) -> None:
         """Fault injection: the drive finds the error `code` of 0x603F now."""
 
+    def keep_mode(self, mode: int) -> None:
+        """Fault injection: the drive is in a mode of 0x6061, and takes no other from 0x6060."""
+
+    def change_battery(self) -> None:
+        """The encoder gets a new battery: a fault reset clears the error of the old one."""
+
     def power_cycle(self) -> None:
         """Power is back: everything volatile is at its factory value (the gate 0x2383 is 0)."""
 

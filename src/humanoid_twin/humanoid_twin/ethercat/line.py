@@ -25,6 +25,8 @@ class Line:
 
     def cut(self, after: int | None) -> None:
         """Cut the cable behind slave `after` (-1: before the first); None mends it."""
+        if after is not None and self._cut != after + 1:
+            self._link_lost(after)
         self._cut = None if after is None else after + 1
         self.update()
 
@@ -37,6 +39,23 @@ class Line:
             yield
         finally:
             self.reachable, self._stations = reachable, None
+
+    def count_damage(self, reached: int) -> None:
+        """The ports behind the first `reached` slaves count a frame that was damaged there.
+
+        It comes by port 0 of every slave, then, from the last one back, by port 1 of the others.
+        The first port finds the damage, those after it see that it is known (ESC data sheet).
+        """
+        there = [(slave, 0) for slave in self.reachable]
+        back = [(slave, 1) for slave in reversed(self.reachable[:-1])]
+        for place, (slave, port) in enumerate((there + back)[reached:]):
+            slave.esc.count_up(reg.DAMAGED_FRAMES + 2 * port if not place else reg.FORWARDED + port)
+
+    def _link_lost(self, behind: int) -> None:
+        """The slaves on both sides of a link that breaks count it."""
+        for place, port in ((behind, 1), (behind + 1, 0)):
+            if 0 <= place < len(self.slaves) and self.slaves[place].powered:
+                self.slaves[place].esc.count_up(reg.LOST_LINKS + port)
 
     def swap(self, first: int, second: int) -> None:
         """Two slaves change places."""

@@ -8,7 +8,7 @@ from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.coe import Accessed
 
 Detail = dict[str, int | str | bool]
-LONGEST_LOG: Final = 200_000  # entries; the oldest are lost then
+LONGEST_LOG: Final = 10_000  # lines, some 6 MB: what a robot in STANDBY does in some minutes
 
 # (ring time [s], ring position, kind, detail)
 LogLine = tuple[float, int, str, Detail]
@@ -17,20 +17,26 @@ _LONGEST_INTEGER: Final = 8  # [bytes]
 
 
 class RingLog:
-    """Lines since they were last taken."""
+    """The latest lines since they were last taken: it doesn't grow where nothing takes them."""
 
     def __init__(self, moment: Moment) -> None:
         self._moment = moment
         self._lines: deque[LogLine] = deque(maxlen=LONGEST_LOG)
+        self._added = 0  # since they were last taken
 
     def add(self, slave: int, kind: str, detail: Detail) -> None:
         """One more line, at the time that is being dealt with."""
         self._lines.append((self._moment.now / 1e9, slave, kind, detail))
+        self._added += 1
 
     def take(self) -> list[LogLine]:
-        """All lines since the last call."""
+        """The lines since the last call. If the oldest were dropped, the first line says so."""
         lines = list(self._lines)
+        dropped = self._added - len(lines)
         self._lines.clear()
+        self._added = 0
+        if dropped:
+            lines.insert(0, (lines[0][0], -1, "dropped", {"lines": dropped}))
         return lines
 
 

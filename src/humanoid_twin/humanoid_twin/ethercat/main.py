@@ -5,11 +5,13 @@ import logging
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
+from humanoid_control_common.errors import RobotError
 from humanoid_twin.assembly import Assembly
+from humanoid_twin.assumptions import HELP, assume
 from humanoid_twin.drive.robot import bench, build_robot, prime_arms
-from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.place import RingPlace, add_ring
 from humanoid_twin.ethercat.ring import VirtualRing
 
@@ -31,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument("--seed", type=int, default=0, help="of random frame losses (default: 0)")
     line.add_argument("--joints", choices=sorted(_JOINTS), default="arms",
                       help="what the drives turn: Prime's arms, or flywheels")  # fmt: skip
+    line.add_argument("--assume", action="append", default=[], metavar="NAME=VALUE", help=HELP)
     line.add_argument("--realtime", action="store_true", help="ask for SCHED_FIFO")
     return line
 
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         line.error(f"--mailbox-delay-ms {options.mailbox_delay_ms}: expected 0 or more")
     try:
         _run(options)
-    except (TwinError, OSError) as error:
+    except (RobotError, OSError) as error:
         _log.error("%s", error)
         return 1
     return 0
@@ -54,9 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     with ExitStack() as cleanup:
-        robot = build_robot(_JOINTS[options.joints](options.slaves))
+        facts = assume(options.assume)
+        joints = _JOINTS[options.joints](options.slaves)
+        robot = build_robot([replace(joint, drive=facts.drive) for joint in joints])
         process = Assembly(robot.plant, stepped=options.clock == "stepped", cleanup=cleanup)
-        ring = VirtualRing(robot.drives, process.moment)
+        ring = VirtualRing(robot.drives, process.moment, facts.slave)
         place = RingPlace(options.interface, options.capture, options.seed)
         commands = add_ring(process, ring, place)
         commands.mailbox_delay(options.mailbox_delay_ms / 1e3)

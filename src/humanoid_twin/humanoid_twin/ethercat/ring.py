@@ -70,6 +70,7 @@ class VirtualRing:
         self._logical.forget()
         with self.line.only(reached):
             self._dispatcher.answer(frame)
+        self.line.count_damage(reached)
         self._logical.forget()
 
     def changed(self) -> None:

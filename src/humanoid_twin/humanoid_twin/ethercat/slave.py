@@ -9,7 +9,7 @@ from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat import registers as reg
 from humanoid_twin.ethercat.al import Al, AlStatusCode, Readiness, requested
 from humanoid_twin.ethercat.coe import Accessed, SdoServer
-from humanoid_twin.ethercat.communication import Identification
+from humanoid_twin.ethercat.communication import Identification, add_sync_type
 from humanoid_twin.ethercat.dc import DistributedClock, SyncSupervision
 from humanoid_twin.ethercat.eeprom import Eeprom
 from humanoid_twin.ethercat.esc import Esc
@@ -47,6 +47,7 @@ class Slave:
         self.clock = DistributedClock(self.esc, parameters.clocks, moment, self._sync_switched)
         self.supervision = SyncSupervision(parameters.clocks)
         self.identification = Identification(firmware.dictionary, parameters.identity)
+        add_sync_type(firmware.dictionary, parameters.sync_type, lambda: self.clock.fires)
         lines = parameters.entries_per_pdo
         self.process = ProcessData(self.esc, moment, firmware.dictionary, lines)
         self.sdo = SdoServer(firmware.dictionary, self._accessed)

@@ -24,9 +24,11 @@ def read_urdf(path: Path) -> str:
         raise ConfigError(f"URDF of the virtual robot '{path}': {error}") from error
 
 
-def build_drives(plant: Plant, mountings: Mountings) -> tuple[ErobDrive, ...]:
+def build_drives(
+    plant: Plant, mountings: Mountings, parameters: DriveParameters | None = None
+) -> tuple[ErobDrive, ...]:
     """The ten eRobs in ring order, powered up."""
-    parameters = DriveParameters()
+    parameters = parameters or DriveParameters()
     return tuple(
         ErobDrive(parameters, Shaft(plant, index, mountings.get(joint, _STRAIGHT)))
         for index, joint in enumerate(RING_JOINTS)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from humanoid_control_common.errors import RobotError
 from humanoid_twin.assembly import Assembly
+from humanoid_twin.assumptions import HELP, assume
 from humanoid_twin.can.motor import CanMotor
 from humanoid_twin.can.place import add_can
 from humanoid_twin.control.commands import JointCommands
@@ -42,6 +43,8 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument("--can", metavar="PATH",
                       help="where the serial line (slcan) of the four wrists' bus shall be, or a"
                       " SocketCAN interface")  # fmt: skip
+    line.add_argument("--can-without-flags", action="store_true",
+                      help="the serial adapter tells no status flags")  # fmt: skip
     line.add_argument(
         "--control", type=Path, metavar="SOCKET", help="socket of the control channel"
     )
@@ -53,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
                       help="stepped: time passes by frames and by command only")  # fmt: skip
     line.add_argument("--capture", type=Path, metavar="FILE", help="pcap file of the ring's frames")
     line.add_argument("--seed", type=int, default=0, help="of random losses (default: 0)")
+    line.add_argument("--assume", action="append", default=[], metavar="NAME=VALUE", help=HELP)
     line.add_argument("--ignore-interrupt", action="store_true",
                       help="end by SIGTERM only: Ctrl-C is for its users")  # fmt: skip
     line.add_argument("--realtime", action="store_true", help="ask for SCHED_FIFO")
@@ -127,9 +131,10 @@ class _Robot:
         options, process = self.options, self.process
         if options.cable:
             process.cleanup.enter_context(veth_pair(options.cable, options.ring))
-        erobs = build_drives(self.plant, self.mountings)
+        facts = assume(options.assume)
+        erobs = build_drives(self.plant, self.mountings, facts.drive)
         self.drives.update(zip(RING_JOINTS, erobs, strict=True))
-        ring = VirtualRing(erobs, process.moment)
+        ring = VirtualRing(erobs, process.moment, facts.slave)
         commands = add_ring(process, ring, RingPlace(options.ring, options.capture, options.seed))
         commands.mailbox_delay(options.mailbox_delay_ms / 1e3)
         return f"{len(ring.slaves)} drives on {options.ring}"
@@ -137,7 +142,9 @@ class _Robot:
     def add_can(self) -> str:
         can = build_wrists(self.plant, self.mountings, self.process.moment)
         self.drives.update(zip(CAN_JOINTS.values(), can.motors, strict=True))
-        add_can(self.process, can, self.options.can)
+        commands = add_can(self.process, can, self.options.can)
+        if self.options.can_without_flags:
+            commands.flags(False)
         return f"{len(can.motors)} motors at {self.options.can}"
 
 

@@ -284,6 +284,7 @@ def test_adapter_is_unplugged_and_plugged_in(host):
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
+        ("flags", {"told": False}, "no serial one"),
         ("freeze", {"id": 99}, "no motor 99"),
         ("delay_enable", {"id": 22, "seconds": -1}, "can't take -1 s"),
         ("overheat", {"id": 22, "celsius": float("nan")}, "no temperature"),

@@ -1,5 +1,6 @@
 """A CAN bus that runs alone, as a process."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -84,6 +85,7 @@ def test_each_command_reaches_the_bus(start):
         control.can_power_off()
         control.can_power_on()
         control.can_motor_fault(38, 1)
+        control.can_flags(False)
         control.can_unplug()
         control.can_plug_in()
         control.can_bus_off()
@@ -92,6 +94,18 @@ def test_each_command_reaches_the_bus(start):
         assert drives[22]["temperature"] == 90.0
         assert control.advance(0.5) == 0.5
         assert control.can_statistics()["time"] == 0.5
+
+
+def test_an_adapter_without_flags_answers_with_a_bell(start, tmp_path):
+    control, _ = start("--without-flags")
+    control.close()
+    line = os.open(tmp_path / "can", os.O_RDWR | os.O_NOCTTY)
+    os.write(line, b"S8\rO\rF\r")
+    answer = b""
+    while len(answer) < 3:
+        answer += os.read(line, 100)
+    os.close(line)
+    assert answer == b"\r\r\a"
 
 
 WRONG_WORDS = {

@@ -191,6 +191,15 @@ def test_open_channel_answers(host, line, answer):
     assert host.ask(line) == answer
 
 
+def test_adapter_without_flags_answers_the_question_with_a_bell(host, port):
+    port.tell_flags(False)
+    host.ask(b"S8\rO\r")
+    assert host.ask(b"F\r") == b"\a"
+    port.tell_flags(True)
+    assert host.ask(b"F\r") == b"\a"  # firmware doesn't change while the channel is open
+    assert host.ask(b"C\rO\rF\r") == b"\r\rF00\r"
+
+
 def test_half_a_line_waits_for_its_other_half(bench, host):
     motor = bench.node()
     host.ask(b"S8\rO\r")

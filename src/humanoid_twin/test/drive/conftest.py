@@ -49,6 +49,7 @@ class Bench:
         self.write(0x2382, 1, position)
         self.write(0x2381, 1, velocity)
         self.write(0x2381, 2, integral)
+        self.write(0x2382, 3, 0)  # velocity feed-forward
         self.write(0x2383, 0, gate)
 
     @property

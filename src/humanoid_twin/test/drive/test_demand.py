@@ -36,3 +36,13 @@ def test_hold_forgets_the_target():
     demand.aim(1000)
     demand.hold(7.0)
     assert [demand.tick() for _ in range(3)] == [7.0] * 3
+
+
+def test_target_is_reached_after_the_time_that_is_set():
+    demand = CspDemand(longest=0.1)
+    for target in (0, 0):
+        demand.aim(target, 5)
+        for _ in range(20):
+            demand.tick()
+    demand.aim(1000, 5)
+    assert [demand.tick() for _ in range(7)] == [200.0, 400.0, 600.0, 800.0, 1000.0, 1000.0, 1000.0]

@@ -164,3 +164,16 @@ def test_power_cycle_while_enabled_drops_the_joint(make_bench):
     bench.robot.step(300)
     assert bench.angle < 0.3
     assert bench.read(0x6041) == 592
+
+
+def test_the_error_of_an_empty_battery_is_reset_only_after_a_new_one(bench):
+    bench.enable()
+    bench.drive.change_battery()
+    bench.drive.raise_error(0x730F)  # the battery that was new is empty, too
+    for word in (0x80, 0x00):
+        bench.latch(word)
+    assert bench.read(0x603F) == 0x730F
+    bench.drive.change_battery()
+    assert bench.read(0x603F) == 0x730F, "until it is reset"
+    bench.latch(0x80)
+    assert (bench.read(0x6041), bench.read(0x603F)) == (592, 0)

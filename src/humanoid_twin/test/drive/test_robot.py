@@ -129,7 +129,7 @@ def test_drive_is_stepped_at_its_own_rate_only(bench):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"efficiency": 1.2}, {"gear": 0.0}, {"history_length": 0}], ids=str
+    "wrong", [{"efficiency": 1.2}, {"gear": 0.0}, {"history_length": 0}, {"gain_bytes": 3}], ids=str
 )
 def test_impossible_drive_is_refused(wrong):
     with pytest.raises(ConfigError, match="drive parameters"):

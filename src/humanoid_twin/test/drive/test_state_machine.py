@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from humanoid_twin.drive.parameters import DriveParameters
+from humanoid_twin.drive.parameters import DriveParameters, Offer
 from humanoid_twin.drive.plant import Inertia
 from humanoid_twin.ethercat.firmware import AlState
 
@@ -133,11 +133,25 @@ def test_operation_is_not_enabled_without_process_data(bench):
 
 def test_leaving_op_takes_the_torque_away(bench):
     bench.enable()
+    bench.registers(position=500, velocity=20)
     bench.latch(0x0F, 5000)
     bench.robot.step(20)
     assert bench.read(0x6077, signed=True) > 0
     bench.drive.al_state_changed(AlState.SAFEOP)
-    assert (bench.read(0x6041), bench.read(0x6077), bench.read(0x603F)) == (DISABLED, 0, 0)
+    assert bench.read(0x6077) == 0
+    assert (bench.read(0x6041), bench.read(0x603F)) == (4616, 0xA000)
+    bench.drive.al_state_changed(AlState.INIT)
+    assert bench.read(0x603F) == 0xA000  # until it is reset in OP
+
+
+@pytest.mark.parametrize("faults", [True, False])
+def test_leaving_op_disabled_is_no_error(make_bench, faults):
+    bench = make_bench(drive=DriveParameters(faults_when_leaving_op_enabled=faults))
+    bench.enable()
+    if faults:
+        bench.latch(0x06)
+    bench.drive.al_state_changed(AlState.SAFEOP)
+    assert (bench.read(0x6041), bench.read(0x603F)) == (DISABLED, 0)
 
 
 def test_quick_stop_brakes_and_then_cuts_the_power(make_bench):
@@ -155,3 +169,35 @@ def test_quick_stop_brakes_and_then_cuts_the_power(make_bench):
 def test_unknown_mode_is_not_shown(bench):
     bench.write(0x6060, 0, 1, size=1)
     assert bench.read(0x6061) == 8
+
+
+def test_mode_that_is_kept_is_shown_until_power_comes_back(bench):
+    bench.drive.keep_mode(3)
+    bench.write(0x6060, 0, 8, size=1)
+    assert bench.read(0x6061) == 3
+    bench.drive.power_cycle()
+    assert bench.read(0x6061) == 8
+
+
+def test_first_mode_is_shown_until_another_is_written(make_bench):
+    bench = make_bench(drive=DriveParameters(first_mode=0))
+    assert bench.read(0x6061) == 0
+    bench.write(0x6060, 0, 8, size=1)
+    assert bench.read(0x6061) == 8
+
+
+def test_interpolation_period_sets_how_soon_a_target_is_reached(make_bench):
+    drive = DriveParameters(interpolation=Offer.WRITABLE)
+    bench = make_bench(drive=drive)
+    assert (bench.read(0x60C2, 1), bench.read(0x60C2, 2, signed=True)) == (1, -3)
+    bench.write(0x60C2, 1, 20, size=1)
+    bench.enable()
+    bench.registers(position=0, velocity=0)
+    for _ in range(2):
+        bench.robot.step(20)
+        bench.latch(0x0F, 0)
+    bench.latch(0x0F, 2000)
+    bench.robot.step(10)
+    assert bench.drive._demand.value == pytest.approx(1000.0)
+    bench.robot.step(10)
+    assert bench.drive._demand.value == pytest.approx(2000.0)

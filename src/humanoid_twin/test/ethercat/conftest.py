@@ -77,6 +77,9 @@ class StubDrive:
     def step(self, _seconds: float) -> None:
         self.steps += 1
 
+    def change_battery(self) -> None:
+        pass
+
     def raise_error(self, code: int) -> None:
         self.values[objects.ERROR_CODE] = code
 

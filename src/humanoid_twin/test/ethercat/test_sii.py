@@ -2,12 +2,11 @@
 
 import struct
 
-from humanoid_twin.ethercat.parameters import Buffer, Identity, SlaveParameters
+from humanoid_twin.ethercat.parameters import Identity, SlaveParameters
 from humanoid_twin.ethercat.sii import build_sii, checksum
 
 PARAMETERS = SlaveParameters(
     identity=Identity(vendor=0x11223344, product=0x55667788, revision=9, serial=10, name="Arm"),
-    outputs=Buffer(start=0x1100, length=8),
 )
 
 

@@ -18,7 +18,12 @@ from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.gains import JointRegisters, Registers, write_order
+from humanoid_devices_erob.gains import (
+    JointRegisters,
+    Registers,
+    encode_register,
+    write_order,
+)
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.timebase import Timebase
@@ -31,6 +36,7 @@ INERTIA: Final = 0.30  # [kg m²] of the first two flywheels of the virtual ring
 STEP: Final = 0.001  # [s] of the drives' loops
 JOINT: Final = {"model": "eRob70_V4_MC2", "kt": "0.132e-3", "gear": "50"}
 GATE: Final = (0x2383, 0)
+FEED_FORWARD: Final = (0x2382, 3)
 
 
 class RingTime:
@@ -111,6 +117,7 @@ class RingRig:
         clock = self._time.clock
         for _ in range(count):
             self.system.read(self._state, clock(), self.period)
+            self.system.joint_states_published(clock(), clock())
             self.system.write(self.sent, clock(), self.period)
             self._due = max(self._due + self.period, clock()) + self.system.tick_correction()
             self.system.idle_until(self._due)
@@ -131,8 +138,9 @@ class RingRig:
             SdoObject(slave, *place, data)
             for slave, wanted in enumerate(registers)
             for place, data in (
-                *(((w.index, w.subindex), w.data) for w in write_order(None, wanted)),
+                *((w.key, encode_register(w.value, 4)) for w in write_order(None, wanted)),
                 (GATE, (1).to_bytes(4, "little")),
+                (FEED_FORWARD, bytes(4)),
             )
         ]
         batch = SdoBatch(tuple(objects), write=True, mode=int(mode), number=self._switch)

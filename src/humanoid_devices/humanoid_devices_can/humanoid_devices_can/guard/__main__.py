@@ -8,6 +8,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -32,20 +33,44 @@ def main() -> int:
     """Guard until a good-bye, or until the motors are disabled. 1 if they could not be."""
     _become_hard_to_end()
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.INFO)
-    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
-        line = pipe.readline()  # and not a byte more
+    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as beginning:
+        line = beginning.readline()  # and not a byte more
     if not line:
         return 0  # ended before it said what to do: nothing was enabled
     job = GuardJob.decode(line)
-    return _guard(job, GuardPage(job.page), sys.stdin.fileno(), SharedCanBus)
-
-
-def _guard(job: GuardJob, page: GuardPage, pipe: int, open_bus: OpenBus) -> int:
+    pipe = Pipe(sys.stdin.fileno())
+    steps = guard(job, GuardPage(job.page), pipe, SharedCanBus, time.monotonic)
     while True:
-        reason = _watch(page, Vigil(job.patience), pipe)
+        try:
+            pipe.wait(next(steps))
+        except StopIteration as end:
+            return int(end.value)
+
+
+class Pipe:
+    """What comes from the control process after the job."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.said: bytes | None = None  # its last words; empty: it ended without any
+
+    def wait(self, seconds: float) -> None:
+        """Wait for so long, or until it says its last words."""
+        if self.said is not None:
+            time.sleep(seconds)
+        elif select.select([self._descriptor], [], [], seconds)[0]:
+            self.said = os.read(self._descriptor, len(GOOD_BYE))
+
+
+def guard(
+    job: GuardJob, page: GuardPage, pipe: Pipe, open_bus: OpenBus, clock: Callable[[], float]
+) -> Generator[float, None, int]:
+    """The guard's work in steps, each with the time [s] until the next: its exit code."""
+    while True:
+        reason = yield from _watch(page, Vigil(job.patience), pipe, clock)
         if not reason:
             return 0
-        problem = _act(job, page, open_bus)
+        problem = yield from _act(job, page, open_bus, clock)
         if not problem:
             logger.critical("%s: disabled %s", reason, job.motors)
             return 0
@@ -55,28 +80,32 @@ def _guard(job: GuardJob, page: GuardPage, pipe: int, open_bus: OpenBus) -> int:
         # It may have the adapter for itself until it ends; or it comes back, and may fail again.
 
 
-def _act(job: GuardJob, page: GuardPage, open_bus: OpenBus) -> str:
+def _act(
+    job: GuardJob, page: GuardPage, open_bus: OpenBus, clock: Callable[[], float]
+) -> Generator[float, None, str]:
     """Disable the motors: what went wrong. The page knows, whatever happens."""
     outcome = Stage.FAILED
-    page.tell(Stage.ACTS, time.monotonic())
+    page.tell(Stage.ACTS, clock())
     try:
-        problem = disable_motors(job, open_bus)
+        problem = yield from disable_motors(job, open_bus, clock)
         if not problem:
             outcome = Stage.DONE
     finally:
-        page.tell(outcome, time.monotonic())
+        page.tell(outcome, clock())
     return problem
 
 
-def _watch(page: GuardPage, vigil: Vigil, pipe: int) -> str:
+def _watch(
+    page: GuardPage, vigil: Vigil, pipe: Pipe, clock: Callable[[], float]
+) -> Generator[float, None, str]:
     """Until there is something to do: why, or empty after a good-bye."""
-    while True:
-        now = time.monotonic()
+    while pipe.said is None:
+        now = clock()
         page.look(now)
         if vigil.stands_still(page.fed, now):
             return STANDS_STILL
-        if select.select([pipe], [], [], LOOK)[0]:
-            return "" if os.read(pipe, len(GOOD_BYE)) else IS_GONE
+        yield LOOK
+    return "" if pipe.said else IS_GONE
 
 
 def _become_hard_to_end() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable, Generator
 from typing import Final
 
 from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, OpenBus
@@ -16,60 +16,70 @@ QUIET: Final = 0.05  # [s] of silence that tell it was obeyed: motors send every
 ROOM: Final = 0.002  # [s] until a full queue is tried again
 
 
-def disable_motors(job: GuardJob, open_bus: OpenBus, longest: float = LONGEST) -> str:
+Clock = Callable[[], float]
+Work = Generator[float, None, str]  # steps, each with the time [s] until the next: a problem
+
+
+def disable_motors(
+    job: GuardJob, open_bus: OpenBus, clock: Clock, longest: float = LONGEST
+) -> Work:
     """Send the job's frames again and again, until no motor speaks any more.
 
     What went wrong, in words; empty if nothing. Never raises a CanBusError.
     """
-    deadline, problem = time.monotonic() + longest, ""
+    deadline, problem = clock() + longest, ""
     while True:
         try:
-            problem = _disable_once(job, open_bus(job.bus), deadline)
+            problem = yield from _disable_once(job, open_bus(job.bus), clock, deadline)
         except CanBusError as error:
             problem = str(error)
-        if not problem or time.monotonic() > deadline:
+        if not problem or clock() > deadline:
             return problem
-        time.sleep(RETRY)
+        yield RETRY
 
 
-def _disable_once(job: GuardJob, bus: Bus, deadline: float) -> str:
+def _disable_once(job: GuardJob, bus: Bus, clock: Clock, deadline: float) -> Work:
     rounds = 0
     try:
         while True:
             for frame in job.frames:
-                if not _send(frame, bus, deadline):
+                if not (yield from _send(frame, bus, clock, deadline)):
                     return "the adapter takes no frames: is the bus powered?"
             rounds += 1
-            quiet = _are_quiet(job.voices, bus)
+            quiet = yield from _are_quiet(job.voices, bus, clock)
             if quiet and rounds >= LEAST_ROUNDS:
                 return ""
-            if time.monotonic() > deadline:
+            if clock() > deadline:
                 return "motors still speak"
     finally:
         bus.close()
 
 
-def _send(frame: CanFrame, bus: Bus, deadline: float) -> bool:
+def _send(frame: CanFrame, bus: Bus, clock: Clock, deadline: float) -> Generator[float, None, bool]:
     """Whether the adapter took it."""
-    while time.monotonic() < deadline:
+    while clock() < deadline:
         try:
             bus.send(frame)
         except QueueFullError:
-            bus.receive(ROOM)  # where the adapter's answers are that make room
+            bus.receive(0.0)  # where the adapter's answers are that make room
+            yield ROOM
         else:
             return True
     return False
 
 
-def _are_quiet(voices: tuple[int, ...], bus: Bus) -> bool:
+def _are_quiet(voices: tuple[int, ...], bus: Bus, clock: Clock) -> Generator[float, None, bool]:
     """Whether the motors are; strangers and error frames may go on."""
-    now = heard = time.monotonic()
-    end = now + 2.0 * QUIET
-    while now < end:
-        received = bus.receive(max(heard + QUIET - now, 0.0))
-        now = time.monotonic()
+    heard = clock()
+    end = heard + 2.0 * QUIET
+    while True:
+        received = bus.receive(0.0)
+        now = clock()
         if isinstance(received, DataFrame) and (not voices or received.identifier in voices):
             heard = now
-        elif received is None or now - heard >= QUIET:
+        elif now - heard >= QUIET:
             return True
-    return False
+        if now >= end:
+            return False
+        if received is None:
+            yield ROOM

@@ -6,6 +6,8 @@ DEVICE_TYPE: Final = 0x1000
 ERROR_REGISTER: Final = 0x1001
 ERROR_HISTORY: Final = 0x1003
 DEVICE_NAME: Final = 0x1008
+STORE: Final = 0x1010  # all parameters, in the drive's permanent memory
+RESTORE: Final = 0x1011
 IDENTITY: Final = 0x1018
 RX_PDO: Final = 0x1600
 TX_PDO: Final = 0x1A00
@@ -13,6 +15,7 @@ SYNC_MANAGER_TYPES: Final = 0x1C00
 RX_ASSIGN: Final = 0x1C12
 TX_ASSIGN: Final = 0x1C13
 SYNC_PARAMETERS: Final = 0x1C32, 0x1C33  # of outputs and of inputs
+ENCODER_OFFSET: Final = 0x2242  # of the position at the output (ZeroErr manual)
 VELOCITY_LOOP: Final = 0x2381
 POSITION_LOOP: Final = 0x2382
 GATE: Final = 0x2383  # "bus regulation of PID": 1 bus-written gains, 0 factory gains
@@ -26,13 +29,19 @@ VELOCITY: Final = 0x606C
 TORQUE: Final = 0x6077
 TARGET_TORQUE: Final = 0x6071
 TARGET_POSITION: Final = 0x607A
+HOME_OFFSET: Final = 0x607C
+SHAFT_REVOLUTIONS: Final = 0x6093  # position factor: counts of a revolution
 POSITION_OFFSET: Final = 0x60B0  # added to the target in cyclic modes, like the next two
 VELOCITY_OFFSET: Final = 0x60B1
 TORQUE_OFFSET: Final = 0x60B2
+INTERPOLATION: Final = 0x60C2  # from target to target: period, and the power of ten of its unit
 TARGET_VELOCITY: Final = 0x60FF
 
-# (index, subindex) of the loop's gains, INT32 each, and of the gate.
+# (index, subindex) of the loop's gains and of the gate: INT32, or 16 bits, by drive.
 VELOCITY_GAIN: Final = (VELOCITY_LOOP, 1)
 VELOCITY_INTEGRAL: Final = (VELOCITY_LOOP, 2)
 POSITION_GAIN: Final = (POSITION_LOOP, 1)
+# Share of the target's velocity in the velocity loop's input, 0x4000 is 1.0 (public table of PID
+# objects). The documents don't name it; a drive may be without.
+FEED_FORWARD: Final = (POSITION_LOOP, 3)
 GATE_SWITCH: Final = (GATE, 0)

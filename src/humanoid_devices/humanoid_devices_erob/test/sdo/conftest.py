@@ -41,6 +41,7 @@ class Drive:
     objects: dict[tuple[int, int], bytes] = field(default_factory=dict)
     aborts: dict[tuple[int, int], int] = field(default_factory=dict)
     silent: bool = False
+    full_until: float = 0.0  # SM0 takes nothing before
     served: list[tuple[float, coe.Request]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -68,6 +69,8 @@ class Drive:
             self.activate = data[0]
             return True
         assert (address, len(data)) == (0x1000, 128)
+        if self.clock() < self.full_until:
+            return False
         header, payload = decode_mailbox(data)
         repeated = header.counter and header.counter == self.last_request
         self.last_request = header.counter

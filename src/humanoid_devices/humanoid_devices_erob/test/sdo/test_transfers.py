@@ -79,6 +79,41 @@ def test_a_slave_that_cannot_be_reached_times_out(make_world) -> None:
     assert result.status is SdoStatus.TIMED_OUT
 
 
+@pytest.mark.parametrize("ends", ["mode", "time"])
+def test_a_write_is_not_sent_again_once_its_permission_has_ended(make_world, ends: str) -> None:
+    """The mailbox is full for 60 ms: what is sent until then may not have arrived, or may have."""
+    world = make_world(1)
+    drive, begun = world.drives[0], world.clock()
+    drive.full_until = begun + 0.060
+    drive.objects[GAIN] = bytes(4)
+    if ends == "mode":
+        late = begun + 0.005
+        world.refused = lambda _, batch: (
+            "another mode" if batch.write and world.clock() > late else ""
+        )
+    first, second = world.write(
+        [gain(data=VALUE), SdoObject(0, *OTHER, VALUE)], valid_until=begun + 0.020
+    )
+    assert first.status is SdoStatus.TIMED_OUT
+    assert "another mode" in first.message or "its permission ended" in first.message
+    assert second.status is SdoStatus.REFUSED
+    assert world.clock() - begun < (0.010 if ends == "mode" else 0.030)
+    world.clock.now = begun + 0.2
+    assert not world.batches.step()
+    assert drive.served == []
+
+
+def test_a_long_write_is_not_continued_once_its_permission_has_ended(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = bytes(4)
+    world.refused = lambda _, batch: "another mode" if batch.write and drive.served else ""
+    (result,) = world.write([gain(data=bytes(600))])
+    assert result.status is SdoStatus.TIMED_OUT
+    assert len(drive.served) == 1
+    assert drive.objects[GAIN] == bytes(4)
+
+
 def test_a_master_that_was_held_up_still_finds_the_answers(make_world) -> None:
     world = make_world(3)
     for drive in world.drives:

@@ -22,6 +22,7 @@ from humanoid_devices_erob.impedance_statement import ImpedanceStatement
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.timebase import Timebase
 from humanoid_devices_erob.wire.objects import (
+    FEED_FORWARD,
     GATE_SWITCH,
     POSITION_GAIN,
     VELOCITY_GAIN,
@@ -139,12 +140,14 @@ class Bench:
         self.time = SteppedTime(ring.control._path)
         self.count = count
         self.state, self.command = JointState(count), JointCommand(count)
+        self.publishing = True  # joint states, in every tick
         self._make_info = make_info
         self.system = self.new_system()
 
     def new_system(self, joints: int | None = None, **options: object) -> ErobSystem:
         """A second stack, after the first has died; or the first with other options."""
-        info = self._make_info(joints or self.count, block={"interface": self.interface}, **options)
+        options.setdefault("block", {"interface": self.interface})
+        info = self._make_info(joints or self.count, **options)
         self.period = 1.0 / info.update_rate
         self.system = ErobSystem(self.time.timebase, realtime=False)
         self.system.on_configure(info)
@@ -158,6 +161,8 @@ class Bench:
         """What the control loop does in each of its periods."""
         for _ in range(count):
             self.system.read(self.state, self.time.clock(), self.period)
+            if self.publishing:
+                self.system.joint_states_published(self.time.clock(), self.time.clock())
             self.system.write(self.command, self.time.clock(), self.period)
             self._due = max(self._due + self.period, self.time.clock())
             self._due += self.system.tick_correction()
@@ -197,6 +202,7 @@ class Bench:
                 (VELOCITY_GAIN, int(one.velocity_gain[slave])),
                 (POSITION_GAIN, int(one.position_gain[slave])),
                 (GATE_SWITCH, 1),
+                (FEED_FORWARD, 0),
             )
         ]
         results = self.write(*objects)

@@ -28,10 +28,24 @@ def refusals(*objects: SdoObject, mode: Mode = Mode.DAMPING, write: bool = True)
 
 
 @pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("index", [0x6040, 0x6060, 0x6071, 0x607A, 0x60B0, 0x60B1, 0x60B2, 0x60FF])
+@pytest.mark.parametrize(
+    "index", [0x6040, 0x6060, 0x6071, 0x607A, 0x60B0, 0x60B1, 0x60B2, 0x60C2, 0x60FF]
+)
 def test_what_moves_a_drive_belongs_to_the_control_loop(mode: Mode, index: int) -> None:
     (message,) = refusals(SdoObject(0, index, 0, b"\0\0\0\0"), mode=mode)
     assert f"0x{index:04X} belongs to the control loop" in message
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("index", [0x607C, 0x6093, 0x2242, 0x1010, 0x1011])
+@pytest.mark.parametrize("subindex", [0, 1, 2])
+def test_reference_and_memory_of_a_drive_in_operation_stay_as_they_are(
+    mode: Mode, index: int, subindex: int
+) -> None:
+    (message,) = refusals(SdoObject(0, index, subindex, b"\0\0\0\0"), mode=mode)
+    assert f"0x{index:04X}" in message
+    assert "on a drive without a robot" in message
+    assert refusals(SdoObject(0, index, subindex), mode=mode, write=False) == []
 
 
 @pytest.mark.parametrize("index", [0x1600, 0x1A00, 0x1C00, 0x1C12, 0x1C13, 0x1C32, 0x1C33])

@@ -6,7 +6,10 @@ import threading
 
 import pytest
 
+from humanoid_control_common.errors import HardwareError
+from humanoid_devices_erob.drive_setup import set_up_drives
 from humanoid_devices_erob.master import EthercatMaster
+from humanoid_devices_erob.preop import wait_for_preop
 from humanoid_devices_erob.ring import Ring
 from humanoid_devices_erob.ring_errors import BringUpError, IdentityError
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
@@ -23,7 +26,10 @@ def test_all_drives_come_into_operation_together_without_a_fault(make_bench) -> 
     assert [drive["al_state"] for drive in drives] == [OP] * 10
     assert [drive["statusword"] for drive in drives] == [HEALTHY] * 10
     assert [drive["sync_errors"] for drive in drives] == [0] * 10
-    assert bench.faults() == []
+    log = bench.control.log()
+    assert [line for line in log if line[2] == "fault"] == []
+    assert not any(detail["error"] for _, _, kind, detail in log if kind == "state")
+    assert bench.of_drives("error") == [0] * 10
     assert bench.system.safety().level == 0
 
 
@@ -37,15 +43,17 @@ def test_slaves_change_their_states_together(make_bench) -> None:
         assert max(times) - min(times) < 0.005
 
 
-def test_no_mail_from_the_start_of_sync0_on(make_bench) -> None:
+def test_no_mail_from_the_start_of_sync0_until_op(make_bench) -> None:
     bench = make_bench()
     bench.activate()
     bench.tick(20)
     log = bench.control.log()
     requests = [time for time, _, kind, _ in log if kind == "request"]
     safeop = [t for t, _, kind, detail in log if kind == "state" and detail["state"] == SAFEOP]
-    assert len(requests) > 100  # the set-up was by mail
-    assert max(requests) < min(safeop) - 0.002
+    in_op = [t for t, _, kind, detail in log if kind == "state" and detail["state"] == OP]
+    set_up = [time for time in requests if time < max(in_op)]
+    assert len(set_up) > 100  # the set-up was by mail
+    assert max(set_up) < min(safeop) - 0.002
 
 
 def test_only_what_differs_is_written(make_bench) -> None:
@@ -169,6 +177,25 @@ def test_mailbox_that_never_answers_is_named_with_its_joint(make_bench) -> None:
     assert "j2" not in str(raised.value)
 
 
+@pytest.mark.parametrize("delay", [1.0, 2.0])
+def test_drives_with_slow_mailboxes_are_set_up(make_bench, delay: float) -> None:
+    """Assumed: no document says how long an eRob's mailbox takes at worst."""
+    bench = make_bench(2)
+    bench.activate()
+    bench.die()
+    bench.control.mailbox_delay(delay)
+    master = EthercatMaster()
+    master.open(bench.interface)
+    try:
+        master.scan()
+        wait_for_preop(master, bench.time.timebase, ["j0", "j1"])
+        ring = Ring(master, master.mailbox_layouts(), bench.time.timebase)
+        set_up_drives(ring, ["j0", "j1"], [None, None], 20_000_000)
+    finally:
+        master.close()
+    assert bench.of_drives("gate") == [0, 0]
+
+
 @pytest.mark.parametrize(
     "stage",
     [
@@ -198,6 +225,45 @@ def test_cable_cut_during_bring_up_is_an_error_and_mended_it_works(make_bench, s
     bench.activate()
     bench.tick(3)
     assert bench.of_drives("statusword") == [HEALTHY] * 3
+
+
+def test_bring_up_that_fails_takes_no_enabled_drive_out_of_op(make_bench) -> None:
+    """Leaving OP while operation is enabled would be an error 0xA000 that stays."""
+    bench = make_bench(3)
+    bench.new_system(block={"interface": bench.interface, "activation_timeout": "1"})
+    enabled = []
+
+    def look(_: float) -> None:
+        drives = bench.control.drives()
+        enabled.append(drives[0]["statusword"] == HEALTHY)
+        if drives[2]["al_state"] == OP:
+            bench.control.drive_error(2, 0x8500)  # again and again: it can't be enabled
+
+    bench.time.on_sleep = look
+    with pytest.raises(BringUpError, match="j2: not in operation"):
+        bench.system.on_activate(bench.state)
+    assert any(enabled)
+    assert bench.faults() == []
+    assert bench.of_drives("error")[:2] == [0, 0]
+
+
+@pytest.mark.parametrize("seconds", [10.1])
+def test_drives_that_take_their_time_are_waited_for_as_long_as_is_allowed(
+    make_bench, seconds: float
+) -> None:
+    """Three changes of state: more than half a minute."""
+    bench = make_bench(1, assume={"transition_seconds": seconds})
+    slow = {"interface": bench.interface, "bringup_frequency": "50"}
+    bench.new_system(block={**slow, "activation_timeout": "3"})
+    with pytest.raises(HardwareError, match="PREOP"):
+        bench.system.on_activate(bench.state)
+    bench.new_system(block={**slow, "activation_timeout": "20"})
+    before = bench.time.clock()
+    bench.activate()
+    assert bench.time.clock() - before > 30.0
+    bench.tick(3)
+    assert bench.of_drives("statusword") == [HEALTHY]
+    assert bench.faults() == []
 
 
 @pytest.mark.parametrize("seed", range(3))

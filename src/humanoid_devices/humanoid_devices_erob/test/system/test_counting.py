@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from humanoid_controller_manager.hardware import CountsOnTheBus
+from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
 
 
 def test_losses_and_what_each_drive_says_are_counted_by_name(make_bench) -> None:
     bench = make_bench(3)
     names = bench.system.counter_names
-    assert isinstance(bench.system, CountsOnTheBus)
+    assert "bus_counts" in HARDWARE_CONTRACT.taken_on(type(bench.system), "")
     assert names == (
         "lost exchanges",
         "working counter",

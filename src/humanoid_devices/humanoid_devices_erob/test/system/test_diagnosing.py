@@ -7,7 +7,7 @@ import pytest
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.remedies import remedies_for
-from humanoid_controller_manager.hardware import Diagnoses
+from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
 from humanoid_devices_erob.remedies import REMEDIES
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject
 
@@ -41,7 +41,7 @@ def bench(make_bench):
 
 
 def test_drives_that_are_well_are_ok_and_known_in_detail(bench) -> None:
-    assert isinstance(bench.system, Diagnoses)
+    assert "diagnose" in HARDWARE_CONTRACT.taken_on(type(bench.system), "")
     found = told(bench)
     assert [*found] == [BUS, IMPEDANCE, *(f"joint: j{i}" for i in range(4))]
     assert {it.level for it in found.values()} == {OK}

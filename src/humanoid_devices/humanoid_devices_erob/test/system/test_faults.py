@@ -254,3 +254,33 @@ def test_drives_that_hear_but_are_not_heard_are_disabled(bench) -> None:
     bench.control.late(0.0, 0.0)
     mended(bench)
     assert bench.of_drives("statusword") == [HEALTHY] * 4
+
+
+def test_error_that_no_reset_clears_is_told_as_such_and_not_reset_for_ever(bench) -> None:
+    bench.control.drive_error(1, 0x730F)
+    tick_until_fault(bench, 2)
+    bench.tick(3)
+    bench.system.reset_faults()
+    bench.tick(200)
+    message = bench.system.safety().message
+    assert "j1: " in message
+    assert "error 0x730F battery of the multi-turn encoder is low" in message
+    assert "a fault reset does not clear it: change the drive's battery" in message
+    assert "power off and on" in message
+    assert "calibration" in message
+    assert not bench.system._operation._recovery.active
+    words = set()
+    bench.time.on_sleep = lambda _: words.add(int(bench.system._ring.image.controlword[1]))
+    bench.tick(20)
+    assert 0x80 not in words
+    assert [bench.of_drives("statusword")[i] for i in (0, 2, 3)] == [HEALTHY] * 3
+
+
+def test_battery_error_of_a_drive_whose_reset_clears_it_is_reset(make_bench) -> None:
+    bench = make_bench(1, assume={"reset_clears_battery_error": True})
+    bench.activate()
+    bench.tick(5)
+    bench.control.drive_error(0, 0x730F)
+    bench.tick(3)
+    mended(bench)
+    assert bench.of_drives("statusword") == [HEALTHY]

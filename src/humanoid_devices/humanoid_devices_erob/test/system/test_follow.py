@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.follow import RETURN_SPEED, TargetRule
+from humanoid_devices_erob.follow import TargetRule
 
 LIMIT = 1000.0  # [counts/s]
 PERIOD = 0.02
-STEP = RETURN_SPEED * LIMIT * PERIOD
+PER_RADIAN = 524288 / (2 * np.pi)
+FREE, BOUND = np.array([True]), np.array([False])
+STEP = 0.25 * LIMIT * PERIOD  # a quarter of the velocity limit
 
 
 def update(rule: TargetRule, command: float, measured: float, follow: bool) -> float:
-    target = rule.update(np.array([command]), np.array([measured]), np.array([follow]), PERIOD)
+    target = rule.update(
+        np.array([command]), np.array([measured]), np.array([follow]), FREE, PERIOD
+    )
     return float(target[0])
 
 
@@ -29,6 +34,51 @@ def test_target_is_the_command_from_the_first_tick_if_it_starts_where_the_joint_
     update(rule, 0.0, 100.0, follow=True)
     assert update(rule, 100.0, 100.0, follow=False) == 100.0
     assert update(rule, 5000.0, 100.0, follow=False) == 5000.0  # from then on it is the command
+
+
+def creep(rule: TargetRule, command: float, measured: float) -> float:
+    """A tick in which the target follows, but isn't free."""
+    follow = np.array([True])
+    target = rule.update(np.array([command]), np.array([measured]), follow, BOUND, PERIOD)
+    return float(target[0])
+
+
+def test_target_that_may_drive_its_joint_creeps_after_it() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 0.0, 0.0, follow=True)
+    for tick in range(1, 4):  # a fiftieth of the velocity limit
+        assert np.isclose(creep(rule, 1e6, -500.0), -0.02 * LIMIT * PERIOD * tick)
+    assert creep(rule, 1e6, -1.3) == -1.3
+
+
+def test_target_that_creeps_stays_a_radian_and_a_half_behind_at_most() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 0.0, 0.0, follow=True)
+    assert np.isclose(creep(rule, 0.0, 3.0 * PER_RADIAN), 1.5 * PER_RADIAN)
+    assert np.isclose(creep(rule, 0.0, -2.0 * PER_RADIAN), -0.5 * PER_RADIAN)
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_target_that_crept_leaves_from_the_measurement_when_it_is_free(follow: bool) -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 0.0, 0.0, follow=True)
+    creep(rule, 0.0, 5000.0)
+    assert update(rule, 0.0, 5000.0, follow) == 5000.0 - (0.0 if follow else STEP)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-6e4, 6e4)), min_size=1, max_size=40),
+    st.floats(0.0, 1.0),
+)
+def test_target_that_is_not_free_never_moves_faster_than_it_creeps(history, period) -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    last = update(rule, 0.0, 0.0, follow=True)
+    for command, measured in history:
+        target = rule.update(
+            np.array([command]), np.array([measured]), np.array([True]), BOUND, period
+        )[0]
+        assert abs(target - last) <= 0.02 * LIMIT * min(period, 0.05) + 1e-6
+        last = target
 
 
 def test_target_returns_to_a_command_far_away_at_limited_speed() -> None:
@@ -66,13 +116,17 @@ def test_target_never_jumps_on_the_tick_it_stops_following(history) -> None:
 
 def test_stalled_loop_does_not_make_one_long_step() -> None:
     rule = TargetRule(np.array([LIMIT]))
-    rule.update(np.zeros(1), np.zeros(1), np.array([True]), PERIOD)
-    target = rule.update(np.array([1e6]), np.zeros(1), np.array([False]), 60.0)
-    assert target[0] <= RETURN_SPEED * LIMIT * 0.05
+    rule.update(np.zeros(1), np.zeros(1), np.array([True]), FREE, PERIOD)
+    target = rule.update(np.array([1e6]), np.zeros(1), np.array([False]), FREE, 60.0)
+    assert target[0] <= 0.25 * LIMIT * 0.05
 
 
 def test_every_joint_follows_for_itself() -> None:
     rule = TargetRule(np.full(2, LIMIT))
-    rule.update(np.zeros(2), np.zeros(2), np.array([True, True]), PERIOD)
-    target = rule.update(np.zeros(2), np.array([50.0, 50.0]), np.array([True, False]), PERIOD)
+    both = np.array([True, True])
+    rule.update(np.zeros(2), np.zeros(2), both, both, PERIOD)
+    one = np.array([True, False])
+    target = rule.update(np.zeros(2), np.array([50.0, 50.0]), one, both, PERIOD)
     assert target.tolist() == [50.0, 0.0]
+    target = rule.update(np.zeros(2), np.array([90.0, 90.0]), both, one, PERIOD)
+    assert target.tolist() == [90.0, 0.02 * LIMIT * PERIOD]

@@ -59,7 +59,7 @@ def test_ring_order_is_not_joint_order(make_info) -> None:
     image.position[:] = 0, QUARTER, 2 * QUARTER
     frame.measure(image, state)
     np.testing.assert_allclose(state.position, [math.pi, 0.0, math.pi / 2])
-    np.testing.assert_allclose(frame.to_counts(state.position), image.position)
+    np.testing.assert_allclose(frame.to_counts(state.position, image), image.position)
     assert frame.to_ring(np.array([True, False, False])).tolist() == [False, False, True]
 
 
@@ -68,7 +68,7 @@ def test_measured_position_as_a_command_is_the_same_count(frame_of_three, counts
     image, state = ProcessImage(3), JointState(3)
     image.position[:] = counts
     frame_of_three.measure(image, state)
-    assert as_wire_counts(frame_of_three.to_counts(state.position)).tolist() == counts
+    assert as_wire_counts(frame_of_three.to_counts(state.position, image)).tolist() == counts
 
 
 @pytest.fixture(scope="module")

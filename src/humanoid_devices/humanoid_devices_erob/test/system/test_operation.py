@@ -7,7 +7,7 @@ import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability
-from humanoid_controller_manager.hardware import ConfirmsImpedance, ResetsFaults
+from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN
 
@@ -16,8 +16,8 @@ PER_RADIAN = 524288 / (2 * np.pi)
 
 def test_component_says_what_it_can(make_info, make_bench) -> None:
     system = make_bench(2).system
-    assert isinstance(system, ConfirmsImpedance)
-    assert isinstance(system, ResetsFaults)
+    assert "impedance_confirmed" in HARDWARE_CONTRACT.taken_on(type(system), "")
+    assert "reset_faults" in HARDWARE_CONTRACT.taken_on(type(system), "")
     levels = dict(zip(COMMAND_INTERFACES, system.capabilities()[:, 0], strict=True))
     assert levels == {
         "position": Capability.PER_TICK,
@@ -69,7 +69,44 @@ def test_torque_is_measured_with_its_sign(make_bench) -> None:
     assert abs(raw).min() > 0.5
 
 
-def test_target_follows_the_measurement_while_nothing_is_confirmed(make_bench) -> None:
+@pytest.mark.parametrize("kind", ["writable", "read-only", "kept", "absent"])
+def test_unarmed_arm_is_held_and_sinks_slowly_whatever_its_feed_forward(make_bench, kind) -> None:
+    """From the brakes' release in the bring-up, before the loop's first tick, to the exit."""
+    bench = make_bench(2, joints="arms", assume={"feed_forward": kind, "brake": True})
+    bench.control.set_joint(0, 1.5)
+    bench.control.set_joint(1, -1.5)
+    fastest = [0.0]
+
+    def look(_: float) -> None:
+        fastest[0] = max(fastest[0], *(abs(v) for v in bench.of_drives("joint_velocity")))
+
+    bench.time.on_sleep = look
+    bench.activate()
+    bench.system.mode_changed(Mode.ZERO_TORQUE, 1)
+    bench.command.position[:] = 1.0
+    bench.tick(50)
+    held = np.abs(bench.of_drives("joint_position"))
+    bench.system.on_deactivate()
+    # 6 Nm against 20 Nm s/rad when the brake lets go; then a fiftieth of the limit of 4 rad/s.
+    assert 0.05 < fastest[0] < 6.0 / 20.0 + 0.08
+    assert (held > 1.5 - 0.05 - 1.0 * 0.08).all()
+
+
+def test_unarmed_joint_resists_a_hand_and_stays_in_operation(make_bench) -> None:
+    bench = make_bench(1)
+    bench.activate()
+    bench.control.external_torque(0, 33.5)  # [Nm]; the drive can give 32.3
+    furthest = 0.0
+    for _ in range(200):
+        bench.tick()
+        furthest = max(furthest, bench.of_drives("joint_position")[0])
+        if furthest > 3.0:
+            break
+    assert furthest > 3.0  # beyond the 2.5 rad at which a target left behind is error 0x8500
+    assert bench.of_drives("error") == [0]
+
+
+def test_target_gives_way_slowly_while_nothing_is_confirmed(make_bench) -> None:
     bench = make_bench(2)
     bench.activate()
     bench.system.mode_changed(Mode.STANDBY, 1)
@@ -77,12 +114,15 @@ def test_target_follows_the_measurement_while_nothing_is_confirmed(make_bench) -
     bench.command.position[:] = 1.0
     for slave in (0, 1):
         bench.control.external_torque(slave, -5.0)
-    bench.tick(100)
-    moved = np.array(bench.of_drives("joint_position"))
-    assert (moved < -0.01).all()  # it gives way, against stiff factory gains
-    behind = moved - np.array(bench.of_drives("target")) / PER_RADIAN
-    speed = np.array(bench.of_drives("joint_velocity"))
-    assert (np.abs(behind) < 3 * 0.02 * np.abs(speed) + 1e-4).all()
+    bench.tick(2)
+    targets = [np.array(bench.of_drives("target")) / PER_RADIAN]
+    for _ in range(100):
+        bench.tick()
+        targets.append(np.array(bench.of_drives("target")) / PER_RADIAN)
+    assert (np.array(bench.of_drives("joint_position")) < -0.01).all()
+    assert (targets[-1] < -0.01).all()  # away from the command
+    # A fiftieth of the velocity limit of 4 rad/s, and a count of rounding.
+    assert np.abs(np.diff(targets, axis=0)).max() < 0.08 * 0.02 + 2e-5
 
 
 def test_target_follows_in_a_mode_without_stiffness_although_gains_are_confirmed(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from math import inf
 
 import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.settings import Identity, parse_settings
 
 
@@ -49,6 +53,26 @@ def test_bring_up_is_never_slower_than_sync0(make_info) -> None:
 def test_rate_that_drives_cannot_follow_is_refused_with_the_range(make_info, rate: float) -> None:
     with pytest.raises(ConfigError, match=r"update_rate is .* Hz, expected 20 to 1000: .*watchdog"):
         parse_settings(make_info(1, update_rate=rate))
+
+
+@pytest.mark.parametrize(
+    ("rate", "choice"),
+    [(60.0, "60.6061 or 58.8235"), (150.0, "153.846 or 142.857"), (300.0, "333.333 or 285.714"),
+     (900.0, "666.667"), (999.0, "666.667")],
+)  # fmt: skip
+def test_rate_whose_sync0_an_erob_refuses_is_refused_with_its_neighbours(
+    make_info, rate: float, choice: str
+) -> None:
+    with pytest.raises(ConfigError, match=rf"multiples of 0.5 ms only: choose .*{choice} Hz"):
+        parse_settings(make_info(1, update_rate=rate))
+
+
+@pytest.mark.parametrize(
+    ("rate", "period"),
+    [(50.0, 20_000_000), (60.6061, 16_500_000), (333.333, 3_000_000), (666.667, 1_500_000)],
+)
+def test_sync0_fires_in_whole_steps_of_half_a_millisecond(make_info, rate, period) -> None:
+    assert parse_settings(make_info(1, update_rate=rate)).sync0_nanoseconds == period
 
 
 @pytest.mark.parametrize("rate", [20.0, 1000.0])
@@ -96,7 +120,14 @@ def test_ring_positions_must_be_each_place_once(make_info, positions, said: str)
         ({"product_code": "0x100000000"}, {}, "product_code is '0x100000000'"),
         ({"bringup_frequency": "0"}, {}, "bringup_frequency is 0, expected more than 0"),
         ({"bringup_frequency": "3000"}, {}, "bringup_frequency is 3000, expected at most 1000"),
+        ({"activation_timeout": "0.5"}, {}, "activation_timeout is 0.5 s, expected 1 to 120 s"),
+        ({"activation_timeout": "121"}, {}, "activation_timeout is 121 s"),
         ({"fallback_damping": "soft"}, {}, "fallback_damping: expected a finite number"),
+        (
+            {"fallback_damping": "3484"},
+            {},
+            "3484 Nm s/rad, expected at most 348",
+        ),
         ({}, {"kt": "-1"}, "joint 'j0': kt is -1, expected more than 0"),
         ({}, {"gear": "nan"}, "joint 'j0': gear: expected a finite number, found 'nan'"),
         ({}, {"ring_position": "first"}, "joint 'j0': ring_position is 'first'"),
@@ -115,3 +146,20 @@ def test_joint_without_calibration_is_named(make_info, tmp_path) -> None:
     )
     with pytest.raises(ConfigError, match=r"Side.*calibration_file.*no calibration for j1"):
         parse_settings(info)
+
+
+@pytest.mark.parametrize("damping", ["1e-9", "6", "3482"])
+@pytest.mark.parametrize("length", [2, 4])
+def test_fallback_damping_fits_every_drive(make_info, damping: str, length: int) -> None:
+    system = ErobSystem(realtime=False)
+    system.on_configure(make_info(2, block={"fallback_damping": damping}))
+    system.mode_changed(Mode.DAMPING, 1)
+    watch = system._watch
+    for slave in range(2):
+        keys = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2382, 3), (0x2383, 0)
+        read = [SdoObject(slave, *key, b"\1" + bytes(length - 1)) for key in keys]
+        watch.take([SdoResult(it, SdoStatus.DONE) for it in read], write=False)
+    watch._clock = lambda: inf
+    batch = watch.softening(lambda _slave: True)
+    assert batch is not None
+    assert {len(it.data) for it in batch.objects} == {length}

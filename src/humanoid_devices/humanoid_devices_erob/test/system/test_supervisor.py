@@ -86,6 +86,8 @@ def test_error_code_and_history_are_told_when_they_are_known(bench) -> None:
     after = bench.tick()
     assert after is not before
     assert "error 0xA000 EtherCAT communication error (history: 0xA000, 0x8500)" in after.message
+    assert "nearly always" in before.message
+    assert "nearly always" not in after.message, "the error is known: no guess beside it"
 
 
 def test_report_is_ok_again_when_the_fault_is_gone(bench) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
-from humanoid_controller_manager.hardware import HasWatchdog
+from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
 from humanoid_devices_erob.mailbox_port import Access
 from humanoid_devices_erob.ring_errors import BringUpError
 from humanoid_devices_erob.settings import parse_settings
@@ -68,7 +68,7 @@ def test_component_tells_the_watchdogs_of_its_joints(make_info) -> None:
     from humanoid_devices_erob.erob_system import ErobSystem
 
     system = ErobSystem()
-    assert isinstance(system, HasWatchdog)
+    assert "watchdog_times" in HARDWARE_CONTRACT.taken_on(type(system), "")
     system.on_configure(make_info(3, block={"watchdog_time": "0.2"}))
     np.testing.assert_array_equal(system.watchdog_times(), [0.2] * 3)
 

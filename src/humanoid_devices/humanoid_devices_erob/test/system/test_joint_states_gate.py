@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from humanoid_bringup_prime.impedance.gate import JointStatesGate
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
 
 JOINTS = ["shoulder", "elbow"]
 
@@ -18,7 +18,7 @@ def test_it_stays_open_for_five_periods_but_at_least_50_ms(rate: int, limit: flo
     gate = JointStatesGate(JOINTS, 1.0 / rate)
     assert gate.obstacle(0.0) == "waiting for /prime/joint_states"
     gate.seen(JOINTS, [0.0, 0.0], 10.0)
-    assert gate.remaining(10.0) == pytest.approx(limit)
+    assert gate.closes == pytest.approx(10.0 + limit)
     assert gate.obstacle(10.0 + limit - 1e-6) == ""
     assert gate.obstacle(10.0 + limit + 1e-6) != ""
 

@@ -1,4 +1,7 @@
-"""The gate before every SDO: measurements of all drives are flowing now."""
+"""The gate before every SDO write: measurements of all drives are flowing now.
+
+The component's own gate decides. Its clients keep one to know when a wish is worth sending.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class JointStatesGate:
     """
 
     def __init__(self, joints: Sequence[str], period: float) -> None:
-        self.limit = max(PERIODS * period, SHORTEST)  # [s] an arrival keeps it open
+        self.limit = max(PERIODS * period, SHORTEST)  # [s] a message keeps it open
         self._joints = tuple(joints)
         self._names: tuple[str, ...] = ()
         self._places: list[int] | None = None  # of the joints in `_names`
@@ -30,21 +33,22 @@ class JointStatesGate:
         self._flaw = ""
 
     def seen(self, names: Sequence[str], positions: Sequence[float], now: float) -> float:
-        """Take a message that arrived at `now` [s]. How long the gate was closed before [s]."""
+        """Take a message of `now` [s]. How long the gate was closed before [s]."""
         self._flaw = self._flaw_of(names, positions)
         if self._flaw:
             return 0.0
-        closed = max(0.0, -self.remaining(now))
+        closed = max(0.0, now - self.closes)
         self._last = now
         return closed
 
-    def remaining(self, now: float) -> float:
-        """How long it stays open [s] unless another message arrives; negative: it is closed."""
-        return self._last + self.limit - now
+    @property
+    def closes(self) -> float:
+        """When [s] it closes, or has closed, unless another message comes."""
+        return self._last + self.limit
 
     def obstacle(self, now: float) -> str:
         """Why it is closed; empty if it is open."""
-        if self.remaining(now) > 0.0:
+        if now < self.closes:
             return ""
         return "waiting for /prime/joint_states" + (f": {self._flaw}" if self._flaw else "")
 

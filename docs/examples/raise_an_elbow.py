@@ -1,0 +1,101 @@
+"""Raises the left elbow of Prime in REMOTE, lowers it again, and leaves the robot in DAMPING.
+
+Before: `hc up mujoco`, and in a second shell (`source env.sh`) `hc mode damp`,
+`hc mode load --wait`, `hc mode remote`. Then: `python docs/examples/raise_an_elbow.py`.
+"""
+
+import sys
+import time
+
+import numpy as np
+import rclpy
+from humanoid_control_msgs.msg import ControlMode, MITCommand
+from rclpy.node import Node
+
+JOINT, ANGLE, SPEED = "left_elbow_pitch", -0.6, 0.4  # [rad] from where it is held, [rad/s]
+RATE = 50.0  # [Hz]; after 0.1 s without a command REMOTE takes the stream for ended
+HOLD = 1.0  # [s]
+PATIENCE = 10.0  # [s] for the robot to be in REMOTE, and to be in DAMPING at the end
+
+
+class RaiseElbow(Node):
+    """Sends a command for all joints at every step: those that don't move are held."""
+
+    def __init__(self) -> None:
+        super().__init__("raise_an_elbow")
+        self.begin = self.held = self.mode = self.start = None
+        self.commands = self.create_publisher(MITCommand, "/remote_policy_controller/command", 1)
+        self.requests = self.create_publisher(ControlMode, "/control_mode", 10)
+        self.create_subscription(MITCommand, "/prime/joint_commands", self.on_command, 1)
+        self.create_subscription(ControlMode, "/control_mode", self.on_mode, 10)
+        self.create_timer(1.0 / RATE, self.step)
+
+    def on_command(self, message: MITCommand) -> None:
+        """Keep the command in force: a ramp from measured angles would sag once more."""
+        self.held = message
+
+    def on_mode(self, message: ControlMode) -> None:
+        """Keep the mode in force."""
+        if message.controller_name:  # else it is somebody's request
+            self.mode = message.mode
+
+    @property
+    def missing(self) -> str:
+        """What it still waits for before it begins, and what to do about it; empty if nothing."""
+        if self.mode is None:
+            return "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID"
+        if self.mode != ControlMode.REMOTE:
+            return "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` asks for it"
+        return "" if self.held else "/prime/joint_commands is silent: `hc status` tells why"
+
+    @property
+    def left(self) -> bool:
+        """Whether REMOTE was in force, and no longer is."""
+        return self.begin is not None and self.mode != ControlMode.REMOTE
+
+    def step(self) -> None:
+        """Send the next command."""
+        if self.held is None or self.mode != ControlMode.REMOTE:
+            return
+        if self.begin is None:
+            self.begin, self.start = time.monotonic(), np.array(self.held.position)
+        now, way = time.monotonic() - self.begin, abs(ANGLE) / SPEED
+        target = self.start.copy()  # a ramp up, a pause, and the same ramp down
+        joint = self.held.joint_names.index(JOINT)
+        target[joint] += ANGLE * np.clip(min(now, 2 * way + HOLD - now) / way, 0.0, 1.0)
+        count = len(target)
+        self.commands.publish(
+            MITCommand(
+                joint_names=self.held.joint_names,  # all of them, in the robot's order
+                position=target.tolist(),
+                velocity=[0.0] * count,
+                effort=[0.0] * count,
+                stiffness=[20.0] * count,  # an eRob has its mode's, whatever is asked
+                damping=[2.0] * count,
+            )
+        )
+        if now > 2 * way + HOLD:  # and go on sending until DAMPING is in force
+            self.requests.publish(ControlMode(mode=ControlMode.DAMPING))
+
+
+def main() -> None:
+    """Run until REMOTE is left, or until something is waited for in vain."""
+    rclpy.init()
+    node = RaiseElbow()
+    node.get_logger().info("waiting for REMOTE: hc mode remote")
+    deadline = time.monotonic() + PATIENCE
+    while node.begin is None:
+        rclpy.spin_once(node, timeout_sec=0.1)
+        if node.begin is None and time.monotonic() > deadline:
+            sys.exit(f"nothing was moved, {PATIENCE:g} s were waited: {node.missing}")
+    length = 2 * abs(ANGLE) / SPEED + HOLD
+    while not node.left:
+        rclpy.spin_once(node, timeout_sec=0.1)
+        if time.monotonic() - node.begin > length + PATIENCE:
+            sys.exit("DAMPING was asked for and is not in force: `hc status` tells why, `hc stop`")
+    done = time.monotonic() - node.begin > length
+    sys.exit(None if done else "REMOTE was left too early: `hc status` tells why")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""The impedance manager arms drives of a virtual ring, whatever kind of eRob they are.
+
+Each drive turns an arm of 6 Nm that falls from level in DAMPING; with a limp drive it would reach
+5.7 rad/s, with the register of DAMPING (56) and nothing against it 1.31.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import pytest
+
+from humanoid_bringup_prime.impedance.drives import Drives, mode_table
+from humanoid_bringup_prime.impedance.manager import ImpedanceManager
+from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
+from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_erob.gains import Registers
+from humanoid_devices_erob.impedance_statement import ImpedanceStatement
+from humanoid_devices_erob.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.sdo import SdoBatch
+from humanoid_devices_erob.timebase import Timebase
+from humanoid_twin.ethercat.veth import VethError
+from humanoid_twin.testing import Ring, ring
+
+PERIOD = 0.02
+JOINT = "j0"
+
+
+class Robot:
+    """One drive, its component, and the impedance manager, on the ring's time."""
+
+    def __init__(
+        self, virtual: Ring, folder: Any, make_parameters: Any, kt: float, gear: float
+    ) -> None:
+        self.target: float | None = None  # [rad] None: where the joint is
+        self.control = virtual.control
+        self._lock = threading.Lock()
+        self.system = ErobSystem(Timebase(self.clock, self._sleep, self._wait), realtime=False)
+        calibration = folder / "calibration.yaml"
+        calibration.write_text(f"{JOINT}: {{id: 0, direction: 1, homing_offset: 0.0}}\n")
+        joint = {"ring_position": "0", "model": "eRob70_V4_MC2", "kt": str(kt), "gear": str(gear)}
+        block = {
+            "master_id": "0", "interface": virtual.interface, "vendor_id": "0x5A65726F",
+            "product_code": "0x00029252", "calibration_file": str(calibration),
+        }  # fmt: skip
+        one = [np.full(1, value) for value in (-3.0, 3.0, 4.0, 30.0)]
+        self.system.on_configure(
+            HardwareInfo(
+                name="Ring", plugin="ethercat_driver/EthercatDriver", parameters=block,
+                joints=(JointInfo(JOINT, joint, None),), limits=JointLimits(*one),
+                update_rate=1 / PERIOD, urdf="<robot/>",
+            )
+        )  # fmt: skip
+        parameters = make_parameters(1, joint_names=[JOINT], kt=[kt], gear=[gear])
+        drives = Drives.of(parameters)
+        gate = JointStatesGate([JOINT], PERIOD)
+        table = mode_table(drives, parameters)
+        self.manager = ImpedanceManager(drives, table, gate, parallel=True, patience=1.0)
+        self._state, self._command = JointState(1), JointCommand(1)
+        self._wish = Wish(Mode.DAMPING, 1)
+        self.speeds: list[float] = []
+
+    def clock(self) -> float:
+        with self._lock:
+            return self.control.time()
+
+    def _sleep(self, seconds: float) -> None:
+        with self._lock:
+            self.control.advance(max(seconds, 1e-6))
+
+    def _wait(self, event: threading.Event, seconds: float) -> None:
+        if not event.is_set():
+            self._sleep(seconds)
+
+    def start(self, mode: Mode) -> None:
+        self.system.on_activate(self._state)
+        self._due = self.clock()
+        self.enter(mode)
+
+    def enter(self, mode: Mode) -> None:
+        self._wish = Wish(mode, self._wish.number + 1)
+        self.system.mode_changed(*self._wish)
+
+    def tick(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.system.read(self._state, self.clock(), PERIOD)
+            self.system.joint_states_published(self.clock(), self.clock())
+            self._command.position[:] = self._state.position if self.target is None else self.target
+            self._command.stiffness[:] = 20.0 if self._wish.mode is Mode.STANDBY else 0.0
+            self.system.write(self._command, self.clock(), PERIOD)
+            self._manage()
+            self._due = max(self._due + PERIOD, self.clock()) + self.system.tick_correction()
+            self.system.idle_until(self._due)
+            self.speeds.append(abs(self.drive["joint_velocity"]))
+
+    def _manage(self) -> None:
+        now = self.clock()
+        self.manager.stated(self._wish, now)
+        self.manager.joints_seen([JOINT], [0.0], now)
+        for batch in self.manager.next_batches(now):
+            mode, number = batch.wish
+            sent = SdoBatch(batch.objects, write=batch.write, mode=int(mode), number=number)
+            future = self.system.submit(sent)
+            future.add_done_callback(lambda done, batch=batch: self._answered(batch, done.result()))
+        told = self.manager.summary(now)
+        position, velocity, integral = (np.array([value]) for value in told.registers[0])
+        self.system.impedance_stated(
+            ImpedanceStatement(
+                arrived=now, gate_open=told.gate_open, armed=told.armed, confirmed=told.confirmed,
+                mode=int(self._wish.mode), number=self._wish.number, joint_names=(JOINT,),
+                registers=Registers(position, velocity, integral),
+                stiffness=np.zeros(1), damping=np.zeros(1), status_message=told.message,
+            )
+        )  # fmt: skip
+
+    def _answered(self, batch: Batch, results: Any) -> None:
+        self.manager.finished(batch, Reply(results), self.clock())
+
+    @property
+    def drive(self) -> Mapping[str, Any]:
+        return self.control.drives()[0]
+
+    @property
+    def measured(self) -> float:
+        """Position of the joint [rad], as the component tells it."""
+        return float(self._state.position[0])
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """What /diagnostics says of the joint."""
+        return next(it.values for it in self.system.diagnose() if it.name == f"joint: {JOINT}")
+
+    @property
+    def impedance(self) -> Any:
+        return next(it for it in self.system.diagnose() if it.name.startswith("impedance"))
+
+    def fall(self) -> float:
+        """Fastest speed [rad/s] of the arm, let go where it is level."""
+        self.control.set_joint(0, math.pi / 2)
+        self.tick(5)
+        self.control.set_joint(0, math.pi / 2)
+        self.speeds.clear()
+        self.tick(125)
+        return max(self.speeds)
+
+
+@pytest.fixture
+def make_robot(tmp_path: Any, make_parameters: Any) -> Iterator[Callable[..., Robot]]:
+    with ExitStack() as cleanup:
+
+        def make(
+            *, joints: str = "arms", kt: float = 0.132e-3, gear: float = 50.0, **assumed: object
+        ) -> Robot:
+            try:
+                virtual = cleanup.enter_context(
+                    ring(1, clock="stepped", joints=joints, assume=assumed)
+                )
+            except VethError as error:
+                pytest.skip(f"no virtual ring here: {error}")
+            robot = Robot(virtual, tmp_path, make_parameters, kt, gear)
+            cleanup.callback(robot.system.on_deactivate)
+            return robot
+
+        yield make
+
+
+@pytest.mark.parametrize("length", [4, 2])
+@pytest.mark.parametrize("stores", [True, False])
+@pytest.mark.parametrize("kind", ["writable", "absent"])
+def test_damping_is_confirmed_and_damps(
+    make_robot: Any, kind: str, stores: bool, length: int
+) -> None:
+    assumed = {"feed_forward": kind, "stores_gains_behind_closed_gate": stores}
+    robot = make_robot(**assumed, gain_bytes=length)
+    robot.start(Mode.DAMPING)
+    robot.tick(20)
+    assert robot.system.impedance_confirmed(), robot.manager.summary(robot.clock()).message
+    assert robot.control.drives()[0]["vel_reg"] == 56
+    said = "0" if kind == "writable" else "the drive has none"
+    assert robot.values["velocity feed-forward 0x2382:03"] == said
+    assert robot.fall() == pytest.approx(1.31, abs=0.02)
+    robot.enter(Mode.STANDBY)
+    robot.tick(20)
+    assert robot.system.impedance_confirmed()
+
+
+@pytest.mark.parametrize("kind", ["read-only", "kept"])
+def test_feed_forward_that_stays_is_told_allows_no_stiff_mode_and_damping_damps(
+    make_robot: Any, kind: str
+) -> None:
+    robot = make_robot(feed_forward=kind)
+    robot.start(Mode.DAMPING)
+    robot.tick(20)
+    assert robot.control.drives()[0]["gate"] == 1
+    assert robot.control.drives()[0]["vel_reg"] == 56
+    assert not robot.system.impedance_confirmed()
+    assert robot.values["velocity feed-forward 0x2382:03"] == str(0x4000)
+    assert "velocity feed-forward acts in j0: their targets creep" in robot.impedance.message
+    assert "0x2382:03" in robot.manager.summary(robot.clock()).message
+    # The joint limit is 4 rad/s; the target creeps at a twentieth of it.
+    assert robot.fall() < 1.31 + 0.2 + 0.05
+
+
+@pytest.mark.parametrize(
+    ("kt", "gear", "damping"),
+    [(0.132e-3, 50.0, 19), (0.132e-3, 100.0, 9), (0.132e-3, 25.0, 38), (0.264e-3, 50.0, 9)],
+)
+def test_a_wrong_gear_or_torque_constant_scales_the_impedance_and_nothing_else(
+    make_robot: Any, kt: float, gear: float, damping: int
+) -> None:
+    robot = make_robot(joints="bench", kt=kt, gear=gear)  # the drive has 0.132e-3 and 50
+    robot.start(Mode.DAMPING)
+    robot.tick(20)
+    robot.enter(Mode.STANDBY)
+    robot.tick(20)
+    assert robot.system.impedance_confirmed()
+    # kd / 0.1063 times the scale of the mistake; the ratio kp / kd · 51.47 has none in it.
+    assert (robot.drive["vel_reg"], robot.drive["pos_reg"]) == (damping, 515)
+    robot.target = 0.5
+    robot.tick(300)
+    assert robot.drive["joint_position"] == pytest.approx(0.5, abs=0.001)
+    assert robot.measured == pytest.approx(robot.drive["joint_position"], abs=0.001)
+    robot.control.external_torque(0, 1.0)
+    robot.tick(300)
+    sag = robot.drive["joint_position"] - 0.5
+    # Of 20 Nm/rad, with 0.7 of the torque behind the transmission.
+    assert sag == pytest.approx(1.0 / (20.0 * 0.7) * 18.81 / damping, rel=0.02)
+    assert robot.measured == pytest.approx(robot.drive["joint_position"], abs=0.001)

@@ -1,0 +1,85 @@
+"""The example of docs/examples raises an elbow in the simulation, and ends in DAMPING."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+from typing import Any
+
+import numpy as np
+import rclpy
+from humanoid_control_msgs.msg import ControlMode
+
+from humanoid_bringup_prime.options import Backend
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "raise_an_elbow.py"
+ELBOW = "left_elbow_pitch"
+GIVE_UP = 60.0  # [s]; a dead-man's switch
+
+
+def started() -> subprocess.Popen[str]:
+    """The example; its output is short enough for a pipe."""
+    command = [sys.executable, str(EXAMPLE)]
+    return subprocess.Popen(command, stdout=PIPE, stderr=STDOUT, text=True)
+
+
+def output(example: subprocess.Popen[str]) -> str:
+    try:
+        return example.communicate(timeout=GIVE_UP)[0]
+    finally:
+        example.kill()
+
+
+def test_without_a_robot_the_example_ends_and_says_what_to_do(domain: int) -> None:
+    example = started()
+    said = output(example)
+    assert "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID" in said
+    assert example.returncode == 1
+
+
+def test_beside_a_robot_that_has_fallen_the_example_ends_and_says_what_to_do(
+    domain: int,
+) -> None:
+    rclpy.init()
+    try:
+        node = rclpy.create_node("mode_manager")
+        modes = node.create_publisher(ControlMode, "/control_mode", 10)
+        fallen = ControlMode(mode=ControlMode.DAMPING, controller_name="damping_controller")
+        node.create_timer(0.02, lambda: modes.publish(fallen))
+        example = started()
+        deadline = time.monotonic() + GIVE_UP
+        while example.poll() is None and time.monotonic() < deadline:
+            rclpy.spin_once(node, timeout_sec=0.1)
+    finally:
+        rclpy.shutdown()
+    said = output(example)
+    assert "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` asks" in said
+    assert example.returncode == 1
+
+
+def test_the_example_raises_an_elbow_lowers_it_and_leaves_the_robot_in_damping(
+    start_control: Any, client: Any
+) -> None:
+    start_control(backend=Backend.MUJOCO, real_time_factor=1.0)
+    client.connect()
+    for mode in (ControlMode.DAMPING, ControlMode.STANDBY):
+        client.reach(mode)
+    client.finish_standby()
+    client.reach(ControlMode.REMOTE)
+    client.joint_states.clear()
+    example = started()
+    client.until(lambda: example.poll() is not None, "the end of the example")
+    said = output(example)
+    assert example.returncode == 0, said
+    assert client.now.mode == ControlMode.DAMPING
+    assert client.now.status_message == ""
+    names = list(client.joint_states[0].name)
+    positions = np.array([state.position for state in client.joint_states])
+    elbow = positions[:, names.index(ELBOW)]
+    others = np.delete(positions, names.index(ELBOW), axis=1)
+    assert elbow.min() < elbow[0] - 0.4
+    assert abs(elbow[-1] - elbow[0]) < 0.2
+    assert np.abs(others - others[0]).max() < 0.3  # they sag in DAMPING

@@ -1,0 +1,95 @@
+"""`hc twin break` and `mend`, against the process of the virtual robot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
+from humanoid_control_cli import twin_faults
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_twin.robot.control import RobotControl
+from humanoid_twin.testing import robot
+from prime_description import expand
+
+ELBOW, WRIST = "right_elbow_pitch", "left_wrist_pitch"
+
+
+@pytest.fixture
+def domain(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("ROS_DOMAIN_ID", "77")
+    return 77
+
+
+@pytest.fixture
+def prime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RobotControl]:
+    """A virtual robot, as if it were that of this domain."""
+    if not held() >= set(RAW_ETHERNET):
+        pytest.skip("needs CAP_NET_RAW and CAP_NET_ADMIN (root)")
+    urdf = tmp_path / "prime.urdf"
+    urdf.write_text(expand({}))
+    with robot(urdf, clock="stepped") as running:
+        monkeypatch.setattr(twin_faults, "control_socket", lambda: running.socket)
+        yield running.control
+
+
+def test_a_wrist_is_broken_by_its_name(prime: RobotControl) -> None:
+    assert twin_faults.mend_joint(WRIST) == f"nothing is wrong with {WRIST}"
+    said = twin_faults.break_joint(WRIST, None)
+    assert said == f"{WRIST} has disabled itself and is silent; `hc clear-fault` enables it again"
+    found = prime.can_drives().items()
+    assert [id for id, motor in found if motor["firmware"]["faults"]] == [23]
+    said = twin_faults.mend_joint(WRIST)
+    assert said.startswith(f"the fault of {WRIST} has no lasting cause; `hc clear-fault`")
+
+
+@pytest.mark.parametrize(("given", "code"), [(None, 0x8500), ("0x8400", 0x8400), ("29455", 0x730F)])
+def test_an_erob_is_broken_by_its_name_and_a_new_battery_mends_it(
+    prime: RobotControl, given: str | None, code: int
+) -> None:
+    assert twin_faults.mend_joint(ELBOW) == f"nothing is wrong with {ELBOW}"
+    said = twin_faults.break_joint(ELBOW, given)
+    assert said.startswith(f"{ELBOW} reports 0x{code:04X}; ")
+    assert ("hc twin mend" in said) == (code == 0x730F)
+    assert [drive["error"] for drive in prime.drives()] == [0] * 8 + [code, 0]
+    expected = "has a new battery" if code == 0x730F else "has no lasting cause"
+    assert expected in twin_faults.mend_joint(ELBOW)
+
+
+@pytest.mark.parametrize(
+    ("joint", "error", "said"),
+    [
+        ("left_elbow", None, "no joint 'left_elbow', there are left_shoulder_pitch, "),
+        (WRIST, "0x8500", f"{WRIST} has a Sito motor, which has no error codes: no --error"),
+        (ELBOW, "0x8501", "'0x8501' is no error code of an eRob, there are 0xA000, 0x8500, "),
+        (ELBOW, "hot", "'hot' is no error code of an eRob, there are "),
+    ],
+)
+def test_what_cannot_break_is_refused(
+    domain: int, joint: str, error: str | None, said: str
+) -> None:
+    with pytest.raises(RefusedError) as refused:
+        twin_faults.break_joint(joint, error)
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize("stale", [False, True])
+def test_without_a_virtual_robot_on_this_domain_a_sentence_says_so(
+    domain: int, stale: bool
+) -> None:
+    path = twin_faults.control_socket()
+    assert path.name == f"humanoid_control_{os.getuid()}_domain_77_twin"
+    if stale:
+        path.touch()  # of one that was killed
+    try:
+        for ask in (
+            lambda: twin_faults.break_joint(ELBOW, "0x8500"),
+            lambda: twin_faults.mend_joint(WRIST),
+        ):
+            with pytest.raises(NoAnswerError, match="no virtual robot runs on ROS_DOMAIN_ID 77"):
+                ask()
+    finally:
+        path.unlink(missing_ok=True)

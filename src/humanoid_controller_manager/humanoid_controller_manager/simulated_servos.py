@@ -1,0 +1,90 @@
+"""Joints of a simulated component that act like the robot's own: some take gains per mode only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import COMMAND_INTERFACES, Capability, JointCommand
+from humanoid_controller_manager.hardware import (
+    CapabilityArray,
+    HardwareInfo,
+    uniform_capabilities,
+)
+from humanoid_controller_manager.mode_gains import mode_gains
+
+POSITION, VELOCITY, EFFORT, STIFFNESS, DAMPING = range(len(COMMAND_INTERFACES))
+
+
+class SimulatedServos:
+    """What of a command acts on the joints of a simulated block.
+
+    A joint with `mode_stiffness` and `mode_damping` acts like a servo whose gains are set per mode,
+    such as an eRob: its position acts in every tick, velocity and effort never. Its gains are those
+    of the mode, written between two ticks and confirmed by the next measurement. Its target follows
+    the joint until then, and while the commanded stiffness is 0. All other joints take all five
+    interfaces in every tick.
+
+    Raises ConfigError for gains that make no sense, naming block and joint.
+    """
+
+    def __init__(self, info: HardwareInfo) -> None:
+        count = len(info.joints)
+        self._table = np.zeros((len(Mode), 2, count))
+        self._is_servo = np.zeros(count, dtype=np.bool_)
+        for i, joint in enumerate(info.joints):
+            where = f"<ros2_control name='{info.name}'>: joint '{joint.name}'"
+            gains = mode_gains(joint.parameters, where)
+            if gains is not None:
+                self._table[:, :, i] = gains
+                self._is_servo[i] = True
+        self._any = bool(self._is_servo.any())
+        self._gains = np.zeros((2, count))  # that the servos have now
+        self._acting = JointCommand(count)
+        self._follows = np.zeros(count, dtype=np.bool_)
+        self._mode: Mode | None = None  # whose gains are being written; None: they are confirmed
+        self._written = False
+        self._realized: FloatArray | None = None
+        self.capabilities: CapabilityArray = uniform_capabilities(count, Capability.PER_TICK)
+        self.capabilities[[VELOCITY, EFFORT]] -= 2 * self._is_servo.astype(np.int8)
+        self.capabilities[[STIFFNESS, DAMPING]] -= self._is_servo.astype(np.int8)
+
+    def mode_changed(self, mode: Mode) -> None:
+        """Another mode is in force: its gains are going to be written."""
+        if self._any:
+            self._mode, self._written = mode, False
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the servos have the gains of the mode in force."""
+        return self._mode is None
+
+    @property
+    def realized_stiffness(self) -> FloatArray | None:
+        """Stiffness [Nm/rad] (n,) of the servos, NaN elsewhere; None where there are none."""
+        return self._realized
+
+    def read(self) -> None:
+        """The joints were measured: what was written before has arrived."""
+        if self._mode is not None and self._written:
+            self._gains[:] = self._table[self._mode]
+            self._realized = np.where(self._is_servo, self._gains[0], np.nan)
+            self._mode = None
+
+    def acting(self, command: JointCommand, measured: FloatArray) -> JointCommand:
+        """What acts of `command` on joints that are at `measured` [rad], until the next call."""
+        if not self._any:
+            return command
+        acting, servo, follows = self._acting, self._is_servo, self._follows
+        self._written = True
+        acting.array[:] = command.array
+        np.copyto(acting.array[VELOCITY : EFFORT + 1], 0.0, where=servo)
+        np.copyto(acting.array[STIFFNESS:], self._gains, where=servo)
+        if self._mode is None:
+            np.equal(command.stiffness, 0.0, out=follows)
+            np.logical_and(follows, servo, out=follows)
+        else:
+            follows[:] = servo
+        np.copyto(acting.position, measured, where=follows)
+        return acting

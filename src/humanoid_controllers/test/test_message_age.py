@@ -1,0 +1,63 @@
+"""A command of a dead sender is never fresh again, whatever is said of its reception."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_controllers.message_age import MOST_SENDERS, WINDOW, MessageAge
+
+SECOND = 1_000_000_000  # [ns]
+DAY = 86_400 * SECOND
+T = 1_000 * SECOND  # the receiver's clock
+
+
+def _stream(age: MessageAge, offset: int, count: int = 10) -> None:
+    """Messages every 20 ms that take 1 ms; the sender's clock is `offset` [ns] ahead."""
+    for i in range(count):
+        at = T + i * 20_000_000
+        assert age.lateness("a", at - 1_000_000 + offset, at, at * 1e-9) == pytest.approx(0.0)
+
+
+@given(offset=st.integers(-DAY, DAY), waited=st.integers(1_000_000, 5 * SECOND))
+def test_a_message_that_waited_is_late_by_as_much_however_the_clocks_differ(
+    offset: int, waited: int
+) -> None:
+    age = MessageAge()
+    _stream(age, offset)
+    sent = T + 200_000_000
+    now = sent + 1_000_000 + waited
+    assert age.lateness("a", sent + offset, now, now * 1e-9) == pytest.approx(waited * 1e-9)
+
+
+def test_without_a_stamp_nothing_is_known() -> None:
+    assert MessageAge().lateness("a", 0, T, 0.0) == 0.0
+
+
+def test_senders_are_judged_apart_and_not_remembered_without_end() -> None:
+    age = MessageAge()
+    for i in range(3 * MOST_SENDERS):
+        assert age.lateness(i, T + i * DAY, T, 0.0) == 0.0
+    assert len(age._shortest) == MOST_SENDERS
+
+
+@given(step=st.integers(-DAY, DAY))
+def test_a_clock_that_was_set_is_learned_within_two_windows(step: int) -> None:
+    age = MessageAge()
+    _stream(age, 0)
+    lateness = -1.0
+    for i in range(int(2 * WINDOW * 50) + 60):
+        at = T + SECOND + i * 20_000_000
+        lateness = age.lateness("a", at - 1_000_000 + step, at, at * 1e-9)
+        assert lateness >= 0.0
+    assert lateness == pytest.approx(0.0)
+
+
+def test_the_shortest_way_is_remembered_beyond_the_window_in_which_it_was_seen() -> None:
+    age = MessageAge()
+    _stream(age, 0)
+    for late, later in ((1.5, 10.5), (0.5, 10.6)):
+        at = T + int(later * SECOND)
+        sent = at - 1_000_000 - int(late * SECOND)
+        assert age.lateness("a", sent, at, at * 1e-9) == pytest.approx(late)

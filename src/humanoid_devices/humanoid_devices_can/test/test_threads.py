@@ -1,0 +1,86 @@
+"""The same as in test_engine.py, carried out by threads, as it is on the robot."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_controller_manager.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
+from humanoid_devices_can.can_system import CanSystem
+
+COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
+
+
+def healthy(report) -> bool:
+    return report.level is SafetyLevel.OK
+
+
+def kinds(bus, motor: int) -> list[int]:
+    return [found >> 8 for found, _ in list(bus.sent) if found & 0xFF == motor]
+
+
+@pytest.fixture
+def bus(plain_bus):
+    return plain_bus()
+
+
+@pytest.fixture
+def rig(bus, plain, quick, can_info, can_rig):
+    buses = [bus]
+    rig = can_rig(CanSystem(plain, quick, lambda _: buses[-1]), can_info([1, 2], "plain"))
+    rig.buses = buses
+    return rig
+
+
+def test_motors_are_enabled_commanded_and_disabled(bus, rig) -> None:
+    rig.activate()
+    assert ENABLE in kinds(bus, 2)
+    rig.command.stiffness[:] = 3.0
+    rig.until(lambda _: (GAINS << 8 | 2, b"3.00") in list(bus.sent))
+    rig.until(healthy)
+    rig.deactivate()
+    assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE
+    assert bus.closed
+    names = {thread.name for thread in threading.enumerate()}
+    assert not names & {"can receive", "can send", "can reset"}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_mistake_in_a_thread_is_a_fault(bus, rig) -> None:
+    rig.activate()
+    bus.broken = ZeroDivisionError("ours")
+    report = rig.until(lambda report: report.level is SafetyLevel.FAULT)
+    assert "the thread that serves the bus failed: ZeroDivisionError" in report.message
+    with pytest.raises(HardwareError, match="not disabled"):
+        rig.deactivate()
+
+
+def test_thread_that_mends_does_not_have_the_priority_of_the_loop(bus, rig) -> None:
+    rig.activate()
+    bus.unplug()
+    rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
+    found, fresh = [], bus.another()
+
+    def open_bus(_):
+        found.append(os.sched_getparam(0).sched_priority)
+        return fresh
+
+    def loop() -> None:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(LOOP_PRIORITY))
+        except PermissionError:
+            found.append(None)
+        rig.system.reset_faults()
+
+    rig.system._keeper._open_bus = open_bus
+    thread = threading.Thread(target=loop)
+    thread.start()
+    thread.join()
+    rig.until(healthy)
+    if None in found:
+        pytest.skip("no real-time priority is permitted here")
+    assert found == [COMPANION_PRIORITY]

@@ -1,0 +1,44 @@
+"""Where on the ring frames are damaged: counted by the ports, read beside the process data."""
+
+from __future__ import annotations
+
+SLAVES = 3
+
+
+def joints(bench) -> dict[str, object]:
+    return {it.name: it for it in bench.system.diagnose() if it.name.startswith("joint: ")}
+
+
+def test_lost_link_is_told_at_both_of_its_ends(make_bench) -> None:
+    bench = make_bench(SLAVES)
+    bench.activate()
+    bench.tick(51 * SLAVES)
+    said = joints(bench)
+    assert {said[f"joint: j{i}"].values["link errors port 0"] for i in range(SLAVES)} == {
+        "0 damaged, 0 forwarded, 0 lost links"
+    }
+    bench.control.cut(0)
+    bench.control.mend()
+    bench.tick(51 * SLAVES)
+    said = joints(bench)
+    assert said["joint: j0"].values["link errors port 1"].endswith(" 1 lost links")
+    assert said["joint: j1"].values["link errors port 0"].endswith(" 1 lost links")
+    assert "bad link at port 1" in said["joint: j0"].message
+    assert "bad link at port 0" in said["joint: j1"].message
+    assert "bad link" not in said["joint: j2"].message
+
+
+def test_damaged_frames_are_counted_and_no_count_is_lost(make_bench) -> None:
+    bench = make_bench(SLAVES)
+    bench.activate()
+    bench.tick(2)
+    bench.control.damage(0.05)
+    bench.tick(100)
+    bench.control.damage(0.0)
+    bench.tick(51 * SLAVES)
+    found = [bench.system._operation.links.of(slave) for slave in range(SLAVES)]
+    damaged = [(errors[0].damaged, errors[1].damaged) for errors in found]
+    assert all(first > 0 for first, _ in damaged)
+    assert damaged[SLAVES - 1][1] == 0  # nothing is behind the last
+    # Whatever one port of slave 0 has found, the ports of slaves 1 and 2 have forwarded.
+    assert found[2][0].forwarded >= found[1][0].damaged

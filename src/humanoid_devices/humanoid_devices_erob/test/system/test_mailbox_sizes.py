@@ -1,0 +1,35 @@
+"""Whatever the size of the drives' mailboxes, they are brought up, stiffened, heard and let go."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject
+
+INIT, OP = 1, 8
+HEALTHY = 5687
+
+
+@pytest.mark.parametrize("size", [128, 512, 1024])
+def test_a_mailbox_of_any_size_serves_from_bring_up_to_exit(make_bench, size: int) -> None:
+    bench = make_bench(3, assume={"mailbox_bytes": size}, mailbox_delay_ms=2.0)
+    bench.activate()
+    for layout in bench.system._master.mailbox_layouts():
+        assert (layout.write_size, layout.read_size) == (size, size)
+    assert bench.of_drives("al_state") == [OP] * 3
+    bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
+    assert bench.of_drives("vel_reg") == [19] * 3
+    assert bench.of_drives("pos_reg") == [515] * 3
+    assert bench.of_drives("gate") == [1] * 3
+    bench.control.emergency(1, 0x8400)
+    bench.finish(bench.system.submit(SdoBatch((SdoObject(1, 0x6041, 0),), write=False)))
+    bench.tick()
+    told = [status.values.get("emergency messages") for status in bench.system.diagnose()]
+    assert "1" in told
+    assert bench.of_drives("statusword") == [HEALTHY] * 3
+    assert bench.faults() == []
+    bench.system.on_deactivate()
+    assert bench.of_drives("gate") == [0] * 3
+    assert bench.of_drives("al_state") == [INIT] * 3
+    assert bench.faults() == []

@@ -1,0 +1,132 @@
+"""A joint whose encoder lost whole turns is found or refused, and never driven round."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.safety_trip import SafetyTrip
+from humanoid_devices_erob.exchange import ProcessImage
+from humanoid_devices_erob.joint_frame import JointFrame
+from humanoid_devices_erob.ring_errors import TurnsError
+from humanoid_devices_erob.settings import parse_settings
+from humanoid_devices_erob.turns import turns_into_range
+
+TURN = 524288  # [counts]
+LIMITS = JointLimits(
+    lower=np.full(2, -3.0),
+    upper=np.full(2, 3.0),
+    velocity=np.full(2, 4.0),
+    effort=np.full(2, 30.0),
+)
+
+
+@given(st.floats(-3.0, 0.0), st.floats(0.1, 3.0), st.floats(0.0, 1.0), st.integers(-5, 5))
+def test_angle_within_the_range_is_found_again_whatever_turns_are_lost(
+    lower: float, width: float, share: float, lost: int
+) -> None:
+    angle = lower + width * (0.01 + 0.98 * share)
+    assert turns_into_range(angle - math.tau * lost, lower, lower + width) == lost
+
+
+@pytest.mark.parametrize(
+    ("angle", "lower", "upper", "turns"),
+    [
+        (1.2, -1.0, 1.0, 0),  # a little outside is left alone, on either side
+        (-1.4, -1.0, 1.0, 0),
+        (-1.4 + math.tau, -1.0, 1.0, -1),
+        (1.6, -1.0, 1.0, None),  # too far outside
+        (math.pi, -1.0, 1.0, None),
+        (3.05, -3.0, 3.0, 0),
+        (3.1, -3.0, 3.0, None),  # nearly as near to the other end
+        (0.5, -4.0, 4.0, 0),
+        (3.5, -4.0, 4.0, None),  # two turns fit
+    ],
+)
+def test_turns_are_told_only_where_they_are_clear(angle, lower, upper, turns) -> None:
+    assert turns_into_range(angle, lower, upper) == turns
+
+
+def test_joint_that_is_not_clear_is_named_unless_it_has_no_calibration(make_info) -> None:
+    info = make_info(3, positions=[2, 0, 1], calibration=[(-1, 0.5), (1, 0.0), (1, -0.25)])
+    frame, image = JointFrame(parse_settings(info)), ProcessImage(3)
+    image.position[:] = TURN // 2, 0, 0  # of j1, which is not calibrated
+    frame.find_turns(image)
+    assert image.turns.tolist() == [0, 0, 0]
+    image.position[1] = TURN // 2 - TURN // 25  # of j2: 3.14 - 0.25 + 0.25
+    with pytest.raises(TurnsError, match=r"turns brings j2 at 3.14 rad \(limits -3.00 to 3.00\)"):
+        frame.find_turns(image)
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_lost_turns_are_allowed_for_and_the_joint_stays_where_it_is(
+    make_bench, direction: int
+) -> None:
+    bench = make_bench(1, assume={"keeps_turns": False})
+    bench.control.set_joint(0, -1.0)
+    bench.control.power_cycle(0)
+    bench.new_system(calibration=[(direction, 0.0)])
+    bench.activate()
+    raw = bench.of_drives("position")[0]
+    assert raw == pytest.approx(TURN - TURN / math.tau, abs=2)  # not -1 rad
+    assert bench.state.position == pytest.approx([-direction * 1.0], abs=1e-4)
+    bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
+    bench.command.position[:] = bench.state.position
+    bench.command.stiffness[:] = 20.0
+    bench.tick(50)
+    assert bench.of_drives("joint_position")[0] == pytest.approx(-1.0, abs=1e-3)
+    assert bench.of_drives("target")[0] == pytest.approx(raw, abs=3)
+
+
+def test_joint_in_no_clear_place_is_refused_before_it_is_enabled(make_bench) -> None:
+    bench = make_bench(2)
+    bench.control.set_joint(1, 3.14)
+    bench.new_system(calibration=[(1, 0.01), (1, 0.01)])
+    words = set()
+    bench.time.on_sleep = lambda _: words.update(bench.of_drives("statusword"))
+    with pytest.raises(TurnsError, match=r"j1 at 3.13 rad.*by hand"):
+        bench.system.on_activate(bench.state)
+    assert 5687 not in words
+    assert bench.of_drives("al_state") == [1, 1]
+
+
+def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_bench) -> None:
+    """The manager's own trip watches, as the loop has it."""
+    bench = make_bench(2)
+    bench.new_system(calibration=[(1, 0.01), (1, 0.01)])
+    bench.activate()
+    limits = np.full(2, 6.0)
+    trip = SafetyTrip(JointSet(("j0", "j1")), LIMITS, limits, 50.0)
+    said: list[str] = []
+    teleports = 0
+
+    def tick() -> None:
+        nonlocal teleports
+        bench.tick()
+        if bench.system.teleports != teleports:
+            teleports = bench.system.teleports
+            trip.restart()
+        found = trip.check(bench.state, bench.period)
+        if found and trip.is_new:
+            said.append(found)
+
+    bench.system.mode_changed(Mode.DAMPING, 1)
+    for _ in range(10):
+        tick()
+    bench.control.set_joint(1, math.tau)
+    for _ in range(10):
+        tick()
+    assert said[0].startswith("j1 is 6.28 rad from where it was")
+    told = len(said)
+    bench.system.reset_faults()
+    for _ in range(50):
+        tick()
+    assert bench.state.position == pytest.approx([-0.01, -0.01], abs=0.02)
+    assert said[told:] == []
+    assert bench.system.safety().level == 0

@@ -1,0 +1,86 @@
+"""Whatever happens to bus and motors, in whatever order: what must hold at the end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.safety import SafetyLevel
+from humanoid_devices_can.timing import Timing
+from humanoid_devices_sito.sito_system import SitoSystem
+
+IDS = [22, 23]
+SELECT_MODE = 0x01
+QUICK = Timing(enable_timeout=0.3, enable_retry=0.14, disable_timeout=0.2)
+
+happenings = st.sampled_from(
+    [("unplug",), ("plug_in",), ("power_off", 22), ("power_on", 22), ("power_off",), ("power_on",),
+     ("freeze", 23), ("freeze", 23, False), ("bus_off",), ("clear",), ("clear",)]
+)  # fmt: skip
+# What happens, and for how long [ms] the loop runs then.
+histories = st.lists(st.tuples(happenings, st.sampled_from([0, 3, 21, 70, 450])), max_size=8)
+
+
+@pytest.fixture
+def wrists(can_bench, can_info, can_rig):
+    def make():
+        bench = can_bench("sito", "TA40-50", IDS)
+        block = can_info(IDS, "TA40-50", channel=bench.address)
+        return bench, can_rig(SitoSystem(bench.timing(QUICK), *bench.way), block, bench.time)
+
+    return make
+
+
+def live(bench, rig, history) -> None:
+    for (name, *arguments), milliseconds in history:
+        if name == "clear":
+            rig.system.reset_faults()
+        else:
+            bench.call(name, *arguments)
+        rig.tick()
+        rig.pause(milliseconds / 1000.0)
+        rig.tick()
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(history=histories)
+def test_after_the_order_to_end_nothing_is_enabled_and_what_may_be_left_is_named(
+    wrists, history
+) -> None:
+    bench, rig = wrists()
+    rig.activate()
+    live(bench, rig, history)
+    heard = bench.heard()
+    named = ""
+    try:
+        rig.deactivate()
+    except HardwareError as error:
+        named = str(error)
+    assert not [who for _, who, _ in heard if who & 0xFF == SELECT_MODE]
+    for id_ in IDS:
+        drive = bench.drive(id_)
+        # One that hangs can't be told from one that obeys: both are silent (docs/can.md).
+        if drive["powered"] and not drive["frozen"] and drive["firmware"]["enabled"]:
+            assert f"(id {id_})" in named
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(history=histories)
+def test_once_all_is_well_again_clearing_the_fault_brings_all_motors_back(wrists, history) -> None:
+    bench, rig = wrists()
+    rig.activate()
+    live(bench, rig, history)
+    bench.call("plug_in")
+    bench.call("power_on")
+    for id_ in IDS:
+        bench.call("freeze", id_, False)
+    rig.run(2.0)  # whatever was being tried has ended
+    rig.system.reset_faults()
+    assert rig.run(2.0).level is SafetyLevel.OK
+    assert all(bench.drive(id_)["firmware"]["enabled"] for id_ in IDS)

@@ -1,0 +1,50 @@
+"""From which robot a file of the black box is, as its metadata.yaml says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from humanoid_recording.summary import FILE_NAME
+
+UNKNOWN: Final = "–"
+_DOMAIN: Final = "ros_domain_id"
+_BACKEND: Final = "backend"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The robot's ROS domain, None where it is unknown, and what moved its joints, or empty."""
+
+    domain: int | None
+    backend: str
+
+    @property
+    def domain_text(self) -> str:
+        """The domain, for a person."""
+        return UNKNOWN if self.domain is None else str(self.domain)
+
+    @property
+    def backend_text(self) -> str:
+        """The backend, for a person."""
+        return self.backend or UNKNOWN
+
+    def __str__(self) -> str:
+        return f"ROS domain {self.domain_text}, backend {self.backend_text}"
+
+    def to_custom_data(self) -> dict[str, str]:
+        """As a bag's metadata holds it; only of a known domain."""
+        return {_DOMAIN: str(self.domain), _BACKEND: self.backend}
+
+
+def read_origin(bag: Path) -> Origin:
+    """From which robot `bag` is; unknown where its metadata doesn't say, as older files don't."""
+    try:
+        plain = yaml.safe_load((bag / FILE_NAME).read_text(encoding="utf-8"))
+        custom = plain["rosbag2_bagfile_information"]["custom_data"]
+        return Origin(int(custom[_DOMAIN]), str(custom[_BACKEND]))
+    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError):
+        return Origin(None, "")

@@ -1,0 +1,69 @@
+"""A ring that nobody asks for its log runs as long as one likes in the same memory."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.testing import kept_by
+from humanoid_devices_erob.wire import coe
+
+SECONDS = [10.0, pytest.param(3600.0, marks=pytest.mark.soak)]
+PERIOD = 0.02  # [s] of the process data
+FEW = 200  # blocks: what is remembered of the latest of everything
+ARENAS = 4096  # [kB]: Python asks for memory by the megabyte
+READING = coe.UploadRequest(0x603F, 0)
+
+
+def work(master: Any, seconds: float) -> None:
+    """Process data at 50 Hz; at every exchange one drive is asked for an object."""
+    for exchange in range(round(seconds / PERIOD)):
+        master.exchange()
+        master.ask(exchange % master.count, READING)
+        master.wait(PERIOD)
+
+
+@pytest.mark.parametrize("seconds", SECONDS)
+def test_a_ring_in_operation_keeps_nothing_of_an_hour(
+    new_master: Callable[..., Any], seconds: float
+) -> None:
+    master = new_master(3)
+    master.operational()
+    work(master, 1.0)
+    for _ in range(6_000):
+        master.ask(0, READING)  # two lines: the log is full
+    kept = kept_by(lambda: work(master, seconds))
+    assert kept.blocks < FEW
+    assert kept.memory < ARENAS
+    assert kept.descriptors == 0
+
+
+def test_a_log_that_has_dropped_lines_says_how_many_and_then_begins_anew(
+    new_master: Callable[..., Any],
+) -> None:
+    ring = new_master(2).ring
+    for number in range(10_007):
+        ring.log.add(1, "read", {"index": number})
+    dropped, *lines = ring.log.take()
+    assert dropped[1:] == (-1, "dropped", {"lines": 7})
+    assert [detail["index"] for _, _, _, detail in lines] == list(range(7, 10_007))
+    ring.log.add(0, "state", {"state": 2})
+    assert [line[1:] for line in ring.log.take()] == [(0, "state", {"state": 2})]
+    assert ring.log.take() == []
+
+
+def test_clocks_of_a_ring_that_runs_for_long_are_read_behind_the_end_of_32_bits(
+    new_master: Callable[..., Any],
+) -> None:
+    """Receive times have 32 bits [ns]: they begin anew every 4.3 s."""
+    master = new_master(3)
+    differences = set()
+    for seconds in (0.0, 4.0, 0.29, 0.004, 1000.0):
+        master.wait(seconds)
+        master.number_slaves()
+        for slave in range(3):
+            assert master.write(slave, 0x0900, bytes(4)) == 1
+        forth = [master.number(slave, 0x0900, 4) for slave in range(3)]
+        back = [master.number(slave, 0x0904, 4) for slave in range(2)]
+        differences.add(tuple((back[i] - forth[i]) % (1 << 32) for i in range(2)))
+    assert len(differences) == 1
