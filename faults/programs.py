@@ -22,6 +22,7 @@ WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
 _ENDED: Final = (0, -signal.SIGTERM)  # exit codes of a program that was asked to end
 # The first line after a traceback's body says which exception it is.
 _TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(.*)")
+_CHILD: Final = re.compile(r"the guard of .* ended with exit code -?\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +36,21 @@ class Death:
 def deaths_of(before: Mapping[str, set[int]], after: Mapping[str, set[int]]) -> list[Death]:
     """Processes a program had started that are gone, though the program itself is not.
 
-    Both map "LABEL PID" of a program to the processes it has started.
+    Both map "LABEL PID" of a program to the processes it has started. A child with a successor is
+    none of them: the guard is replaced when its adapter is opened anew. The control process tells
+    of one that ended otherwise (`exceptions`).
     """
     return [
         Death(f"{program.split()[0]}'s child", f"process {child} has ended")
         for program, children in before.items()
         if program in after
-        for child in sorted(children - after[program])
+        for child in sorted(children - after[program])[len(after[program] - children) :]
     ]
 
 
 def exceptions(text: str) -> list[str]:
-    """The last line of each traceback in `text`."""
-    return [found.strip() for found in _TRACEBACK.findall(text)]
+    """The last line of each traceback in `text`, and each guard that ended by itself."""
+    return [found.strip() for found in (*_TRACEBACK.findall(text), *_CHILD.findall(text))]
 
 
 class Program:

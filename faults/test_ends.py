@@ -97,8 +97,19 @@ def test_each_traceback_is_told_by_its_last_line() -> None:
 
 def test_a_process_that_a_program_has_started_must_not_end_before_it() -> None:
     before = {"control 5": {6, 7}, "box 8": {9}}
-    after = {"control 5": {7, 11}, "box 12": set[int]()}
+    after = {"control 5": {7}, "box 12": set[int]()}
     assert deaths_of(before, after) == [Death("control's child", "process 6 has ended")]
+
+
+def test_a_process_that_is_replaced_has_not_died() -> None:
+    assert deaths_of({"control 5": {6}}, {"control 5": {7}}) == []
+    both_gone = deaths_of({"control 5": {6, 7}}, {"control 5": {8}})
+    assert both_gone == [Death("control's child", "process 7 has ended")]
+
+
+def test_a_guard_that_ended_by_itself_is_told_like_an_exception() -> None:
+    said = "[ERROR] [can]: the guard of slcan:/tmp/can ended with exit code -9"
+    assert exceptions(said) == ["the guard of slcan:/tmp/can ended with exit code -9"]
 
 
 # What of it is a violation.

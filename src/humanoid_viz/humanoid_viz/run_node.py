@@ -27,6 +27,8 @@ from humanoid_viz.waker import Waker
 
 # A browser that no longer answers must not hold up the exit [s].
 SERVER_STOP_TIMEOUT = 0.5
+# Longest wait of the executor [s]: the end of the program waits for it.
+SPIN_TIMEOUT = 0.1
 
 
 def run(waker: Waker, arguments: Sequence[str] | None) -> int:
@@ -39,7 +41,7 @@ def run(waker: Waker, arguments: Sequence[str] | None) -> int:
     logger.addHandler(RosLog(node))
     logger.setLevel(logging.INFO)
     try:
-        with _spinning(node, waker):
+        with spinning(node, waker):
             _show(node, board, waker)
     except (ConfigError, ParameterException) as error:
         node.get_logger().fatal(str(error))
@@ -74,15 +76,17 @@ def _address(base: str, token: Token | None) -> str:
 
 
 @contextmanager
-def _spinning(node: ViewerNode, waker: Waker) -> Iterator[None]:
+def spinning(node: ViewerNode, waker: Waker) -> Iterator[None]:
     """Executes the node's callbacks in a thread of their own; what they raise is raised here."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
+    ended = threading.Event()
     failures: list[BaseException] = []  # at most one
 
     def spin() -> None:
         try:
-            executor.spin()
+            while not ended.is_set():
+                executor.spin_once(timeout_sec=SPIN_TIMEOUT)
         except BaseException as error:
             failures.append(error)
             waker.stop()
@@ -93,8 +97,9 @@ def _spinning(node: ViewerNode, waker: Waker) -> Iterator[None]:
         with kept_awake(executor):
             yield
     finally:
-        executor.shutdown()
+        ended.set()
         thread.join()
+        executor.shutdown()  # not before: what a spinning executor waits for must stay
     if failures:
         raise failures[0]
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import MOST_SOURCES
 from humanoid_viz.browser_testing import (
     CHROMIUM,
     GIVE_UP,
@@ -155,9 +156,10 @@ def test_progress_and_safety_are_shown_and_damping_never_scrolls_away(open_tab, 
             .every(area => area.scrollWidth <= area.clientWidth)"""
     )
 
-    for i in range(40):
-        robot.report(f"source_{i}", 1, "a long list of safety sources")
-    tab.shows("source_39", ".hc-safety")
+    most = MOST_SOURCES - 2  # beside the two buses
+    for i in range(most):
+        robot.report(f"source_{i:02}", 1, "a long list of safety sources")
+    tab.shows(f"source_{most - 1:02}", ".hc-safety")
     while tab.in_view(LABELS[Mode.REMOTE]):  # the page may still be growing
         tab.page.evaluate(
             """() => document.querySelectorAll('.mantine-ScrollArea-viewport')

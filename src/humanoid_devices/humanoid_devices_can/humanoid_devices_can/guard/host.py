@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import subprocess
@@ -20,6 +21,8 @@ READY: Final = 5.0  # [s] a guard may take to start, on a machine that has much 
 AWAKE: Final = 1.0  # [s] it may be silent
 PARTING: Final = 1.0  # [s] it may take to end
 _ABSORBED: Final = (Stage.ACTS, Stage.DONE)  # it does not look meanwhile, or any more
+
+logger = logging.getLogger(__name__)
 
 
 class Guard:
@@ -139,8 +142,10 @@ class Guard:
             with suppress(OSError):
                 process.stdin.close()
             try:
-                process.wait(PARTING)
+                code = process.wait(PARTING)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait()
+                code = process.wait()
+            if code:
+                logger.error("the guard of %s ended with exit code %d", self._bus, code)
         return Stage.WATCHES if page is None else page.stage

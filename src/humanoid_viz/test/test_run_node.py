@@ -1,0 +1,37 @@
+"""The thread that executes the viewer's callbacks."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+
+from humanoid_viz.run_node import spinning
+from humanoid_viz.waker import Waker
+
+
+@pytest.fixture
+def node():
+    rclpy.init()
+    node = rclpy.create_node("any")
+    yield node
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def test_executor_is_shut_down_after_its_thread_has_ended(node, monkeypatch) -> None:
+    # Earlier, the thread meets entities that are gone: AttributeError in the middle of a wait.
+    shutdown = SingleThreadedExecutor.shutdown
+    alive: list[str] = []
+
+    def noted(executor: SingleThreadedExecutor, *arguments: float) -> bool:
+        alive.extend(thread.name for thread in threading.enumerate())
+        return shutdown(executor, *arguments)
+
+    monkeypatch.setattr(SingleThreadedExecutor, "shutdown", noted)
+    with spinning(node, Waker()):
+        pass
+    assert "MainThread" in alive
+    assert "ros" not in alive
