@@ -63,6 +63,7 @@ class CanSystem(HardwareComponent):
         self._stiffness = np.zeros(len(self._all))  # in force, as far as it can be known
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
         self._saturated_at = np.full(len(self._all), -np.inf)
+        self._measured_at = np.full(len(self._all), -np.inf)
         self._sample_age = 0.0
 
     def check_gains(self, stiffness: float, damping: float, where: str) -> None:
@@ -86,6 +87,7 @@ class CanSystem(HardwareComponent):
         self._supervisor = Supervisor(self._settings, self._timing)
         session = self._keeper.start()
         self._frame.measure(session.states, state)
+        self._measured_at[:] = self._timing.clock()  # an enabled motor has spoken
 
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent. A motor that is silent keeps its last state."""
@@ -94,7 +96,9 @@ class CanSystem(HardwareComponent):
         self._frame.measure(session.states, state)
         self._supervisor.unguarded = keeper.guard.problem()
         time = self._timing.clock()
-        self._sample_age = time - min([it.measured_at for it in session.states], default=time)
+        measured_at = np.array([it.measured_at for it in session.states])
+        np.maximum(self._measured_at, measured_at, out=self._measured_at)  # of former sessions, too
+        self._sample_age = time - float(self._measured_at.min(initial=time))
         recent = np.flatnonzero(self._saturated_at > time - self._timing.recent)
         self._supervisor.look(session, time, recent.tolist())
 

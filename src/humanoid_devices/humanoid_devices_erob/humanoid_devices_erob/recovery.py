@@ -37,12 +37,17 @@ class Recovery:
         self._end = 0.0  # [s]
 
     def begin(self) -> None:
-        """Start, or start again."""
+        """Start, or give what is under way its whole time again.
+
+        What drives are asked meanwhile stays asked: a reset in every tick would never end.
+        """
+        self._end = self._ring.timebase.clock() + TIMEOUT
+        if self.active:
+            return
         self.active, self.remark, self.recovered = True, "", []
         self._asked[:] = 0.0
         self._left_op[:] = False
         self._readiness.forget(range(len(self._joint_at)))
-        self._end = self._ring.timebase.clock() + TIMEOUT
 
     def step(self, statuses: Sequence[AlStatus]) -> None:
         """Go on, knowing the present AL states of all slaves."""
@@ -60,7 +65,9 @@ class Recovery:
         readiness, walk = self._readiness, self._ring.walk
         readiness.forget(np.flatnonzero(~in_op).tolist())
         readiness.look(np.flatnonzero(in_op & ~walk.wanted).tolist())
-        walk.enable(in_op & ~walk.wanted & readiness.ready, reset_faults=True)
+        ready = in_op & ~walk.wanted & readiness.ready
+        walk.enable(ready, reset_faults=True)
+        readiness.forget(np.flatnonzero(ready).tolist())  # asked again if it falls again
         enabled = self._ring.enabled & in_op
         if bool((enabled | lost).all()):
             self._finish(enabled, lost)

@@ -245,8 +245,13 @@ def test_unplugged_adapter_is_a_fault_and_plugged_in_again_it_works(wrists) -> N
     rig.until(lambda report: "not enabled again" in report.message)
     np.testing.assert_array_equal(rig.state.position, position)
     bench.call("plug_in")
+    before = rig.system.sample_age
     rig.system.reset_faults()
-    rig.until(healthy)
+    ages = []
+    rig.until(lambda report: ages.append(rig.system.sample_age) or healthy(report))
+    assert np.isfinite(ages).all()  # though a bus opened anew has heard no motor yet
+    assert max(ages) > before > 0.0
+    assert ages[-1] < 0.2
 
 
 def test_frame_of_another_family_is_reported_as_invalid(wrists) -> None:

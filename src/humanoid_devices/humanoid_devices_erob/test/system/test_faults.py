@@ -73,6 +73,17 @@ def test_faulted_drive_stays_out_of_operation_until_it_is_reset(bench) -> None:
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
+def test_reset_that_is_asked_for_in_every_tick_comes_to_its_end(bench) -> None:
+    bench.control.drive_error(3, 0x8500)
+    bench.tick(50)
+    for _ in range(50):
+        bench.system.reset_faults()
+        bench.tick()
+        if bench.system.safety().level is SafetyLevel.OK:
+            return
+    raise AssertionError(bench.system.safety().message)
+
+
 def test_joint_does_not_move_when_its_fault_is_reset(bench) -> None:
     bench.control.drive_error(3, 0x8500)
     bench.tick(3)
