@@ -26,6 +26,7 @@ ATTEMPTS: Final = 4  # at a trial that the host spoils; the last one counts what
 NEVER_EXCUSED: Final = frozenset(
     {
         Breach.NO_DATA,
+        Breach.REFUTED,
         Breach.UP_AGAIN,
         Breach.REFUSED,
         Breach.NOT_WELL,

@@ -72,8 +72,8 @@ def test_else_a_missing_file_counts(it: Open) -> None:
 @pytest.mark.parametrize(
     "breach",
     [
-        Breach.NO_DATA, Breach.UP_AGAIN, Breach.REFUSED, Breach.NOT_WELL, Breach.DIED,
-        Breach.TRACEBACK, Breach.DID_NOT_END,
+        Breach.NO_DATA, Breach.REFUTED, Breach.UP_AGAIN, Breach.REFUSED, Breach.NOT_WELL,
+        Breach.DIED, Breach.TRACEBACK, Breach.DID_NOT_END,
     ],
 )  # fmt: skip
 def test_what_no_hold_up_explains_counts_at_once(breach: Breach) -> None:

@@ -65,8 +65,7 @@ class Run:
         if name != ALONE:
             workers = str(min(os.cpu_count() or 1, 8))
             words += ["-n", workers, "--dist", "worksteal"]
-        if name != PURE:
-            words += SLOWEST
+        words += SLOWEST
         self.phases.append(self._pytest(name, words))
 
     def second_tries(self) -> None:

@@ -104,7 +104,7 @@ def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
             outcome=Outcome.EITHER,
             watched=0.6,
             said=_DOUBTED,
-            allowed=(_FOLLOWED, Allowed(Breach.SPEED, 3.0, _FOLLOWS_WHY)),
+            allowed=(_FOLLOWED, Allowed(Breach.SPEED, 2.0, _FOLLOWS_WHY)),
         ),
         kind(
             name=f"{bus}: encoder jumps by a turn",

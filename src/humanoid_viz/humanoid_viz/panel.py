@@ -26,7 +26,7 @@ LABELS = {
     Mode.LOCOMOTION: "START LOCOMOTION",
     Mode.REMOTE: "START REMOTE",
 }
-STOP_LABEL = "EMERGENCY STOP"
+STOP_LABEL = "STOP"
 STOP_HINT = "DAMPING from any mode, until CLEAR FAULT. In software: it does not cut the power"
 HINTS = {
     Mode.DAMPING: "From any mode. Every joint is braked and soft. Key: Escape",
