@@ -49,7 +49,7 @@ integration: setup build ## Run the tests in wall time: programs side by side; b
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --integration $(ARGS)
 
 .PHONY: mutants
-mutants: setup build ## Break the stack in 130 places, each of which a test must notice: ARGS="limits.py"
+mutants: setup build ## Break the stack in places, each of which a test must notice: ARGS="limits.py"
 	@source ./env.sh; export $(ISOLATED); exec python scripts/mutants.py $(ARGS)
 
 .PHONY: soak

@@ -1,22 +1,27 @@
 """Breaks the stack in the places listed in tests/mutants.toml; the tests named there must notice.
 
 Each mutant is one exact piece of source and what stands in its place. It is applied to a copy of
-the sources; the tests of its area have to pass without it, and fail with it. Red if a mutant
-survives, if a piece is not found exactly once, or if tests fail for another reason than a failed
-test. Words: parts of file names, only their mutants are tried.
+the sources; its tests have to pass without it, and fail with it. Red if a mutant survives, if its
+tests come to no end and its row doesn't say why they may, if a piece is not found exactly once, or
+if tests fail for another reason than a failed test. Words: parts of file names, only their mutants
+are tried.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
@@ -34,9 +39,20 @@ COPIED: Final = (
     "pyproject.toml",
 )
 LEFT_OUT: Final = ("__pycache__", "*.egg-info", "external", "node_modules")
-TIMEOUT: Final = 300.0  # [s] for the tests of one mutant; one that hangs them is noticed, too
+LONGEST: Final = 60.0  # [s] for the tests of one mutant without it
+TIMES: Final = 5.0  # of what its tests take without it, a mutant may take before they count as hung
 PASSED, FAILED = 0, 1  # pytest's exit codes
 HUNG: Final = -1000
+KEYS: Final = {"found", "put", "tests", "hangs", "reason"}  # of a row that is a table
+
+
+class End(Enum):
+    """What became of a mutant."""
+
+    KILLED = "killed"  # a test failed
+    HUNG = "hung"  # its tests came to no end
+    SURVIVED = "survived"
+    BROKEN = "no program"  # pytest itself failed: nothing is known
 
 
 @dataclass(frozen=True)
@@ -47,9 +63,25 @@ class Mutant:
     found: str
     put: str
     tests: tuple[str, ...]
+    hangs: str = ""  # why its tests come to no end, which then counts as noticed
 
     def __str__(self) -> str:
         return f"{self.file}: {_line(self.found)}  ->  {_line(self.put)}"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How the tests of a mutant ended."""
+
+    mutant: Mutant
+    end: End
+    said: str = ""
+
+    @property
+    def noticed(self) -> bool:
+        """Whether the mutant counts as killed."""
+        listed = self.end is End.HUNG and bool(self.mutant.hangs)
+        return self.end is End.KILLED or listed
 
 
 def _line(text: str) -> str:
@@ -57,13 +89,21 @@ def _line(text: str) -> str:
 
 
 def read(path: Path) -> list[Mutant]:
-    """The list. Raises KeyError or ValueError for a row that is not [found, put]."""
+    """The list. Raises ValueError for a row that is neither [found, put] nor a table of KEYS."""
     areas: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["area"]
-    return [
-        Mutant(area["file"], found, put, tuple(area["tests"]))
-        for area in areas
-        for found, put in area["mutants"]
-    ]
+    return [_row(area, row) for area in areas for row in area["mutants"]]
+
+
+def _row(area: Mapping[str, Any], row: Sequence[str] | Mapping[str, Any]) -> Mutant:
+    if not isinstance(row, Mapping):
+        found, put = row
+        return Mutant(area["file"], found, put, tuple(area["tests"]))
+    if set(row) - KEYS or not {"found", "put"} <= set(row):
+        raise ValueError(f"{area['file']}: keys {sorted(row)}, expected some of {sorted(KEYS)}")
+    if row.get("hangs", False) != bool(row.get("reason")):
+        raise ValueError(f"{area['file']}: {row['found']!r}: 'hangs = true' goes with a 'reason'")
+    tests = tuple(row.get("tests", area["tests"]))
+    return Mutant(area["file"], row["found"], row["put"], tests, row.get("reason", ""))
 
 
 def flaws(mutants: Sequence[Mutant], root: Path) -> list[str]:
@@ -98,35 +138,61 @@ class Copy:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def test(self, tests: Iterable[str]) -> tuple[int, str]:
-        """Pytest's exit code, and the end of what it says."""
-        words = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider"]
-        try:
-            done = subprocess.run(
-                [*words, *tests], cwd=self._root, env=self._environment, timeout=TIMEOUT,
-                check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return HUNG, f"no end within {TIMEOUT:g} s"
-        return done.returncode, done.stdout[-2000:]
+    def test(self, tests: Iterable[str], limit: float) -> tuple[int, str]:
+        """Pytest's exit code and the end of what it says; HUNG if that takes over `limit` [s].
 
-    def try_out(self, mutant: Mutant) -> str:
-        """Why `mutant` was not noticed; empty if a test failed because of it."""
+        No other limit ends the tests: one that hangs must not look like one that fails.
+        """
+        words = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider"]
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+            process = subprocess.Popen(
+                [*words, "-o", "timeout=0", *tests], cwd=self._root, env=self._environment,
+                stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                code = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                code = HUNG
+            except BaseException:
+                _end(process)
+                raise
+            if code == HUNG:
+                _end(process)
+            said.seek(0)
+            return code, said.read()[-2000:]
+
+    def try_out(self, mutant: Mutant, limit: float) -> Trial:
+        """How the tests of `mutant` end, which take `limit` [s] at most."""
         file = self._root / mutant.file
         text = file.read_text(encoding="utf-8")
         file.write_text(text.replace(mutant.found, mutant.put), encoding="utf-8")
         try:
-            code, said = self.test(mutant.tests)
+            code, said = self.test(mutant.tests, limit)
         finally:
             file.write_text(text, encoding="utf-8")
-        if code in (FAILED, HUNG):
-            return ""
-        return "survived" if code == PASSED else f"pytest ended with {code}:\n{said}"
+        if code == HUNG:
+            return Trial(mutant, End.HUNG, f"no end within {limit:.0f} s")
+        if code in (PASSED, FAILED):
+            return Trial(mutant, End.KILLED if code == FAILED else End.SURVIVED)
+        return Trial(mutant, End.BROKEN, f"pytest ended with {code}:\n{said}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End it with the programs that its tests have started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def main(words: Sequence[str], root: Path = ROOT, path: Path = LIST) -> int:
     """All of the list, or those whose file has one of `words` in its path. The exit code."""
-    mutants = [m for m in read(path) if not words or any(word in m.file for word in words)]
+    try:
+        listed = read(path)
+    except (KeyError, ValueError) as error:
+        print(f"mutants: RED: {path.name} can't be read: {error}")
+        return 1
+    mutants = [m for m in listed if not words or any(word in m.file for word in words)]
     problems = flaws(mutants, root)
     for problem in problems:
         print(f"mutants: {problem}")
@@ -138,23 +204,31 @@ def main(words: Sequence[str], root: Path = ROOT, path: Path = LIST) -> int:
 
 
 def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
+    began = time.monotonic()
     copies: SimpleQueue[Copy] = SimpleQueue()
     workers = os.cpu_count() or 1
     for number in range(workers):
         copies.put(Copy(root, folder / str(number)))
+    durations: dict[tuple[str, ...], float] = {}  # [s] of tests without a mutant
 
     def unbroken(tests: tuple[str, ...]) -> str:
         copy = copies.get()
-        code, said = copy.test(tests)
+        start = time.monotonic()
+        code, said = copy.test(tests, LONGEST)
+        durations[tests] = time.monotonic() - start
         copies.put(copy)
+        if code == HUNG:
+            return f"no end within {LONGEST:g} s without a mutant: {' '.join(tests)}\n{said}"
         return "" if code == PASSED else f"fail without a mutant: {' '.join(tests)}\n{said}"
 
-    def tried(mutant: Mutant) -> str:
+    def tried(mutant: Mutant) -> Trial:
         copy = copies.get()
-        problem = copy.try_out(mutant)
+        trial = copy.try_out(mutant, TIMES * durations[mutant.tests])
         copies.put(copy)
-        print(f"{'NOT KILLED' if problem else 'killed'}: {mutant}", flush=True)
-        return problem and f"{mutant}: {problem}"
+        remark = f", as listed: {mutant.hangs}" if trial.end is End.HUNG and mutant.hangs else ""
+        print(f"{'' if trial.noticed else 'NOT KILLED: '}{trial.end.value}{remark}: {mutant}",
+              flush=True)  # fmt: skip
+        return trial
 
     with ThreadPoolExecutor(workers) as pool:
         broken = [
@@ -164,11 +238,18 @@ def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
             print("\n".join(broken))
             print("mutants: RED: the tests have to pass without a mutant")
             return 1
-        left = [said for said in pool.map(tried, mutants) if said]
-    for problem in left:
-        print(problem)
-    killed = len(mutants) - len(left)
-    print(f"mutants: {'RED' if left else 'green'}: {killed} of {len(mutants)} killed")
+        trials = list(pool.map(tried, mutants))
+    return _conclude(trials, time.monotonic() - began)
+
+
+def _conclude(trials: Sequence[Trial], took: float) -> int:
+    """Print what is left, and how many there are of each kind; `took` [s]. The exit code."""
+    left = [trial for trial in trials if not trial.noticed]
+    for trial in left:
+        print(": ".join(filter(None, (str(trial.mutant), trial.end.value, trial.said))))
+    counts = ", ".join(f"{sum(it.end is end for it in trials)} {end.value}" for end in End)
+    colour = "RED" if left else "green"
+    print(f"mutants: {colour}: {len(trials)} mutants: {counts}; {took:.0f} s")
     return 1 if left else 0
 
 

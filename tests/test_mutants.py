@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ mutants = [{rows}]
 """
 NOTICED = "['value > 3', 'value > 30']"
 SURVIVES = "['# metres', '# feet']"
+ENDLESS = "found = 'value > 3', put = 'value > next(v for v in iter(int, 1) if v)'"
 
 
 @pytest.fixture
@@ -59,14 +62,91 @@ def test_only_a_failed_test_kills_and_the_rest_is_printed_last(
     file = "src/package/package/limit.py"
     assert f"killed: {file}: value > 3  ->  value > 30\n" in said
     assert f"\n{file}: # metres  ->  # feet: survived\n" in said
-    assert f"\n{file}: value > 3  ->  value >: pytest ended with 2" in said  # no program at all
-    assert said.splitlines()[-1] == "mutants: RED: 1 of 3 killed"
+    assert f"\n{file}: value > 3  ->  value >: no program: pytest ended with 2" in said
+    assert said.splitlines()[-1].startswith(
+        "mutants: RED: 3 mutants: 1 killed, 0 hung, 1 survived, 1 no program; "
+    )
     assert (root / file).read_text() == before
 
 
 def test_it_is_green_if_all_are_killed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(root, NOTICED) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "mutants: green: 1 of 1 killed"
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(r"mutants: green: 1 mutants: 1 killed, 0 hung, .*; \d+ s", last)
+
+
+def test_tests_that_come_to_no_end_are_told_apart_and_kill_nothing(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(root, NOTICED, f"{{{ENDLESS}}}") == 1
+    said = capsys.readouterr().out
+    assert "\nNOT KILLED: hung: src/package/package/limit.py: value > 3  ->" in said
+    assert re.search(r"if v\): hung: no end within \d+ s\n", said)
+    assert "RED: 2 mutants: 1 killed, 1 hung, 0 survived" in said.splitlines()[-1]
+
+
+def test_tests_may_hang_where_the_row_says_why(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(root, f"{{{ENDLESS}, hangs = true, reason = 'it waits'}}") == 0
+    said = capsys.readouterr().out
+    assert "hung, as listed: it waits: src/package/package/limit.py" in said
+    assert "green: 1 mutants: 0 killed, 1 hung" in said.splitlines()[-1]
+
+
+def test_row_that_may_hang_is_red_if_it_survives(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = "{found = '# metres', put = '# feet', hangs = true, reason = 'it waits'}"
+    assert run(root, row) == 1
+    assert "0 hung, 1 survived" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_time_limit_of_a_mutant_is_a_multiple_of_what_its_tests_take_without_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits = []
+
+    def test(_: mutants.Copy, __: object, limit: float) -> tuple[int, str]:
+        limits.append(limit)
+        now[0] += 7.0
+        return (mutants.PASSED if len(limits) == 1 else mutants.FAILED), ""
+
+    now = [100.0]
+    monkeypatch.setattr("mutants.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(mutants.Copy, "test", test)
+    assert run(root, NOTICED) == 0
+    assert limits == [mutants.LONGEST, mutants.TIMES * 7.0]
+    assert capsys.readouterr().out.splitlines()[-1].endswith("; 14 s")
+
+
+def test_programs_of_hung_tests_are_ended_with_them(root: Path, tmp_path: Path) -> None:
+    path = tmp_path / "locked"
+    (root / "src/package/test/test_limit.py").write_text(
+        "import fcntl, subprocess\nfrom package.limit import limited\n\n\ndef test_it():\n"
+        "    if limited(4):\n        return\n"
+        f"    file = open({str(path)!r}, 'w')\n"
+        "    fcntl.flock(file, fcntl.LOCK_EX)\n"
+        "    subprocess.run(['sleep', '1000'], pass_fds=[file.fileno()])\n"
+    )
+    assert run(root, NOTICED) == 1
+    with path.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # waits while any program still has it
+
+
+def test_tests_that_come_to_no_end_without_a_mutant_make_it_red(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mutants, "LONGEST", 0.01)
+    assert run(root, NOTICED) == 1
+    assert "no end within 0.01 s without a mutant" in capsys.readouterr().out
+
+
+def test_row_may_name_tests_of_its_own(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "src/package/test/test_none.py").write_text("def test_it():\n    pass\n")
+    own = "{found = 'value > 3', put = 'value > 30', tests = ['src/package/test/test_none.py']}"
+    assert run(root, own) == 1
+    assert "survived" in capsys.readouterr().out
 
 
 def test_tests_that_fail_without_a_mutant_make_it_red(
@@ -84,11 +164,21 @@ def test_tests_that_fail_without_a_mutant_make_it_red(
         (["['value', 'height']"], "found 2 times"),
         (["['value > 3', 'value > 3']"], "changes nothing"),
         ([NOTICED, NOTICED], "listed twice"),
+        ([f"{{{ENDLESS}, hangs = true}}"], "goes with a 'reason'"),
+        ([f"{{{ENDLESS}, hangs = true, reason = ''}}"], "goes with a 'reason'"),
+        ([f"{{{ENDLESS}, reason = 'it waits'}}"], "goes with a 'reason'"),
+        ([f"{{{ENDLESS}, test = []}}"], "keys"),
+        (["['value > 3']"], "can't be read"),
     ],
 )
 def test_a_list_that_does_not_fit_the_sources_makes_it_red(
-    rows: list[str], flaw: str, root: Path, capsys: pytest.CaptureFixture[str]
+    rows: list[str],
+    flaw: str,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.delattr(mutants.Copy, "test")  # nothing may be run
     assert run(root, *rows) == 1
     assert flaw in capsys.readouterr().out
 
