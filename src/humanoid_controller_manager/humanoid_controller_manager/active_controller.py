@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.controller import Controller, Progress
 from humanoid_controller_manager.hardware_group import HardwareGroup
+from humanoid_controller_manager.results import shown, words_of
 from humanoid_controller_manager.slots import ControllerSlot, checked_slots, refusal_as_safe
 from humanoid_controller_manager.snapshot import Fall, Phase
 
 NO_CONTROLLER: Final = "none"
 # A controller is somebody else's code: it may call exit(), which must not end the loop.
 PLUGIN_ERRORS: Final = (Exception, SystemExit)
+LARGEST_SEGMENT: Final = (1 << 32) - 1  # that a message holds
 LARGEST_SWITCH_NUMBER: Final = (1 << 32) - 1  # the next one is 1
 CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
 
@@ -115,7 +118,7 @@ class ActiveController:
             return ""
         error = self._activate(slot, tick, command)
         if error is not None:
-            return f"{name}: {error}"
+            return f"{name}: {words_of(error)}"
         self._enter(slot, tick.now, Phase.RUNNING)
         return ""
 
@@ -153,14 +156,15 @@ class ActiveController:
             if slot is failed:
                 continue
             failure = self._activate(slot, tick, command)
-            problem = f"{slot.name}: {failure}" if failure else ""
-            if not failure:
+            problem = f"{slot.name}: {words_of(failure)}" if failure is not None else ""
+            if failure is None:
                 self._enter(slot, tick.now, Phase.RUNNING)
                 problem, failure = self._try(slot, tick, command)
             if not problem:
                 self.fall = Fall(number, reason, error)
                 return
-            reason, error = f"{reason}; {problem}", error or failure
+            reason = f"{reason}; {problem}"
+            error = failure if error is None else error
         self.leave()
         self.phase = Phase.RUNNING
         self._count_switch()
@@ -187,7 +191,7 @@ class ActiveController:
             return False
         error = self._activate(slot, tick, command)
         if error is not None:
-            self.fall_back(f"{slot.name}: {error}", tick, command, error)
+            self.fall_back(f"{slot.name}: {words_of(error)}", tick, command, error)
             return False
         self.phase = Phase.RUNNING
         return True
@@ -228,8 +232,8 @@ class ActiveController:
     def _take_report(self, controller: Controller) -> None:
         """Raises what the controller raises, TypeError for what is no report."""
         progress, remark = controller.progress, controller.remark
-        if not (progress is None or isinstance(progress, Progress)) or not isinstance(remark, str):
-            raise TypeError(f"progress is {progress!r}, remark {remark!r}")
+        if not (progress is None or _is_progress(progress)) or not isinstance(remark, str):
+            raise TypeError(f"progress is {shown(progress)}, remark {shown(remark)}")
         self.progress, self.remark = progress, remark
 
     def _try(
@@ -242,7 +246,7 @@ class ActiveController:
             slot.controller.update(tick.state, candidate, tick.now, tick.period)
             self._take_report(slot.controller)
         except PLUGIN_ERRORS as error:
-            return f"{slot.name} failed: {error or type(error).__name__}", error
+            return f"{slot.name} failed: {words_of(error)}", error
         elapsed = tick.clock() - started
         # A soft command is as good late as in time; leaving it would only make the robot limp.
         if elapsed > self._patience and slot.controller.mode not in SAFE_MODES:
@@ -253,3 +257,15 @@ class ActiveController:
             return f"{slot.name} gave an invalid command for {joints}", None
         np.copyto(command.array, candidate.array)
         return "", None
+
+
+def _is_progress(found: Progress) -> bool:
+    """Whether it can be published and compared; the class alone says nothing of its fields."""
+    if not isinstance(found, Progress):
+        return False
+    segments = found.current_segment, found.total_segments
+    return (
+        all(isinstance(it, int | np.integer) and 0 <= it <= LARGEST_SEGMENT for it in segments)
+        and isinstance(found.fraction, float | int | np.floating)
+        and isfinite(found.fraction)
+    )

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_controller_manager.hardware import HardwareComponent, HardwareInfo
-from humanoid_controller_manager.hardware_member import COMPONENT_ERRORS
+from humanoid_controller_manager.hardware_member import COMPONENT_ERRORS, Member
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.loop_diagnoses import (
     hardware,
@@ -99,11 +98,7 @@ class Diagnostician:
         return without_effect(counts, counts - before, self._loop.hardware.joints.names)
 
     def _details(self) -> list[Diagnosis]:
-        return [
-            diagnosis
-            for member in self._loop.hardware.members
-            for diagnosis in _asked(member.component, member.info)
-        ]
+        return [diagnosis for member in self._loop.hardware.members for diagnosis in _asked(member)]
 
 
 def _worth_telling(snapshot: Snapshot) -> tuple[object, ...]:
@@ -112,10 +107,10 @@ def _worth_telling(snapshot: Snapshot) -> tuple[object, ...]:
     return levels, snapshot.fall and snapshot.fall.number, snapshot.remark
 
 
-def _asked(component: HardwareComponent, info: HardwareInfo) -> Sequence[Diagnosis]:
+def _asked(member: Member) -> Sequence[Diagnosis]:
     """What a component says. Its mistake must not end the process that it runs in."""
     try:
-        return component.diagnose()
+        return member.diagnose()
     except COMPONENT_ERRORS as error:
-        text = f"diagnose failed: {error!r}"
-        return [Diagnosis(f"bus: {info.name}", DiagnosisLevel.ERROR, text, source=info.name)]
+        text, name = f"diagnose failed: {error!r}", member.info.name
+        return [Diagnosis(f"bus: {name}", DiagnosisLevel.ERROR, text, source=name)]

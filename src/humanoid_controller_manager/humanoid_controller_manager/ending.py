@@ -44,7 +44,7 @@ def end_of(manager: Stoppable) -> Ending:
 def _in_order(members: Iterable[Member], failures: Sequence[str] = ()) -> tuple[str, ...]:
     """The components that no failure begins with."""
     return tuple(
-        f"{member.info.name} ({member.component.exit_check})"
+        f"{member.info.name} ({member.exit_check()})"
         for member in members
         if not any(said.startswith(f"{member.info.name}: ") for said in failures)
     )

@@ -70,7 +70,7 @@ def flight_recorder(
         counters=tuple(
             f"{member.info.name}: {name}"
             for member in loop.hardware.members
-            for name in member.component.counter_names
+            for name in member.counters
         ),
         limited=tuple(kind.name.lower() for kind in Limited),
         robot_description=urdf,
@@ -98,7 +98,7 @@ class FlightRecorder:
         self._statistics = runner.statistics
         self._limited = loop.limits.counts
         self._counting = [
-            member.component for member in loop.hardware.members if "bus_counts" in member.duties
+            member for member in loop.hardware.members if "bus_counts" in member.duties
         ]
         self._memory = file.memory
         self._words = file.words
@@ -110,7 +110,6 @@ class FlightRecorder:
         # numbers are stored whole (all fields are in their natural places).
         self._record = struct.Struct("@QqqQddQIBBH48s" + "".join(f"{n}s" for n in spans) + "Q")
         assert (self._record.size, self._limited.nbytes) == (self._size, spans[2])
-        self._counts = struct.Struct(f"@{len(file.facts.counters)}q")
         self._events = EventWriter(file, Word.LOOP_EVENTS)
         self._ros_events = EventWriter(file, Word.ROS_EVENTS)
         self._broken = False
@@ -123,7 +122,7 @@ class FlightRecorder:
             return
         try:
             self._write(snapshot)
-        except COMPONENT_ERRORS:  # a component may fail to count
+        except COMPONENT_ERRORS:
             self._broken = True
             logger.exception("the flight recorder failed: nothing is recorded any more")
 
@@ -148,7 +147,7 @@ class FlightRecorder:
             0,
             self._controller,
             self._sources,
-            self._bus_counts() if self._counting else b"",
+            b"".join([member.asked("bus_counts") for member in self._counting]),
             self._limited.tobytes(),
             snapshot.state_array.tobytes(),
             snapshot.command_array.tobytes(),
@@ -164,12 +163,6 @@ class FlightRecorder:
         """The control process ends in order: nobody has to keep the file."""
         self.file.words[Word.ENDED] = 1
         self.file.remove()
-
-    def _bus_counts(self) -> bytes:
-        counts: list[int] = []
-        for component in self._counting:
-            counts += component.bus_counts()
-        return self._counts.pack(*counts)
 
     def _note_changes(self, snapshot: Snapshot) -> None:
         last = self._last

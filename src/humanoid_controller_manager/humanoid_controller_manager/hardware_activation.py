@@ -11,9 +11,7 @@ from humanoid_controller_manager.hardware_member import COMPONENT_ERRORS, Member
 def activate_member(member: Member) -> None:
     """Activate one component and take its first report. Raises HardwareError naming it."""
     try:
-        member.component.on_activate(member.state)
-        member.failures.clear()
-        member.report = member.component.safety()
+        member.activate()
     except COMPONENT_ERRORS as error:
         raise HardwareError(f"{member.info.name}: {error}") from error
 

@@ -19,9 +19,9 @@ from humanoid_controller_manager.hardware_member import (
     Fault,
     Member,
     block_named,
-    finite_number,
 )
 from humanoid_controller_manager.mode_gains import mode_gains
+from humanoid_controller_manager.results import finite_number
 from humanoid_controller_manager.timing import sleep_until
 
 STIFFNESS: Final = COMMAND_INTERFACES.index("stiffness")
@@ -68,7 +68,7 @@ class HardwareGroup:
         """
         for member in self.members:
             member.configure()
-            self.capabilities[:, member.rows] = member.component.capabilities()
+            self.capabilities[:, member.rows] = member.capabilities()
             self._take_mode_gains(member)
         confirming = self._with("impedance_confirmed")
         # Where gains act in every tick there is nothing to wait for.
@@ -181,7 +181,7 @@ class HardwareGroup:
     def read_time(self) -> None:
         """Read the simulated time; it stands still while the simulator fails to tell it."""
         if self._clock is not None:
-            self.time = self._clock.number("time", self.time)
+            self.time = self._clock.number("time", self.time, least=self.time)
 
     @property
     def teleports(self) -> float:
@@ -189,7 +189,7 @@ class HardwareGroup:
         if not self._teleporting:
             return 0
         for member in self._teleporting:
-            member.teleports = member.number("teleports", member.teleports)
+            member.teleports = member.number("teleports", member.teleports, least=0.0)
         return sum(member.teleports for member in self._teleporting)
 
     @property
@@ -200,7 +200,7 @@ class HardwareGroup:
         """
         if not self._aging:
             return 0.0
-        return max(member.number("sample_age", 0.0) for member in self._aging)
+        return max(member.number("sample_age", 0.0, least=0.0) for member in self._aging)
 
     def joint_states_published(self, published: float, measured: float) -> None:
         """Tell the components that a tick's joint states went out, see HardwareComponent.
@@ -241,7 +241,7 @@ class HardwareGroup:
         changed = False
         for member in self.members:
             position = state.position if self._direct else state.position[member.rows]
-            limit = member.guarded("effort_limit", position)
+            limit = member.asked("effort_limit", position)
             if limit is not None and limit is not member.effort_limit:
                 member.effort_limit = limit
                 out[member.rows] = limit
@@ -255,7 +255,7 @@ class HardwareGroup:
         """
         changed = False
         for member in self._confirming:
-            stiffness = member.guarded("realized_stiffness")
+            stiffness = member.asked("realized_stiffness")
             if stiffness is not member.realized_stiffness:
                 member.realized_stiffness = stiffness
                 out[member.rows] = np.nan if stiffness is None else stiffness
@@ -270,9 +270,7 @@ class HardwareGroup:
 
     def tick_correction(self) -> float:
         """How much later [s] the next tick is to come."""
-        if self._idle_owner is None:
-            return 0.0
-        return self._idle_owner.guarded("tick_correction") or 0.0
+        return 0.0 if self._idle_owner is None else self._idle_owner.tick_correction()
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
         """Tell the components that set gains per mode."""
@@ -284,11 +282,7 @@ class HardwareGroup:
         """Names of the components that have not confirmed the present mode's impedance."""
         if not self._confirming:
             return ""
-        return ", ".join(
-            member.info.name
-            for member in self._confirming
-            if not member.guarded("impedance_confirmed")
-        )
+        return ", ".join(m.info.name for m in self._confirming if not m.confirms())
 
     def reset_faults(self) -> None:
         """Ask every component that can to reset its faults; tell those that missed it the mode."""

@@ -63,6 +63,24 @@ def test_a_number_that_a_component_fails_to_give_is_its_fault_and_every_tick_is_
     assert robot.tick().reports[0].level is SafetyLevel.OK
 
 
+@pytest.mark.parametrize(
+    ("duty", "bad", "said"),
+    [
+        ("sample_age", -0.1, "found -0.1, expected 0 or more"),
+        ("teleports", -1, "found -1, expected 0 or more"),
+        ("time", 0.5, "found 0.5, expected 1 or more"),
+    ],
+)
+def test_a_number_that_can_not_be_is_a_fault_and_nothing_runs_backwards(
+    telling: Any, duty: str, bad: Any, said: str
+) -> None:
+    robot = telling.start("damped")
+    robot.tick()
+    robot.arm.values[duty] = bad
+    assert robot.tick(2).reports[0].message == f"{duty} failed: ValueError: {said}"
+    assert robot.group.time == 1.0
+
+
 def test_a_simulator_that_fails_to_count_has_moved_no_joint(telling: Any) -> None:
     robot = telling
     robot.arm.values["teleports"] = 3

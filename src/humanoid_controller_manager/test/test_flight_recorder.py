@@ -139,19 +139,32 @@ def test_components_may_count_what_their_buses_do(
     assert recorded.ticks()["counters"].tolist() == [[1, 2], [3, 4]]
 
 
-def test_a_component_that_fails_to_count_ends_the_recording_and_not_the_loop(
-    rig: Any, scripted_hardware: Any, record: Callable[[Any], Recorded], caplog: Any
+def test_a_component_that_fails_to_count_is_in_fault_and_the_recording_goes_on(
+    rig: Any, scripted_hardware: Any, record: Callable[[Any], Recorded]
 ) -> None:
     class Counting(scripted_hardware):
         counter_names = ("lost",)
 
         def bus_counts(self) -> list[int]:
             self._called("bus_counts")
-            return [0]
+            return [7]
 
     hardware = Counting()
-    hardware.fail["bus_counts"] = RuntimeError("no bus")
     recorded = record(rig({"bus": (hardware, ("a",))}).start())
+    recorded.tick()
+    hardware.fail["bus_counts"] = RuntimeError("no bus")
+    recorded.tick(2)
+    assert recorded.ticks()["counters"].tolist() == [[7], [7], [7]]
+    report = recorded.rig.loop.snapshot.reports[0]
+    assert report.level is SafetyLevel.FAULT
+    assert report.message == "bus_counts failed: RuntimeError: no bus"
+
+
+def test_a_recorder_that_fails_ends_the_recording_and_not_the_loop(
+    rig: Any, record: Callable[[Any], Recorded], caplog: Any
+) -> None:
+    recorded = record(rig().start())
+    recorded.recorder._note_changes = None  # type: ignore[assignment, method-assign]
     recorded.tick(3)
     assert len(recorded.ticks()) == 0
     assert caplog.text.count("the flight recorder failed") == 1

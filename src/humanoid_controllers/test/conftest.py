@@ -186,8 +186,9 @@ class Robot:
         self,
         deadlines: dict[str, float] | None = None,
         heartbeats: dict[str, float] | None = None,
+        hardware: type[FailingSystem] = FailingSystem,
     ) -> None:
-        self.hardware = FailingSystem()
+        self.hardware = hardware()
         info = HardwareInfo(
             name="arm",
             plugin="test/Failing",
@@ -265,6 +266,11 @@ class Robot:
 def robot_type() -> type[Robot]:
     """Makes robots."""
     return Robot
+
+
+@pytest.fixture(scope="session")
+def failing_system() -> type[FailingSystem]:
+    return FailingSystem
 
 
 @pytest.fixture
