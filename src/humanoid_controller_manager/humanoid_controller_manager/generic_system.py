@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.block_parameters import complete
-from humanoid_controller_manager.hardware import (
-    CapabilityArray,
-    HardwareComponent,
-    HardwareInfo,
-)
+from humanoid_controller_manager.hardware import HardwareInfo
 from humanoid_controller_manager.mode_gains import MODE_GAINS
-from humanoid_controller_manager.simulated_servos import SimulatedServos
+from humanoid_controller_manager.simulated_servos import SimulatedSystem
 
 
-class GenericSystem(HardwareComponent):
+class GenericSystem(SimulatedSystem):
     """Joints that obey the MIT law, without mass: a stiff joint moves where it is told at once.
 
     It is measured at its target, with the target's velocity; a soft joint stays, at rest. The
@@ -35,8 +29,7 @@ class GenericSystem(HardwareComponent):
         where = f"<ros2_control name='{info.name}'>"
         complete(info.parameters, (), dict.fromkeys(MODE_GAINS, ""), where)
         self._report = SafetyReport(info.name)
-        self._servos = SimulatedServos(info)
-        self._effort_limit = info.limits.effort
+        super().on_configure(info)
         self._position = np.array([joint.initial_position or 0.0 for joint in info.joints])
         self._velocity = np.zeros(len(info.joints))
         self._effort = np.zeros(len(info.joints))
@@ -48,14 +41,14 @@ class GenericSystem(HardwareComponent):
 
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent."""
-        self._servos.read()
+        self.servos.read()
         state.position[:] = self._position
         state.velocity[:] = self._velocity
         state.effort[:] = self._effort
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """See HardwareComponent."""
-        acting = self._servos.acting(command, self._position)
+        acting = self.servos.acting(command, self._position)
         effort, lead, limit = self._effort, self._lead, self._effort_limit
         np.subtract(acting.position, self._position, out=lead)
         np.multiply(acting.stiffness, lead, out=effort)
@@ -70,26 +63,6 @@ class GenericSystem(HardwareComponent):
 
     def on_deactivate(self) -> None:
         """See HardwareComponent."""
-
-    def capabilities(self) -> CapabilityArray:
-        """See HardwareComponent."""
-        return self._servos.capabilities
-
-    def mode_changed(self, mode: Mode, switch_number: int) -> None:
-        """See HardwareComponent."""
-        self._servos.mode_changed(mode)
-
-    def impedance_confirmed(self) -> bool:
-        """See HardwareComponent."""
-        return self._servos.confirmed
-
-    def realized_stiffness(self) -> FloatArray | None:
-        """See HardwareComponent."""
-        return self._servos.realized_stiffness
-
-    def effort_limit(self, position: FloatArray) -> FloatArray:
-        """See HardwareComponent: the URDF's limits."""
-        return self._effort_limit
 
     def safety(self) -> SafetyReport:
         """See HardwareComponent: always OK."""

@@ -1,4 +1,4 @@
-"""Joints of a simulated component that act like the robot's own: some take gains per mode only."""
+"""What all simulated components share: joints that act like the robot's own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability, JointCommand
 from humanoid_controller_manager.hardware import (
     CapabilityArray,
+    HardwareComponent,
     HardwareInfo,
     uniform_capabilities,
 )
@@ -88,3 +89,38 @@ class SimulatedServos:
             follows[:] = servo
         np.copyto(acting.position, measured, where=follows)
         return acting
+
+
+class SimulatedSystem(HardwareComponent):
+    """A component whose joints take a command as `servos` says; the simulation itself is left open.
+
+    `servos` belong to the loop's thread, from `on_configure` on: `read` of a component calls
+    theirs, and `write` does what their `acting` gives.
+    """
+
+    servos: SimulatedServos
+
+    def on_configure(self, info: HardwareInfo) -> None:
+        """See HardwareComponent. Raises ConfigError for gains that make no sense."""
+        self.servos = SimulatedServos(info)
+        self._effort_limit = info.limits.effort
+
+    def capabilities(self) -> CapabilityArray:
+        """See HardwareComponent."""
+        return self.servos.capabilities
+
+    def mode_changed(self, mode: Mode, switch_number: int) -> None:
+        """See HardwareComponent."""
+        self.servos.mode_changed(mode)
+
+    def impedance_confirmed(self) -> bool:
+        """See HardwareComponent."""
+        return self.servos.confirmed
+
+    def realized_stiffness(self) -> FloatArray | None:
+        """See HardwareComponent."""
+        return self.servos.realized_stiffness
+
+    def effort_limit(self, position: FloatArray) -> FloatArray:
+        """See HardwareComponent: the URDF's limits."""
+        return self._effort_limit

@@ -12,15 +12,10 @@ import numpy as np
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import (
-    CapabilityArray,
-    HardwareComponent,
-    HardwareInfo,
-)
-from humanoid_controller_manager.simulated_servos import SimulatedServos
+from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_controller_manager.simulated_servos import SimulatedSystem
 from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY, build_model
 from humanoid_devices_mujoco.settings import parse_settings
 
@@ -36,7 +31,7 @@ BAD_VALUES = {
 }
 
 
-class MujocoSystem(HardwareComponent):
+class MujocoSystem(SimulatedSystem):
     """The joints of one <ros2_control> block, simulated; `write` advances time by one period.
 
     `model` and `data` are MuJoCo's own, from `on_configure` on. They belong to the loop's thread:
@@ -61,8 +56,7 @@ class MujocoSystem(HardwareComponent):
         self._steps = 0
         self._teleports = 0
         self._name = info.name
-        self._effort_limit = info.limits.effort
-        self._servos = SimulatedServos(info)
+        super().on_configure(info)
         self._measured = np.zeros(len(info.joints))  # [rad], by the latest `read`
         self._orders: deque[Callable[[], None]] = deque()
         self._map_arrays(info, settings.initial_position)
@@ -79,7 +73,7 @@ class MujocoSystem(HardwareComponent):
         """See HardwareComponent. Effort is what was applied in the last physics step."""
         while self._orders:
             self._orders.popleft()()
-        self._servos.read()
+        self.servos.read()
         self._measure(state)
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
@@ -87,7 +81,7 @@ class MujocoSystem(HardwareComponent):
         self._steps += self._steps_per_period
         if self._report.level is not SafetyLevel.OK:
             return
-        self._set_command(self._servos.acting(command, self._measured))
+        self._set_command(self.servos.acting(command, self._measured))
         self._last_qpos[:] = self._qpos
         mujoco.mj_step(self.model, self.data, self._steps_per_period)
         if np.count_nonzero(self._warnings.number):
@@ -96,26 +90,6 @@ class MujocoSystem(HardwareComponent):
     def on_deactivate(self) -> None:
         """See HardwareComponent."""
         self._limp()
-
-    def capabilities(self) -> CapabilityArray:
-        """See HardwareComponent."""
-        return self._servos.capabilities
-
-    def mode_changed(self, mode: Mode, switch_number: int) -> None:
-        """See HardwareComponent."""
-        self._servos.mode_changed(mode)
-
-    def impedance_confirmed(self) -> bool:
-        """See HardwareComponent."""
-        return self._servos.confirmed
-
-    def realized_stiffness(self) -> FloatArray | None:
-        """See HardwareComponent."""
-        return self._servos.realized_stiffness
-
-    def effort_limit(self, position: FloatArray) -> FloatArray:
-        """See HardwareComponent: the URDF's limits."""
-        return self._effort_limit
 
     def safety(self) -> SafetyReport:
         """See HardwareComponent: FAULT from a divergence until the reset."""
