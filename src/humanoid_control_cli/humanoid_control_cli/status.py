@@ -22,6 +22,7 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 
 TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
 LIMITS: Final = "control loop: limits"
+REMOTE: Final = "remote: commands"  # what became of the commands that came for REMOTE
 SPAN: Final = 0.5  # [s] over which the rate of the joint states is measured at least
 REST: Final = 0.1  # [s] after the loop's timing comes all else that is said once a second
 # One latched message per source, and a subscriber's depth counts those of all publishers together.

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from humanoid_control_cli.diagnosis_view import advice, details, troubles
-from humanoid_control_cli.status import LIMITS, TIMING, JointRow, Status
+from humanoid_control_cli.status import LIMITS, REMOTE, TIMING, JointRow, Status
 from humanoid_control_cli.streams import Stream
 from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
@@ -64,6 +64,8 @@ def _facts(status: Status) -> RenderableType:
         facts.add_row(name, text)
     if LIMITS in status.diagnoses:
         facts.add_row("limits", status.diagnoses[LIMITS].message)
+    if REMOTE in status.diagnoses:
+        facts.add_row("remote", _remote(status.diagnoses[REMOTE]))
     return facts
 
 
@@ -76,6 +78,12 @@ def _flow(stream: Stream, age: float) -> Text:
 def _safety(report: SafetyReport) -> Text:
     parts = [report.level.name, report.flags.name if report.flags else "", report.message]
     return Text(" ".join(part for part in parts if part), style=STYLE_OF[report.level])
+
+
+def _remote(commands: Diagnosis) -> str:
+    """What REMOTE does, and its latest refusal with when that was."""
+    ago = commands.values.get("latest refusal [s ago]")
+    return f"{commands.message} ({ago} s ago)" if ago else commands.message
 
 
 def _timing(timing: Diagnosis) -> list[tuple[str, str]]:

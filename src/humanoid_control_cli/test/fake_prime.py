@@ -1,6 +1,7 @@
 """A real robot in ZERO_TORQUE, as `hc calibrate` sees it.
 
-Usage: fake_prime.py URDF [manager|manager_later]; the latter comes when a joint is limp.
+Usage: fake_prime.py URDF [manager|manager_later|remote]; manager_later comes when a joint is limp.
+With `remote` it has a REMOTE controller, to which somebody has sent a command too short.
 
 Whatever is loose - the wrists, and a drive with gate 1 and no position gain - is moved between both
 stops again and again by somebody's hand. TRUTH is how all joints are mounted. Every write of a
@@ -13,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -23,6 +25,8 @@ from std_msgs.msg import String
 
 from humanoid_bringup_prime.calibration.robot import read_robot
 from humanoid_control_common.middleware import tune_middleware
+from humanoid_controller_manager.diagnostics_message import diagnostic_array
+from humanoid_controllers.remote_report import RemoteReport
 
 TRUTH = (-1, 0.3)  # direction and offset
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
@@ -42,6 +46,18 @@ class Prime:
         node.create_service(ReadSdoBatch, "/erob/read_sdo_batch", self.read)
         node.create_service(WriteSdoBatch, "/erob/write_sdo_batch", self.write)
         node.create_timer(0.02, self.step)
+        if "remote" in sys.argv:
+            self.report = RemoteReport()
+            self.report.received(time.monotonic())
+            self.report.received(time.monotonic(), "expected 14 values each, found: damping (13)")
+            self.diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+            node.create_timer(0.1, self.diagnose)
+
+    def diagnose(self):
+        diagnosis = self.report.due("not in charge", time.monotonic())
+        if diagnosis is not None:
+            stamp = self.node.get_clock().now().to_msg()
+            self.diagnostics.publish(diagnostic_array(stamp, [diagnosis]))
 
     def step(self):
         self.tick += 1

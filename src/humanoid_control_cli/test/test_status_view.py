@@ -1,7 +1,7 @@
 from rich.console import Console
 
 from humanoid_control_cli.statements import Statement
-from humanoid_control_cli.status import TIMING, JointRow, Status
+from humanoid_control_cli.status import REMOTE, TIMING, JointRow, Status
 from humanoid_control_cli.status_view import render
 from humanoid_control_cli.streams import Stream
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
@@ -62,6 +62,19 @@ def test_everything_is_on_one_screen_of_80_columns() -> None:
     (row,) = (line for line in text.splitlines() if "joint_13" in line)
     assert row.split() == ["joint_13", "+1.300", "-1.500", "+2.250"]
     assert len(text.split("what to do")[0].splitlines()) <= 40
+
+
+def test_what_remote_does_and_refused_last_is_one_row() -> None:
+    status = full_status()
+    said = "follows commands; 3 refused, the latest (number 37): joints unknown: knee"
+    values = {"received": "40", "refused": "3", "latest refusal [s ago]": "2.5"}
+    status.diagnoses[REMOTE] = Diagnosis(REMOTE, DiagnosisLevel.OK, said, values)
+    lines = text_of(status).splitlines()
+    (row,) = (i for i, line in enumerate(lines) if line.startswith("remote "))
+    assert " ".join(" ".join(lines[row : row + 2]).split()) == f"remote {said} (2.5 s ago)"
+    status.diagnoses[REMOTE] = Diagnosis(REMOTE, message="not in charge")
+    (line,) = (it for it in text_of(status).splitlines() if it.startswith("remote "))
+    assert line.split() == ["remote", "not", "in", "charge"]
 
 
 def test_a_single_overrun_is_told_in_the_singular() -> None:

@@ -41,6 +41,10 @@ _STALE: Final = {
 }
 
 
+NEVER_COMMANDED: Final = "never commanded: the pose of its start is held"
+FOLLOWING: Final = "follows commands"
+
+
 @dataclass(frozen=True, slots=True)
 class RemoteCommand:
     """A checked command, shape (5, n) in joint order, and when it arrived [s]."""
@@ -130,6 +134,11 @@ class RemotePolicyController(Controller):
     def remark(self) -> str:
         """See Controller: whether the stream of commands has broken off."""
         return _STALE[self._parameters.on_stale] if self._stale else ""
+
+    @property
+    def doing(self) -> str:
+        """What it does while it is in charge, in words. From any thread."""
+        return self.remark or (NEVER_COMMANDED if self._arrival is None else FOLLOWING)
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller. Commands that came before are forgotten."""

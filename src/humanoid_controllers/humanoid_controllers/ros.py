@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from time import monotonic, time_ns
 from typing import Any, Final, TypedDict
 
+from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
 from humanoid_control_msgs.msg import StandbyState as StandbyStateMessage
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -13,11 +14,13 @@ from sensor_msgs.msg import JointState as JointStateMessage
 
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.surface import COMMAND_INTERFACES
+from humanoid_controller_manager.diagnostics_message import diagnostic_array
 from humanoid_controller_manager.ros_host import RosHost, SnapshotListener
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
 from humanoid_controllers.message_age import MessageAge
 from humanoid_controllers.remote import RemotePolicyController, checked_command
+from humanoid_controllers.remote_report import RemoteReport
 from humanoid_controllers.standby import StandbyController
 
 LONGEST_WAIT: Final = 1.0  # [s] believed of a message: the system's clock may have been set
@@ -77,8 +80,10 @@ def attach_standby(host: RosHost, controller: StandbyController) -> SnapshotList
     return publish
 
 
-def attach_remote(host: RosHost, controller: RemotePolicyController) -> None:
+def attach_remote(host: RosHost, controller: RemotePolicyController) -> SnapshotListener:
     """Subscribes to MITCommand on `~/command`; says once why a stream of commands is refused.
+
+    What became of the commands it says on /diagnostics, too, see RemoteReport.
 
     A command arrives when the middleware takes it in, not when the executor has time for it: else
     one that was left waiting would be fresh again, though its sender may be dead. Not every
@@ -89,6 +94,9 @@ def attach_remote(host: RosHost, controller: RemotePolicyController) -> None:
     logger = host.node.get_logger()
     complaint = _OncePerText(logger.warning)
     age = MessageAge()
+    report = RemoteReport()
+    diagnostics = host.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+    name = host.node.get_name()
 
     def receive(message: MITCommand, info: _MessageInfo) -> None:
         arrival = host.now()
@@ -101,10 +109,19 @@ def attach_remote(host: RosHost, controller: RemotePolicyController) -> None:
             command = checked_command(host.robot.joints, message.joint_names, values, arrival)
         except ControllerError as error:
             complaint(f"command refused: {error}")
+            report.received(monotonic(), str(error))
             return
+        report.received(monotonic())
         controller.receive(command)
 
+    def publish(snapshot: Snapshot) -> None:
+        doing = controller.doing if snapshot.controller == name else "not in charge"
+        diagnosis = report.due(doing, monotonic())
+        if diagnosis is not None:
+            diagnostics.publish(diagnostic_array(host.stamp(snapshot), [diagnosis]))
+
     host.node.create_subscription(MITCommand, "~/command", receive, 4)
+    return publish
 
 
 def waiting_time(received: int, now: int) -> float:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,9 +50,14 @@ class Remote(LoneNode):
         self._commands = self.node.create_publisher(MITCommand, "~/command", 4)
 
     def attach(self, *, simulated: bool) -> None:
-        host = RosHost(self.node, self.facts, lambda: NOW, Any, simulated=simulated)
-        ros.attach_remote(host, self.controller)
+        stamp = Time(sec=7)
+        host = RosHost(self.node, self.facts, lambda: NOW, lambda s: stamp, simulated=simulated)
+        self.listener = ros.attach_remote(host, self.controller)
         self.spin_until(lambda: self._commands.get_subscription_count() > 0)
+
+    def send_wrong(self) -> None:
+        """Publish a command for another robot."""
+        self._commands.publish(MITCommand(joint_names=["knee"]))
 
     def send(self) -> None:
         """Publish a command, and have it received."""
@@ -122,3 +130,30 @@ def test_a_command_is_old_by_its_sending_where_the_middleware_stamps_it_when_it_
     monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
     remote.send()
     assert remote.controller.arrivals[0] <= NOW - BUSY * 1e-9 + 0.05
+
+
+def test_diagnostics_say_what_remote_does_and_which_command_was_refused_why(
+    remote: Remote, at: Any
+) -> None:
+    said: list[str] = []
+
+    def listen(message: DiagnosticArray) -> None:
+        said.extend(status.message for status in message.status)
+
+    remote.attach(simulated=False)
+    remote.node.create_subscription(DiagnosticArray, "/diagnostics", listen, 10)
+    in_charge = SimpleNamespace(controller="remote_policy_controller")
+
+    def told(text: str, snapshot: Any) -> bool:
+        remote.listener(snapshot)
+        return any(text in it for it in said)
+
+    remote.spin_until(lambda: told("not in charge", SimpleNamespace(controller="damping")))
+    remote.controller.on_activate(at(0.5), JointCommand(3), NOW)
+    remote.spin_until(lambda: told("never commanded", in_charge))
+    remote.send()
+    remote.controller.update(at(0.5), JointCommand(3), NOW, PERIOD)
+    remote.spin_until(lambda: told("follows commands", in_charge))
+    remote.send_wrong()
+    refused = "follows commands; 1 refused, the latest (number 2): joints unknown: knee; missing: "
+    remote.spin_until(lambda: told(refused, in_charge))

@@ -1,0 +1,61 @@
+"""What an operator is told of REMOTE's commands, and when."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_controllers.remote_report import LONGEST_REASON, PERIOD, SHORTEST, RemoteReport
+
+FOLLOWS = "follows commands"
+
+
+@pytest.fixture
+def report() -> RemoteReport:
+    return RemoteReport()
+
+
+def test_once_a_second_it_says_what_remote_does(report: RemoteReport) -> None:
+    report.received(0.0)
+    first = report.due(FOLLOWS, 0.0)
+    values = {"received": "1", "refused": "0"}
+    assert first == Diagnosis("remote: commands", DiagnosisLevel.OK, FOLLOWS, values)
+    assert report.due(FOLLOWS, PERIOD - 0.01) is None
+    assert report.due(FOLLOWS, PERIOD) == first
+
+
+def test_a_change_is_told_soon(report: RemoteReport) -> None:
+    report.due("not in charge", 0.0)
+    assert report.due(FOLLOWS, SHORTEST - 0.01) is None
+    changed = report.due(FOLLOWS, SHORTEST)
+    assert changed is not None
+    assert changed.message == FOLLOWS
+
+
+def test_a_refusal_is_told_soon_with_its_number_and_reason_and_is_remembered(
+    report: RemoteReport,
+) -> None:
+    report.due(FOLLOWS, 0.0)
+    report.received(0.0)
+    report.received(0.1, "joints unknown: knee")
+    told = report.due(FOLLOWS, 0.2)
+    assert told is not None
+    assert told.level is DiagnosisLevel.WARN
+    said = f"{FOLLOWS}; 1 refused, the latest (number 2): joints unknown: knee"
+    assert told.message == said
+    assert told.values == {"received": "2", "refused": "1", "latest refusal [s ago]": "0.1"}
+    later = report.due(FOLLOWS, 60.1)
+    assert later is not None
+    assert (later.level, later.message) == (DiagnosisLevel.OK, said)
+    assert later.values["latest refusal [s ago]"] == "60.0"
+
+
+def test_a_stream_of_refusals_is_told_once_a_second(report: RemoteReport) -> None:
+    told = []
+    for i in range(300):
+        report.received(i * 0.01, "in another order" * 99)
+        told.append(report.due(FOLLOWS, i * 0.01))
+    found = [it for it in told if it is not None]
+    assert len(found) == 3
+    assert {it.level for it in found} == {DiagnosisLevel.WARN}
+    assert max(len(it.message) for it in found) < LONGEST_REASON + 80
