@@ -1,0 +1,388 @@
+"""Randomized start-ups, interruptions and ends of the stack, and a judge of every SDO write.
+
+A trial starts the stack on drives as the last trial has left them, interrupts the start-up or the
+operation after it, and ends it in order or as kill -9 does. Clients write all the time: before the
+start, while it goes on, and when they may not. The judge sits on the wire, behind the stack's last
+line: it knows what this module has published and the drives' states, and nothing of the stack.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.wire.frame import Command, decode_frame
+from humanoid_twin.drive.cia402 import DriveState
+from humanoid_twin.ethercat.firmware import AlState
+from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
+    InlineKeeper,
+    MemoryRing,
+)
+
+LEAST, PERIODS = 0.05, 5  # [s] and periods that joint states count, by the documents
+ROUNDING: Final = 1e-9  # [s] of ring time
+GATE, VELOCITY, POSITION = (0x2383, 0), (0x2381, 1), (0x2382, 1)
+INTEGRAL: Final = 0x2381, 2  # that no other client writes
+MAILBOX: Final = 0x1000  # the drives' SM0
+DOWNLOAD: Final = 1  # command specifier of SDO (ETG.1000.6), behind 8 bytes of headers
+RATES: Final = (50.0, 100.0, 200.0, 500.0, 1000.0)  # [Hz]
+BRING_UP_RATES: Final = (200, 500, 1000)  # [Hz]
+# Clocks that lock soon, and what the documents leave open of a drive.
+SOON: Final = "frames_to_lock=20"
+RINGS: Final = (
+    (2, (SOON,)),
+    (3, (SOON, "interpolation=writable", "brake=yes")),
+    (4, (SOON, "sync_type=dc", "feed_forward=absent")),
+)
+STARTS: Final = (*["well"] * 6, "killed", "stopped", "lossy", "fault", "power")
+EVENTS: Final = (
+    "silent", "silent", "late", "nan", "mode", "safeop", "error", "lossy", "slow", "held up",
+    "cut", "well",
+)  # fmt: skip
+FLAWS: Final = ("silent", "late", "nan")  # of the joint states
+Infos = Callable[[int, float, int], HardwareInfo]
+
+
+class Killed(BaseException):
+    """kill -9, at some instant."""
+
+
+@dataclass
+class Tally:
+    """What was done, and what was seen on the wire."""
+
+    trials: int = 0
+    started: int = 0  # trials in which all drives came into operation
+    interruptions: int = 0
+    writes: Counter[str] = field(default_factory=Counter)  # SDO writes, by phase
+    violations: list[str] = field(default_factory=list)
+    convicted: set[int] = field(default_factory=set)  # trials with violations
+
+    def __iadd__(self, other: Tally) -> Tally:
+        self.convicted |= {self.trials + trial for trial in other.convicted}
+        self.trials += other.trials
+        self.started += other.started
+        self.interruptions += other.interruptions
+        self.writes += other.writes
+        self.violations += other.violations
+        return self
+
+    def __str__(self) -> str:
+        phases = ", ".join(f"{count} {phase}" for phase, count in sorted(self.writes.items()))
+        return (
+            f"{self.trials} trials ({self.started} came into operation, {self.interruptions} "
+            f"interruptions), {self.writes.total()} SDO writes ({phases}), "
+            f"{len(self.violations)} violations in {len(self.convicted)} trials"
+            + "".join(f"\n  {violation}" for violation in self.violations[:5])
+        )
+
+
+class Judge:
+    """Looks at every frame that leaves the master."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.phase = "idle"
+        self.limit = 0.0  # [s] that joint states count
+        self._tally = tally
+        self._published = self._measured = -math.inf  # [s] of the latest joint states that count
+
+    def watch(self, ring: MemoryRing) -> None:
+        ring.on_frame = lambda frame: self._frame(ring, frame)
+
+    def begin(self, phase: str) -> None:
+        """Nothing that was published before counts in a new phase."""
+        self.phase = phase
+        self._published = self._measured = -math.inf
+
+    def published(self, now: float, measured: float) -> None:
+        """Complete and finite joint states are out."""
+        self._published, self._measured = now, measured
+
+    def convict(self, what: str) -> None:
+        self._tally.violations.append(f"trial {self._tally.trials}, {self.phase}: {what}")
+        self._tally.convicted.add(self._tally.trials)
+
+    def _frame(self, ring: MemoryRing, frame: bytes) -> None:
+        if frame[16] in (Command.LRW, Command.BRD):
+            return
+        for datagram in decode_frame(frame):
+            if datagram.command != Command.FPWR or datagram.address >> 16 != MAILBOX:
+                continue
+            command, key = datagram.data[8], datagram.data[9:12]
+            if command >> 5 == DOWNLOAD:
+                slave = (datagram.address & 0xFFFF) - 0x1001
+                index, subindex = int.from_bytes(key[:2], "little"), key[2]
+                value = int.from_bytes(datagram.data[12:16], "little")
+                self._tally.writes[self.phase] += 1
+                problem = self._problem(ring, slave, (index, subindex), value)
+                if problem:
+                    self.convict(
+                        f"{ring.now():.6f} s: 0x{index:04X}:{subindex} of slave {slave}: {problem}"
+                    )
+
+    def _problem(self, ring: MemoryRing, slave: int, key: tuple[int, int], value: int) -> str:
+        there = ring.ring.slaves[slave]
+        if self.phase == "starting":
+            clocks = [one.clock.active for one in ring.ring.slaves]
+            if there.al.state != AlState.PREOP or any(clocks):
+                return f"in {there.al.state.name}, SYNC0 active {clocks}"
+        elif self.phase == "ending":
+            if key != GATE or value:
+                return f"value {value}"
+            if ring.drives[slave].state is DriveState.OPERATION_ENABLED:
+                return "while it is enabled"
+        elif self.phase == "operating":
+            age = ring.now() - min(self._published, self._measured)
+            if age >= self.limit + ROUNDING:
+                return f"joint states are {age:.3f} s old"
+        else:
+            return "nobody may write"
+        return ""
+
+
+class Story:
+    """Trials one after the other, on a few rings that live through all of them."""
+
+    def __init__(self, infos: Infos, seed: int) -> None:
+        """`infos(count, update rate, bring-up rate)`: the block of the robot description.
+
+        The stack's master has to be a MemoryMaster on `ring`, its keeper an InlineKeeper.
+        """
+        self.random, self.tally = Random(seed), Tally()
+        self._infos, self._judge = infos, Judge(self.tally)
+        self._rings = [MemoryRing(count, seed, facts) for count, facts in RINGS]
+        self.ring = self._rings[0]  # of the present trial
+        self._stacks: dict[MemoryRing, tuple[ErobSystem, JointState]] = {}  # that may start again
+        self._answers: list[Future[tuple[SdoResult, ...]]] = []
+        self._number = 0
+        self._flaw = ""  # of the joint states
+        self._sleeps = 0  # until the start or the operation is interrupted; never below 0
+        self._interrupt: Callable[[], None] = lambda: None
+        for ring in self._rings:
+            self._judge.watch(ring)
+            ring.on_sleep = self._slept
+
+    def run(self, trials: int) -> Tally:
+        for _ in range(trials):
+            self._trial()
+            self.tally.trials += 1
+        return self.tally
+
+    def _trial(self) -> None:
+        ring = self.ring = self.random.choice(self._rings)
+        self._repair()
+        self._answers.clear()
+        self._configure()
+        try:
+            if self._start():
+                self._operate()
+                self._end()
+        except Killed:
+            self._die()
+        self._judge.begin("idle")
+        ring.advance(self.random.choice([0.001, 0.02, 0.3]))
+        self._tell()  # to whoever is gone
+        self._ask_for_a_write()
+        ring.control.log()
+
+    # The start.
+
+    def _configure(self) -> None:
+        """The stack that was there before is started again, or a new one."""
+        random, ring = self.random, self.ring
+        self.rate = random.choice(RATES)
+        self.count, self.period = ring.count, 1.0 / self.rate
+        self._judge.limit = max(PERIODS * self.period, LEAST)
+        if ring not in self._stacks or random.random() < 0.7:
+            new = ErobSystem(ring.timebase, realtime=False), JointState(self.count)
+            self._stacks[ring] = new
+        self.system, self.state = self._stacks[ring]
+        self.command = JointCommand(self.count)
+        self.system.on_configure(self._infos(self.count, self.rate, random.choice(BRING_UP_RATES)))
+
+    def _start(self) -> bool:
+        """Whether the drives are in operation, and the loop drives the ring."""
+        random, ring = self.random, self.ring
+        self._judge.begin("starting")
+        kind = random.choice(STARTS)
+        self._sleeps = random.randrange(1, random.choice([20, 100, 400]))
+        self._interrupt = {
+            "killed": self._kill,
+            "stopped": lambda: self.system._keeper.end.set(),  # noqa: PLW0108 - the latest keeper's
+            "fault": lambda: ring.control.drive_error(random.randrange(self.count), 0x8500),
+            "power": lambda: ring.control.power_cycle(random.randrange(self.count)),
+        }.get(kind, lambda: None)
+        if kind == "lossy":
+            ring.control.drop(random.choice([0.01, 0.03, 0.1]))
+        InlineKeeper.turns = random.choice([0, 1, 20])
+        try:
+            self.system.on_activate(self.state)
+        except HardwareError:
+            return False
+        finally:
+            self._interrupt = lambda: None
+            ring.control.drop(0.0)
+        self._tell()  # before the loop drives the ring nothing counts
+        self._ask_for_a_write()
+        self._due = ring.now()
+        self._judge.begin("operating")
+        self._take_over(healthy=kind in ("well", "lossy"))
+        return True
+
+    def _take_over(self, *, healthy: bool) -> None:
+        """With joint states, and drives that are well, a write goes through."""
+        self._mode()
+        wanted = tuple(SdoObject(slave, *INTEGRAL, bytes(4)) for slave in range(self.count))
+        watch = self.system._watch
+        self._period(lambda: None)
+        answer = self.system.submit(SdoBatch(wanted, True, int(watch.mode), watch.number, math.inf))
+        for _ in range(1 + round(0.05 * self.rate)):
+            if answer.done():
+                break
+            self._period(lambda: None)
+        if not healthy:
+            return
+        self.tally.started += 1
+        found = {result.status.name for result in answer.result(0)} if answer.done() else {"late"}
+        if found != {SdoStatus.DONE.name}:
+            self._judge.convict(f"a write that may be done is {found}")
+
+    # The operation.
+
+    def _operate(self) -> None:
+        for _ in range(self.random.randrange(1, 5)):
+            self.tally.interruptions += 1
+            self._event(self.random.choice(EVENTS))
+        if self.random.random() < 0.15:
+            self._sleeps, self._interrupt = self.random.randrange(1, 30), self._kill
+            for _ in range(3):
+                self._tick()
+            self._interrupt = lambda: None
+
+    def _event(self, kind: str) -> None:
+        random, control = self.random, self.ring.control
+        slave = random.randrange(self.count)
+        self._flaw = kind if kind in FLAWS else ""
+        begin: dict[str, Callable[[], object]] = {
+            "mode": self._mode,
+            "safeop": lambda: self.system._master.request_slave_state(slave, AlState.SAFEOP),
+            "error": lambda: control.drive_error(slave, 0x8500),
+            "lossy": lambda: control.drop(0.2),
+            "slow": lambda: control.mailbox_delay(random.choice([0.0, 0.004, 0.03]), slave),
+            "held up": lambda: self.ring.advance(random.choice([0.02, 0.06, 0.15])),
+            "cut": lambda: control.cut(slave - 1),
+        }
+        begin.get(kind, lambda: None)()
+        least = self._judge.limit / self.period if self._flaw and random.random() < 0.5 else 0
+        for _ in range(min(round(least), 15) + random.randrange(1, 9)):
+            self._tick()
+        control.drop(0.0)
+        control.mend()
+        self._flaw = ""
+        if random.random() < 0.5:
+            self.system.reset_faults()
+
+    def _tick(self) -> None:
+        def ask() -> None:
+            if self.random.random() < 0.6:
+                self._ask_for_a_write()
+
+        self._period(ask)
+
+    def _period(self, ask: Callable[[], None]) -> None:
+        """What the control loop does, and the publisher beside it."""
+        system, now = self.system, self.ring.now
+        system.read(self.state, now(), self.period)
+        self._tell()
+        ask()
+        system.write(self.command, now(), self.period)
+        self._due = max(self._due + self.period, now()) + system.tick_correction()
+        system.idle_until(self._due)
+
+    def _slept(self) -> None:
+        """Between two frames of the stack: other threads, and what interrupts."""
+        self._sleeps -= 1
+        if self._sleeps == 0:
+            self._interrupt()
+        chance = self.random.random()
+        if chance < 0.05:
+            self._tell()
+        elif chance < 0.08:
+            self._ask_for_a_write()
+
+    def _tell(self) -> None:
+        """Publish joint states, or what is wrong with them."""
+        if self._flaw == "silent":
+            return
+        now, state = self.ring.now(), self.state
+        measured = now - (self._judge.limit + 0.01 if self._flaw == "late" else 0.0)
+        joint = self.random.randrange(self.count)
+        kept = state.position[joint]
+        if self._flaw == "nan":
+            state.position[joint] = self.random.choice([math.nan, math.inf])
+        else:
+            self._judge.published(now, measured)
+        self.system.joint_states_published(now, measured)
+        state.position[joint] = kept
+
+    def _mode(self) -> None:
+        self._number += 1
+        self.system.mode_changed(self.random.choice(list(Mode)), self._number)
+
+    def _ask_for_a_write(self) -> None:
+        """Impedance manager, `hc sdo` and a recording that is replayed: they differ in this."""
+        random, now = self.random, self.ring.now()
+        self._answers = [answer for answer in self._answers if not answer.done()]
+        if len(self._answers) >= 6:
+            return
+        choice = [(GATE, 1), (VELOCITY, 56), (VELOCITY, 19), (POSITION, 0), (POSITION, 515)]
+        objects = tuple(
+            SdoObject(random.randrange(self.count), *key, value.to_bytes(4, "little"))
+            for key, value in random.choices(choice, k=random.randrange(1, 7))
+        )
+        watch = self.system._watch
+        mode, number = int(watch.mode), watch.number - (random.random() < 0.1)
+        until = random.choice([math.inf, math.nan, now + 0.03, now - 1.0])
+        self._answers.append(self.system.submit(SdoBatch(objects, True, mode, number, until)))
+
+    # The end.
+
+    def _end(self) -> None:
+        """In order, which closes all gates and writes nothing else; or as kill -9 does."""
+        if self.random.random() < 0.3:
+            raise Killed
+        self._repair()
+        self._judge.begin("ending")
+        try:
+            self.system.on_deactivate()
+        except HardwareError as error:
+            self._judge.convict(f"gates stay open: {error}")
+        if any(drive.gains.gate for drive in self.ring.drives):
+            self._judge.convict("gates are open after the ordered exit")
+
+    def _kill(self) -> None:
+        self.system._master.line.alive = False
+        raise Killed
+
+    def _die(self) -> None:
+        self.system._master.line.alive = False
+        del self._stacks[self.ring]
+
+    def _repair(self) -> None:
+        """The cable and the mailboxes; what has come of it meanwhile stays."""
+        control = self.ring.control
+        control.drop(0.0)
+        control.mend()
+        control.mailbox_delay(self.random.choice([*[0.0] * 7, 0.002]))
+        self._flaw = ""
