@@ -21,6 +21,8 @@ AUDIT_PERIOD: Final = 1.0  # [s] the limp drive is read again: it may have resta
 FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have been restarted
 FIRST_DELAY: Final = 0.02  # [s] after a failure, doubled with every further one
 LONGEST_DELAY: Final = 1.0  # [s]
+NO_MORE: Final = "is not limp any more"
+AGAIN: Final = "select it again"
 
 
 class LimpDrives:
@@ -60,6 +62,8 @@ class LimpDrives:
         if joint != self._selected:
             self._selected = joint
             self._reached = False
+            if joint:
+                self._records[joint].feeds = False
             self._dropped = ""
             self._not_before = 0.0
 
@@ -72,7 +76,7 @@ class LimpDrives:
         if FORGET_AFTER < closed < math.inf:
             for record in self._records.values():
                 record.forget()
-            self._drop("there were no joint states for a while")
+            self._drop(f"{NO_MORE}: there were no joint states for a while; {AGAIN}")
 
     def finished(self, batch: Batch, reply: Reply, now: float) -> None:
         """A batch was answered. One that was given up before is ignored."""
@@ -145,8 +149,10 @@ class LimpDrives:
     # Inside.
 
     def _due(self, now: float) -> tuple[list[SdoObject], bool]:
-        """Restoring comes first, then the selected drive, then what is not known."""
+        """Restoring comes first, then the selected drive, then what else is not known."""
         away = [r for joint, r in self._records.items() if joint != self._selected and _away(r)]
+        if unread := [record for record in away if not record.known]:
+            return [item for record in unread for item in record.reads()], False
         if away:
             return self._writes(away, restoring=True), True
         selected = self._records.get(self._selected)
@@ -198,15 +204,20 @@ class LimpDrives:
     def _watch(self) -> None:
         """A drive that has become stiff is not softened again unless the operator says so."""
         record = self._records.get(self._selected)
-        if record and record.limp:
+        if record and record.feeds:
+            self._drop(
+                "cannot be limp: its velocity feed-forward 0x2382:03 stays, so that its target "
+                "could not follow it"
+            )
+        elif record and record.limp:
             self._reached = True
         elif record and record.known and self._reached:
-            self._drop("its drive restarted, or somebody else has written to it")
+            self._drop(f"{NO_MORE}: its drive restarted, or somebody else has written; {AGAIN}")
 
     def _drop(self, reason: str) -> None:
         if joint := self._selected:
             self.select("")
-            self._dropped = f"{joint} is not limp any more: {reason}; select it again"
+            self._dropped = f"{joint} {reason}"
 
 
 def _away(record: LimpRecord) -> bool:

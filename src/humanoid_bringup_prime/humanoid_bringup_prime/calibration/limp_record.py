@@ -7,11 +7,13 @@ from typing import Final
 
 from humanoid_bringup_prime.calibration.robot import Drive
 from humanoid_devices_erob.drive_registers import BUS_WRITTEN, FACTORY, DriveRegisters, is_good
-from humanoid_devices_erob.gains import JointRegisters, write_order
+from humanoid_devices_erob.gains import JointRegisters, RegisterWrite, write_order
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.wire.objects import FEED_FORWARD
 
 # Restored so often, a drive that shows other registers behind its closed gate is left alone.
 ENOUGH: Final = 3
+UNKNOWN: Final = -1
 
 
 class LimpRecord:
@@ -19,11 +21,13 @@ class LimpRecord:
 
     Attributes:
         touched: something may have been written that is not yet known to be restored.
+        feeds: the feed-forward was to be 0 and has stayed.
     """
 
     def __init__(self, drive: Drive) -> None:
         self.drive = drive
         self.touched = False
+        self.feeds = False
         self._prior: JointRegisters | None = None
         self._registers = DriveRegisters(drive.slave)
         self._restored = 0  # times in a row
@@ -59,8 +63,15 @@ class LimpRecord:
         return self._registers.reads()
 
     def softening(self) -> tuple[SdoObject, ...]:
-        """No stiffness, no integral, no feed-forward, damping kept; and the gate opened."""
-        return self._registers.arming(self._gains, self._soft)
+        """No stiffness, no integral, damping kept; before it the gate open, without feed-forward.
+
+        A drive whose feed-forward stays remains stiff: its target would not follow a limp joint,
+        which could not be made stiff again without a pull.
+        """
+        drive = self._registers
+        if self.gate_open and drive.value(FEED_FORWARD, UNKNOWN) == 0:
+            return drive.writes(write_order(self._gains, self._soft, only_changed=False))
+        return drive.write_gate(BUS_WRITTEN), *drive.writes([RegisterWrite(*FEED_FORWARD, 0)])
 
     def restoring(self) -> tuple[SdoObject, ...]:
         """The prior registers and the closed gate.
@@ -69,7 +80,8 @@ class LimpRecord:
         keep nothing that is written behind it; but first if that has failed before.
         """
         prior, drive = self._prior, self._registers
-        gains = drive.writes(write_order(self._soft, prior, only_changed=False)) if prior else ()
+        writes = write_order(self._soft, prior, only_changed=False) if prior else ()
+        gains = drive.writes(it for it in writes if it.key != FEED_FORWARD or not self.feeds)
         gate = drive.write_gate(FACTORY)
         return (gate, *gains) if self._restored else (*gains, gate)
 
@@ -83,9 +95,12 @@ class LimpRecord:
         failure = ""
         for result in results:
             self._registers.learn(result, write=True)
+            self.feeds = self.feeds or _stays(result)
             if not (is_good(result) or result.status is SdoStatus.DIFFERENT) and not failure:
                 reason = result.message or result.status.name
                 failure = f"{self.drive.joint}: {result.object}: {reason}"
+        if results and all(it.status is SdoStatus.REFUSED for it in results):
+            self._restored = max(0, self._restored - 1)  # nothing was sent
         if failure:
             self.forget()
         elif self._prior is None and self.known:
@@ -103,3 +118,12 @@ class LimpRecord:
         """Damping as it was, but never less than is safe: an earlier run may have left none."""
         found = self._prior.velocity_gain if self._prior else 0
         return JointRegisters(0, max(found, self.drive.least_damping), 0)
+
+
+def _stays(result: SdoResult) -> bool:
+    """Whether a feed-forward was to be 0, and the drive keeps another or refuses it."""
+    target = result.object
+    if (target.index, target.subindex) != FEED_FORWARD or is_good(result):
+        return False
+    different = result.status is SdoStatus.DIFFERENT and any(target.data)
+    return different or result.status is SdoStatus.ABORTED

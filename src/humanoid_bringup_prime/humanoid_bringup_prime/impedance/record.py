@@ -8,7 +8,7 @@ from typing import Final
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_devices_erob.drive_registers import BUS_WRITTEN, DriveRegisters, is_good
-from humanoid_devices_erob.gains import JointRegisters, write_order
+from humanoid_devices_erob.gains import JointRegisters, RegisterWrite, write_order
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.wire.objects import (
     FEED_FORWARD,
@@ -132,10 +132,17 @@ class DriveRecord:
                 self.doubtful = False
 
     def _writes(self, old: JointRegisters, wanted: JointRegisters) -> tuple[SdoObject, ...]:
-        """From `old` to `wanted`, and the drive's own gate with it if need be."""
-        if self.armed:
-            return self._registers.writes(write_order(old, wanted))
-        return self._registers.arming(old, wanted)
+        """From `old` to `wanted`, and the drive's own gate with it if need be.
+
+        Where the feed-forward may act, the target of a limp joint is left behind: nothing else is
+        written on the way to a stiff mode before it has been read back.
+        """
+        if not self.armed:
+            return self._registers.arming(old, wanted)
+        if wanted.position_gain > 0 and old.feed_forward != wanted.feed_forward:
+            first = RegisterWrite(*FEED_FORWARD, wanted.feed_forward)
+            return self._registers.writes([first])
+        return self._registers.writes(write_order(old, wanted))
 
     def _gains(self) -> JointRegisters | None:
         """The gains on the drive; None if they, or its gate, are not known."""

@@ -26,7 +26,7 @@ from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.gains import Registers
 from humanoid_devices_erob.impedance_statement import ImpedanceStatement
 from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from humanoid_devices_erob.sdo import SdoBatch
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.timebase import Timebase
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import Ring, ring
@@ -68,6 +68,7 @@ class Robot:
         self._state, self._command = JointState(1), JointCommand(1)
         self._wish = Wish(Mode.DAMPING, 1)
         self.speeds: list[float] = []
+        self.refused = 0  # objects, to the manager
 
     def clock(self) -> float:
         with self._lock:
@@ -123,7 +124,13 @@ class Robot:
         )  # fmt: skip
 
     def _answered(self, batch: Batch, results: Any) -> None:
+        self.refused += sum(result.status is SdoStatus.REFUSED for result in results)
         self.manager.finished(batch, Reply(results), self.clock())
+
+    @property
+    def number(self) -> int:
+        """Of the switch in force."""
+        return self._wish.number
 
     @property
     def drive(self) -> Mapping[str, Any]:
@@ -235,3 +242,59 @@ def test_a_wrong_gear_or_torque_constant_scales_the_impedance_and_nothing_else(
     # Of 20 Nm/rad, with 0.7 of the torque behind the transmission.
     assert sag == pytest.approx(1.0 / (20.0 * 0.7) * 18.81 / damping, rel=0.02)
     assert robot.measured == pytest.approx(robot.drive["joint_position"], abs=0.001)
+
+
+def move_by_hand(robot: Robot) -> None:
+    """Half a radian, and the hand lets go; then the joint comes to rest."""
+    begin = robot.drive["joint_position"]
+    robot.control.external_torque(0, 12.0)
+    while robot.drive["joint_position"] < begin + 0.5:
+        robot.tick()
+    robot.control.external_torque(0, 0.0)
+    robot.tick(12)
+    robot.speeds.clear()
+
+
+@pytest.mark.parametrize("stores", [True, False])
+@pytest.mark.parametrize("kind", ["writable", "absent", "kept", "read-only"])
+def test_limp_joint_that_was_moved_is_not_pulled_when_it_is_to_be_stiff(
+    make_robot: Any, kind: str, stores: bool
+) -> None:
+    assumed = {"feed_forward": kind, "stores_gains_behind_closed_gate": stores}
+    robot = make_robot(joints="bench", **assumed)
+    robot.start(Mode.DAMPING)
+    robot.tick(20)
+    move_by_hand(robot)
+    robot.enter(Mode.STANDBY)
+    robot.tick(25)  # 0.5 s, after which a mode that is not confirmed ends
+    if kind in ("writable", "absent"):
+        assert robot.system.impedance_confirmed()
+    else:
+        said = robot.manager.summary(robot.clock()).message
+        assert not robot.system.impedance_confirmed()
+        assert "j0" in said
+        assert "0x2382:03" in said
+        assert (robot.drive["pos_reg"], robot.drive["vel_reg"]) == (0, 56)  # it still damps
+    robot.enter(Mode.DAMPING)
+    robot.tick(25)
+    assert max(robot.speeds) < 0.2  # [rad/s]; with a position gain it would be 3
+
+
+def test_feed_forward_that_somebody_wrote_while_a_joint_is_limp_pulls_nothing(
+    make_robot: Any,
+) -> None:
+    """The component knows it from its own read-back, the manager not before it reads again."""
+    robot = make_robot(joints="bench")
+    robot.start(Mode.DAMPING)
+    robot.tick(20)
+    by_hand = SdoObject(0, 0x2382, 3, (0x4000).to_bytes(4, "little"))
+    robot.system.submit(SdoBatch((by_hand,), write=True, mode=1, number=robot.number))
+    robot.tick(2)
+    assert robot.values["velocity feed-forward 0x2382:03"] == str(0x4000)
+    move_by_hand(robot)
+    refused = robot.refused
+    robot.enter(Mode.STANDBY)
+    robot.tick(25)
+    assert robot.refused > refused
+    assert robot.system.impedance_confirmed()
+    assert max(robot.speeds) < 0.2

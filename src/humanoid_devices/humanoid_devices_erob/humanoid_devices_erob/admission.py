@@ -78,6 +78,14 @@ def not_admitted(batch: SdoBatch) -> Future[Results] | None:
     return future
 
 
+def stiffens(target: SdoObject) -> bool:
+    """Whether writing the object may make a limp drive stiff."""
+    value = int.from_bytes(target.data, "little")
+    if target.index == objects.GATE:
+        return value != _BUS_WRITTEN
+    return (target.index, target.subindex) == objects.POSITION_GAIN and value != 0
+
+
 def _forbidden(target: SdoObject, mode: int) -> str:
     """Why the object must not be written in a mode; empty if it may.
 

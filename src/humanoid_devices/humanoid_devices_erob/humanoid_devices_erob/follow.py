@@ -19,6 +19,12 @@ CREEP_SPEED: Final = 0.02
 # [rad] that a creeping target stays behind at most: beyond it a drive faults and lets go of the
 # arm (0x8500 at 2.5 rad, 0x8400 a little earlier; both assumed, confirm on hardware).
 LEASH: Final = 1.5
+# [rad] A joint so close to its target is not pulled when it becomes stiff: with factory gains
+# (19.4 rad/s per radian) at 0.2 rad/s.
+ARRIVED: Final = 0.01
+# A target that jumps is where it was for two periods more: a drive takes it at the next SYNC0, and
+# is there a period later.
+SETTLING: Final = 3  # updates
 LONGEST_STEP: Final = 0.05  # [s] of motion at most in one tick, after a stall of the loop
 
 
@@ -37,9 +43,18 @@ class TargetRule:
         self._speed = RETURN_SPEED * velocity_limit
         self._creep = CREEP_SPEED * velocity_limit
         self._leash = LEASH * ENCODER.counts_per_radian
+        self._arrived = ARRIVED * ENCODER.counts_per_radian
+        self._behind = np.zeros(len(velocity_limit))  # of a target that crept, at `_far`
+        self._far = np.full(len(velocity_limit), SETTLING)  # updates since it was not near
         self._creeping = np.zeros(len(velocity_limit), dtype=bool)
         self._target = np.zeros(len(velocity_limit))
         self._returning = np.ones(len(velocity_limit), dtype=bool)
+
+    def left_behind(self, slave: int) -> float:
+        """How far [rad] a target that creeps is from its joint; 0 if the drive is there."""
+        if self._far[slave] >= SETTLING:
+            return 0.0
+        return float(self._behind[slave]) / ENCODER.counts_per_radian
 
     def update(
         self,
@@ -63,6 +78,10 @@ class TargetRule:
             leashed = np.clip(crept, measured - self._leash, measured + self._leash)
             np.copyto(self._target, leashed, where=self._creeping)
         self._returning |= follow
+        behind = np.abs(measured - self._target)
+        left = self._creeping & (behind > self._arrived)
+        np.copyto(self._behind, behind, where=left)
+        self._far = np.where(left, 0, np.minimum(self._far + 1, SETTLING))
         step = self._speed * time
         way = command - self._target
         far = np.abs(way) > step

@@ -145,6 +145,12 @@ class ImpedanceWatch:
         """
         return np.asarray((self._gate == BUS_WRITTEN) & (self._feed_forward == 0))
 
+    @property
+    def stiff(self) -> NDArray[np.bool_]:
+        """(n,) Joints whose drives are known to be stiff: by factory gains, or by written ones."""
+        gains = (self._position_gain > 0) & (self._velocity_gain > 0)
+        return np.asarray((self._gate == FACTORY) | (self._gate == BUS_WRITTEN) & gains)
+
     def softening(self, writable: Callable[[int], bool]) -> SdoBatch | None:
         """What makes stiff drives soft in a soft mode, if the impedance manager doesn't.
 

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_devices_erob.admission import stiffens
 from humanoid_devices_erob.al_state import AlState, AlStatus
 from humanoid_devices_erob.bring_up import Master
 from humanoid_devices_erob.drive_registers import REGISTERS
@@ -222,7 +223,23 @@ class Operation:
                 f"meant for mode {batch.mode} under switch number {batch.number}; in force is "
                 f"{int(watch.mode)} under {watch.number}"
             )
-        return self.gate_obstacle()
+        return self.gate_obstacle() or self._pull(slave, batch)
+
+    def _pull(self, slave: int, batch: SdoBatch) -> str:
+        """Why the batch may not make the drive stiff: a limp joint would be pulled to its target.
+
+        The whole batch waits: half of it may be worse than nothing.
+        """
+        distance = self._ring.targets.left_behind(slave)
+        if not distance or self.frame.to_ring(self._watch.stiff)[slave]:
+            return ""
+        if not any(it.slave == slave and stiffens(it) for it in batch.objects):
+            return ""
+        return (
+            f"{self._settings.joint_at[slave]} may be limp, and its target is {distance:.2f} rad "
+            "away: stiff, it would be pulled there. The target creeps after the joint until the "
+            "velocity feed-forward 0x2382:03 is read back as 0"
+        )
 
     def gate_obstacle(self) -> str:
         """Why nothing may be written to any drive now; empty if it may. From any thread."""

@@ -58,6 +58,32 @@ def test_target_that_creeps_stays_a_radian_and_a_half_behind_at_most() -> None:
     assert np.isclose(creep(rule, 0.0, -2.0 * PER_RADIAN), -0.5 * PER_RADIAN)
 
 
+def test_target_is_left_behind_until_it_has_crept_to_the_joint() -> None:
+    rule = TargetRule(np.array([1e6]))
+    update(rule, 0.0, 0.0, follow=True)
+    assert rule.left_behind(0) == 0.0
+    creep(rule, 0.0, 0.5 * PER_RADIAN)  # by 400 counts in a tick
+    assert rule.left_behind(0) == pytest.approx(0.5, abs=0.01)
+    ticks = 0
+    while rule.left_behind(0):
+        target = creep(rule, 0.0, 0.5 * PER_RADIAN)
+        ticks += 1
+    assert 0.5 * PER_RADIAN - target < 0.01 * PER_RADIAN  # at most this far: 0.2 rad/s
+    assert ticks < 0.5 * PER_RADIAN / 400 + 3
+
+
+def test_target_that_is_free_again_is_left_behind_until_the_drive_has_it() -> None:
+    rule = TargetRule(np.array([LIMIT]))
+    update(rule, 0.0, 0.0, follow=True)
+    creep(rule, 0.0, 0.5 * PER_RADIAN)
+    left = []
+    for _ in range(4):
+        update(rule, 0.0, 0.5 * PER_RADIAN, follow=True)
+        left.append(rule.left_behind(0) > 0.0)
+    # Latched with the next SYNC0, and reached a period after.
+    assert left == [True, True, False, False]
+
+
 @pytest.mark.parametrize("follow", [True, False])
 def test_target_that_crept_leaves_from_the_measurement_when_it_is_free(follow: bool) -> None:
     rule = TargetRule(np.array([LIMIT]))
