@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnProcessIO
@@ -20,12 +20,13 @@ from humanoid_bringup_prime.launch_arguments import Argument, read, refuse_unkno
 from humanoid_bringup_prime.launch_ending import DEAF, end_at_once, outlive, when_ended
 from humanoid_bringup_prime.machine.ready import require_machine
 from humanoid_bringup_prime.options import Backend, Options, Process
+from humanoid_control_common.ending_times import (
+    LAST_TO_SIGTERM,
+    SIGINT_TO_SIGTERM,
+    SIGTERM_TO_SIGKILL,
+)
 from humanoid_controller_manager.domain_lock import take_domain_lock
 from launch import Action, LaunchContext, LaunchDescription
-
-# The way down, and the ordered exit of the drives, take longer than launch's own patience.
-_PATIENCE: Final = "12"  # [s] from SIGINT to SIGTERM
-_LAST: Final = "20"  # [s] the same, for what outlives others that get SIGKILL 5 s after SIGTERM
 
 # What is to be started, and what is to be said before; files may be written into the folder.
 Start = Callable[[dict[str, Any], Path], tuple[list[Process], list[str]]]
@@ -90,7 +91,9 @@ def _action(process: Process) -> ExecuteProcess:
         "output": "screen",
         "on_exit": when_ended(process),
         "prefix": DEAF if _is_ours(process) else None,
-        "sigterm_timeout": _LAST if process.outlives else _PATIENCE,
+        # The way down, and the ordered exit of the drives, take longer than launch's own patience.
+        "sigterm_timeout": str(LAST_TO_SIGTERM if process.outlives else SIGINT_TO_SIGTERM),
+        "sigkill_timeout": str(SIGTERM_TO_SIGKILL),
     }
     if process.arguments:
         program = str(find_executable(process.package, process.executable))

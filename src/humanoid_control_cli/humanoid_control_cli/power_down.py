@@ -10,9 +10,10 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_common.ending_times import ANSWER
 
 SERVICE: Final = "/humanoid_control/power_down"
-PATIENCE: Final = 24.0  # [s]: the way down takes 8 at most, a loop that hangs 2, drives' exit 12
+PATIENCE: Final = ANSWER + 1.0  # [s]
 
 
 def power_down(client: Client) -> str:

@@ -18,9 +18,9 @@ from typing import IO, Final
 
 from humanoid_control_cli import guard
 from humanoid_control_cli.lines import LineCutter
+from humanoid_control_common.ending_times import SIGTERM_TO_SIGKILL
 
 PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
-GUARD_PATIENCE: Final = 5.0  # [s]
 READ_SIZE: Final = 65536  # bytes: what a pipe holds
 LAST_READS: Final = 64  # so much is read of a process that has ended: a pipe's largest usual size
 
@@ -46,7 +46,7 @@ class Guard:
     an `exec` that gains privileges.
     """
 
-    def __init__(self, patience: float = GUARD_PATIENCE) -> None:
+    def __init__(self, patience: float = SIGTERM_TO_SIGKILL) -> None:
         self.folder = Path(tempfile.gettempdir()) / f"humanoid_control_{os.urandom(8).hex()}"
         command = [sys.executable, "-I", "-S", guard.__file__, str(self.folder), str(patience)]
         self._process = subprocess.Popen(
@@ -124,6 +124,11 @@ class Child:
     def outlives(self) -> bool:
         """Whether others need it until they have ended."""
         return self.command.outlives
+
+    @property
+    def required(self) -> bool:
+        """Whether the robot can't go on without it."""
+        return self.command.required
 
     @property
     def ended_as_asked(self) -> bool:

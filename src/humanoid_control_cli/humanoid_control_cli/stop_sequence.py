@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from humanoid_control_common.ending_times import SIGINT_TO_SIGTERM, SIGTERM_TO_SIGKILL
+
 
 class Stoppable(Protocol):
     """What is known of a process that is to end."""
@@ -19,6 +21,10 @@ class Stoppable(Protocol):
     @property
     def outlives(self) -> bool:
         """Whether others need it until they have ended."""
+
+    @property
+    def required(self) -> bool:
+        """Whether the robot can't go on without it: it may have joints to take the torque from."""
 
     @property
     def running(self) -> bool:
@@ -35,8 +41,8 @@ class Stoppable(Protocol):
 class Patience:
     """How long a process may take to end [s]."""
 
-    after_interrupt: float = 12.0  # the robot's way down, and the ordered exit of its drives
-    after_terminate: float = 8.0  # their exit alone, or the end of a file of the black box
+    after_interrupt: float = SIGINT_TO_SIGTERM
+    after_terminate: float = SIGTERM_TO_SIGKILL
 
 
 @dataclass(slots=True)
@@ -71,9 +77,16 @@ class StopSequence:
                 self._push(turn, now)
 
     def hasten(self, now: float) -> None:
-        """Somebody is impatient: the next signal at once, at least SIGTERM."""
+        """Somebody is impatient: the next signal at once, at least SIGTERM.
+
+        But what may have joints to take the torque from is never killed before its time.
+        """
         for turn in self._front():
-            self._push(turn, now, at_least=signal.SIGTERM)
+            if turn.sent is signal.SIGTERM and turn.process.required:
+                left = turn.deadline - now
+                self._say(f"{turn.process.label} is ending, for {left:.0f} s more at most")
+            else:
+                self._push(turn, now, at_least=signal.SIGTERM)
 
     @property
     def deadline(self) -> float:

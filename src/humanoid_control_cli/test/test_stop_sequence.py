@@ -5,6 +5,7 @@ from signal import SIGINT, SIGKILL, SIGTERM, Signals
 import pytest
 
 from humanoid_control_cli.stop_sequence import Patience, StopSequence
+from humanoid_control_common.ending_times import END_AT_ONCE, END_IN_ORDER
 
 PATIENCE = Patience(after_interrupt=5.0, after_terminate=3.0)
 
@@ -16,6 +17,7 @@ class Fake:
     catching: frozenset[Signals] = frozenset({SIGINT, SIGTERM})
     running: bool = True
     outlives: bool = False
+    required: bool = False
     got: list[Signals] = field(default_factory=list)
 
     def catches(self, number: Signals) -> bool:
@@ -103,6 +105,54 @@ def test_impatience_waits_for_nothing_but_those_who_need_somebody(said: list[str
     assert viewer.got[-1] is control.got[-1] is SIGKILL
     stop.advance(1.6)
     assert robot.got == [SIGINT]
+
+
+def test_no_impatience_kills_what_may_hold_torque_before_its_time(said: list[str]) -> None:
+    viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None, required=True)
+    stop = sequence(said, viewer, control)
+    stop.advance(0.0)
+    for now in (1.0, 1.5, 2.0):
+        stop.hasten(now)
+    assert (viewer.got[-1], control.got) == (SIGKILL, [SIGINT, SIGTERM])
+    assert said[-1] == "control is ending, for 2 s more at most"
+    stop.advance(3.9)
+    assert control.got == [SIGINT, SIGTERM]
+    stop.advance(4.0)
+    assert control.got == [SIGINT, SIGTERM, SIGKILL]
+
+
+class Slow(Fake):
+    """A robot of which every step takes as long as it may."""
+
+    ends_at = math.inf  # [s]
+    now = 0.0
+
+    def send(self, number: Signals) -> None:
+        super().send(number)
+        if number is SIGINT:
+            self.ends_at = self.now + END_IN_ORDER
+        elif number is SIGTERM and len(self.got) == 1:
+            self.ends_at = self.now + END_AT_ONCE
+        # What has taken the torque by then begins nothing anew at SIGTERM.
+
+
+@pytest.mark.parametrize("impatient_at", [None, 0.0, 5.0])
+def test_a_robot_whose_every_step_takes_its_full_time_is_not_killed(
+    said: list[str], impatient_at: float | None
+) -> None:
+    robot = Slow("control", ends_on=None, required=True)
+    stop = StopSequence([robot], Patience(), said.append)
+    for tick in range(1000):
+        robot.now = now = tick * 0.1
+        if now >= robot.ends_at:
+            robot.running = False
+        stop.advance(now)
+        if impatient_at is not None and now >= impatient_at:
+            stop.hasten(now)
+            # The torque is taken at once then.
+            robot.ends_at = min(robot.ends_at, impatient_at + END_AT_ONCE - 0.1)
+    assert not robot.running
+    assert SIGKILL not in robot.got
 
 
 def test_a_process_in_order_is_never_signalled_after_its_end(said: list[str]) -> None:

@@ -39,6 +39,15 @@ while True:
     signal.pause()
 """
 SLOW = POLITE.replace("    sys.exit(0)", "    if number != signal.SIGINT: sys.exit(0)")
+# Its exit takes as long as its drives do: until the file is there.
+EXITING = """
+import pathlib, signal, sys, time
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)
+print("ready")
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+"""
 # Leaves a process in its group and ends.
 LEAVES_CHILD = """
 import subprocess, sys
@@ -172,6 +181,7 @@ def test_further_signals_hasten(supervise) -> None:
         {"polite": python(POLITE), "stubborn": python(STUBBORN)},
         patience=[1000.0, 1000.0],
         outlives=["polite"],
+        optional=["stubborn"],
     )
     for label in ("polite  ", "stubborn"):
         run.wait_for(f"{label} | ready")
@@ -181,8 +191,19 @@ def test_further_signals_hasten(supervise) -> None:
     run.wait_for("SIGINT again: hurrying")
     run.send(SIGINT)
     run.wait_for("polite   | asked by SIGINT")  # in its turn
-    assert run.finish() == 137
+    assert run.finish() == 0
     assert not run.descendants()
+
+
+def test_further_signals_kill_nobody_who_may_hold_torque(supervise, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    run = supervise({"slow": [*python(EXITING), str(done)]}, patience=[1000.0, 1000.0])
+    run.wait_for("ready")
+    for said in ("stopping", "again: hurrying", "slow is ending, for 1000 s more at most"):
+        run.send(SIGINT)
+        run.wait_for(said)
+    done.touch()
+    assert run.finish() == 0
 
 
 def test_a_terminal_that_closes_hastens_nothing_however_often_it_says_so(supervise) -> None:

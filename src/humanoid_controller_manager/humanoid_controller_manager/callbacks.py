@@ -16,13 +16,14 @@ from rclpy.executors import (
 )
 from rclpy.node import Node
 
+from humanoid_control_common.ending_times import WAY_DOWN
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.stopping import EndRequests
 
 SOURCE: Final = "ros_callbacks"  # of what is reported on /safety_status
 # A plug-in's callback is somebody else's code: it may call exit().
 CALLBACK_ERRORS: Final = (Exception, SystemExit)
-WAY_DOWN_LIMIT: Final = 10.0  # [s], more than an ordered way down takes
+WAY_DOWN_LIMIT: Final = WAY_DOWN  # [s], more than an ordered way down takes
 _NAMES: Final = {"topic_name": "topic", "srv_name": "service"}  # of what an entity serves
 
 logger = logging.getLogger(__name__)

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from humanoid_control_common.ending_times import HANGING_LOOP
 from humanoid_control_common.errors import ControllerError
 from humanoid_controller_manager.loop import ControlLoop
 from humanoid_controller_manager.realtime import LOOP_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.snapshot import Snapshot
 from humanoid_controller_manager.timing import Pacer, TimingStatistics
 
-PATIENCE: Final = 2.0  # [s] for the last tick; whoever asked this process to end waits longer
+PATIENCE: Final = HANGING_LOOP  # [s] for the last tick; whoever asked this to end waits longer
 
 
 class LoopRunner:

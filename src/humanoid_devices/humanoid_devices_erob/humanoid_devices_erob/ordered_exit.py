@@ -31,6 +31,8 @@ FOLLOW_TIME: Final = 0.02  # [s] of targets that creep before the drives are dis
 DISABLE_TIMEOUT: Final = 0.5  # [s]
 MAIL_TIMEOUT: Final = 2.0 * PATIENT  # [s] for all gates, each written and read back
 INIT_TIMEOUT: Final = 0.5  # [s]
+# [s] all of it at most: both times in mailboxes, and the ways to INIT, PREOP and INIT.
+LONGEST: Final = FOLLOW_TIME + DISABLE_TIMEOUT + 2.0 * MAIL_TIMEOUT + 3.0 * INIT_TIMEOUT
 ADVICE: Final = "switch the power of the drives off"
 
 

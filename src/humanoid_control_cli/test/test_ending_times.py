@@ -1,0 +1,54 @@
+"""Nobody kills a robot before every step of its end had its full time."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_cli import power_down
+from humanoid_control_cli.processes import Guard
+from humanoid_control_cli.stop_sequence import Patience
+from humanoid_control_common import ending_times as times
+from humanoid_controller_manager import callbacks, runner
+from humanoid_controllers.loop_watch import LONGEST_TICK
+from humanoid_controllers.power_down import SETTLE_LIMIT, ZERO_LIMIT
+from humanoid_controllers.power_down_service import ANSWER_TIME
+from humanoid_devices_can.guard import claim, disabling, host
+from humanoid_devices_can.timing import Timing
+from humanoid_devices_erob import ordered_exit
+
+BETWEEN = 0.25  # [s] for looks and switches between two steps
+
+
+def test_the_parts_are_what_the_steps_may_take() -> None:
+    assert SETTLE_LIMIT + ZERO_LIMIT + LONGEST_TICK + BETWEEN <= times.WAY_DOWN
+    assert callbacks.WAY_DOWN_LIMIT <= times.WAY_DOWN
+    assert runner.PATIENCE <= times.HANGING_LOOP
+    assert ordered_exit.LONGEST + BETWEEN <= times.RING_EXIT
+    timing = Timing()
+    can = claim.PATIENCE + disabling.LONGEST + 2 * host.PARTING
+    can += timing.silence + timing.disable_timeout
+    assert can + BETWEEN <= times.CAN_EXIT
+    assert ANSWER_TIME + 4 * BETWEEN <= times.LAST_WORDS
+
+
+def test_the_exit_of_drives_that_answer_nothing_takes_twelve_seconds() -> None:
+    assert pytest.approx(12.02) == ordered_exit.LONGEST
+
+
+def test_hc_up_and_its_guard_kill_later() -> None:
+    patience = Patience()
+    assert patience.after_interrupt > times.WAY_DOWN, "SIGTERM takes the torque at once"
+    assert patience.after_interrupt + patience.after_terminate >= times.END_IN_ORDER
+    assert patience.after_terminate >= times.END_AT_ONCE
+    assert Guard.__init__.__defaults__ == (times.SIGTERM_TO_SIGKILL,)
+
+
+def test_a_launch_asks_those_who_are_needed_only_when_a_control_process_is_gone() -> None:
+    killed = times.SIGINT_TO_SIGTERM + times.SIGTERM_TO_SIGKILL
+    assert killed >= times.END_IN_ORDER
+    assert killed < times.LAST_TO_SIGTERM
+
+
+def test_hc_down_waits_for_the_answer() -> None:
+    assert power_down.PATIENCE > times.ANSWER
+    assert times.EVERYTHING > times.LAST_TO_SIGTERM
