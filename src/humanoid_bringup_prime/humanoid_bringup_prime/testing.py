@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import rclpy
-from humanoid_control_msgs.msg import ControlMode, StandbyState
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus, StandbyState
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -24,6 +25,10 @@ from humanoid_control_common.middleware import tuned_middleware
 from humanoid_control_common.testing import own_domains
 from humanoid_controller_manager.domain_lock import take_domain_lock
 
+CLEAR_FAULT: Final = "/mode_manager/clear_fault"
+RESET_SENT: Final = "reset sent, but "  # how a refusal begins that may come at first
+GONE: Final = 10  # statements since every source was well: the mode manager has heard it, too
+ALL_SOURCES: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
 LATCHED: Final = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -37,6 +42,48 @@ def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
             take_domain_lock().close()
             return
     raise ConfigError("a robot runs on every ROS domain from 1 to 101")
+
+
+class Clearing:
+    """Counts how often clear_fault is refused while a fault goes away, and judges each refusal.
+
+    Args:
+        statements: how many the mode manager has made so far.
+    """
+
+    def __init__(self, statements: Callable[[], int]) -> None:
+        self.refusals: list[str] = []
+        self._statements = statements
+        self._levels: dict[str, int] = {}
+        self._well_since: int | None = None
+
+    def heard(self, source: str, level: int) -> None:
+        """A source of safety reported `level`."""
+        self._levels[source] = level
+        well = all(it < SafetyStatus.FAULT for it in self._levels.values())
+        if not well:
+            self._well_since = None
+        elif self._well_since is None:
+            self._well_since = self._statements()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether every source has been well for long enough."""
+        since = self._well_since
+        return since is not None and self._statements() - since >= GONE
+
+    def answered(self, success: bool, message: str, *, gone: bool) -> bool:
+        """Whether it is cleared. `gone`: whether the fault was, before it was asked.
+
+        Raises AssertionError for a refusal after the fault was gone, or for no lack of a reset.
+        """
+        if success:
+            return True
+        self.refusals.append(message)
+        told = f"clear_fault was refused {len(self.refusals)} times, at last: {message}"
+        assert message.startswith(RESET_SENT), f"{told} (no reset mends that)"
+        assert not gone, f"{told} (although every source was well)"
+        return False
 
 
 class Operator:
@@ -115,6 +162,32 @@ class Operator:
             return bool(self.now.mode == mode)
 
         self.until(asked, f"mode {mode}, now {self.now}")
+
+    def clear_fault(self) -> list[str]:
+        """Clear the fault, which a reset may need time for. Returns and prints the refusals.
+
+        Raises AssertionError for a refusal that is wrong, see Clearing.
+        """
+        clearing = Clearing(lambda: len(self.statements))
+
+        def listen(message: SafetyStatus) -> None:
+            clearing.heard(message.source, message.level)
+
+        topic = self.node.create_subscription(SafetyStatus, "/safety_status", listen, ALL_SOURCES)
+
+        def cleared() -> bool:
+            self.next_statements()
+            gone = clearing.is_gone
+            answer = self.call(CLEAR_FAULT)
+            return clearing.answered(answer.success, answer.message, gone=gone)
+
+        try:
+            self.until(cleared, "the fault to be cleared")
+        finally:
+            self.node.destroy_subscription(topic)
+        if clearing.refusals:
+            sys.stdout.write(f"clear_fault was refused {len(clearing.refusals)} times at first\n")
+        return clearing.refusals
 
     def finish_standby(self) -> None:
         """Wait until the STANDBY sequence has come to its end."""

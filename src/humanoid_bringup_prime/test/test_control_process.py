@@ -119,9 +119,7 @@ def test_a_forgotten_publisher_never_leads_out_of_a_safety_fall(robot, client):
     client.report(SafetyStatus.OK, "")
     client.request(ControlMode.STANDBY)
     assert client.now.mode == ControlMode.DAMPING  # well again, but nobody has cleared the fault
-    client.until(
-        lambda: client.call("/mode_manager/clear_fault").success, "the fault to be cleared"
-    )
+    client.clear_fault()
     client.reach(ControlMode.STANDBY)
 
 

@@ -93,7 +93,7 @@ class Prime:
         for name in JOINTS:
             self.control.external_torque(name, 0.0)
         self.client.reach(Mode.DAMPING)
-        self.client.until(lambda: self.client.call("/mode_manager/clear_fault").success, "health")
+        self.client.clear_fault()
         self.client.confirmed()
 
     def has_finished_standby(self) -> bool:

@@ -19,6 +19,7 @@ from humanoid_twin.ethercat.veth import veth_pair
 from humanoid_twin.robot.control import RobotControl
 
 _PATIENCE: Final = 30.0  # [s] until a ring or robot answers
+_END: Final = 10.0  # [s] it may take to end
 _numbers = count()
 
 
@@ -143,9 +144,11 @@ def _started(
 def _stop(process: subprocess.Popen[str]) -> None:
     process.terminate()
     try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
+        process.wait(_END)
+    except subprocess.TimeoutExpired as error:
         process.kill()
         process.wait()
-    if process.stdout:
-        process.stdout.close()
+        raise TwinError(f"had to be killed, {_END:g} s after SIGTERM: {process.args!r}") from error
+    finally:
+        if process.stdout:
+            process.stdout.close()
