@@ -37,6 +37,7 @@ SHARPNESS: Final = 0.7  # of the 3-D view
 WINDOW: Final = FloatRect(x=160.0, y=0.0, width=1120.0, height=720.0)
 SIZE: Final = (840, 540)
 COLOURS: Final = 96
+TAIL: Final = 16  # pictures at the end, in which the page has lost its robot
 
 
 class Program:
@@ -54,6 +55,11 @@ class Program:
             )
 
     @property
+    def text(self) -> str:
+        """What it has said."""
+        return self._log.read_text(errors="replace")
+
+    @property
     def runs(self) -> bool:
         """Whether it has not ended yet."""
         return self._process.poll() is None
@@ -62,14 +68,13 @@ class Program:
         """Wait until its output matches. Raises RuntimeError after GIVE_UP, or if it ends."""
         deadline = time.monotonic() + GIVE_UP
         while time.monotonic() < deadline:
-            text = self._log.read_text(errors="replace")
-            found = re.search(pattern, text)
+            found = re.search(pattern, self.text)
             if found:
                 return found[0]
             if not self.runs:
                 break
             time.sleep(0.1)
-        raise RuntimeError(f"expected '{pattern}' of `{self._command}`, found:\n{text}")
+        raise RuntimeError(f"expected '{pattern}' of `{self._command}`, found:\n{self.text}")
 
     def end(self) -> None:
         """Interrupt it, and wait."""
@@ -116,7 +121,7 @@ def draw(folder: Path, bag: Path) -> list[Image.Image]:
         for notice in tab.page.locator(".mantine-Notification-closeButton").all():
             notice.click()  # that the graphics are drawn in software
         begin = time.monotonic()
-        while replaying.runs:
+        while "replayed" not in replaying.text:
             time.sleep(max(0.0, begin + len(pictures) * STEP / RATE - time.monotonic()))
             png = tab.page.screenshot(clip=WINDOW)
             pictures.append(Image.open(io.BytesIO(png)).convert("RGB").resize(SIZE))
@@ -127,7 +132,7 @@ def draw(folder: Path, bag: Path) -> list[Image.Image]:
 
 def save(pictures: list[Image.Image], file: Path) -> None:
     """All with one palette, so that what stands still costs nothing."""
-    palette = pictures[len(pictures) // 2].quantize(COLOURS)
+    palette = pictures[0].quantize(COLOURS)
     few = [it.quantize(palette=palette, dither=Image.Dither.NONE) for it in pictures]
     few[0].save(
         file,
@@ -153,7 +158,7 @@ def main() -> None:
         bag = arguments.bag or folder / "bag"
         if arguments.bag is None:
             record(folder, bag)
-        save(draw(folder, bag), arguments.output)
+        save(draw(folder, bag)[:-TAIL], arguments.output)
 
 
 if __name__ == "__main__":
