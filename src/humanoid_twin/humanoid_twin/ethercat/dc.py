@@ -10,6 +10,8 @@ from humanoid_twin.ethercat.parameters import Clocks
 
 _CYCLIC_SYNC0: Final = 0x03
 _NEVER: Final = 1 << 63  # [ns]
+_LARGEST_DIFFERENCE: Final = (1 << 31) - 1  # [ns] that the register holds, beside its sign
+_ROUNDING: Final = 1e-9  # relative, of hundreds of multiplications
 _EPOCH: Final = 1_000_003  # [ns] by which the slaves' own times differ from each other
 
 
@@ -18,7 +20,8 @@ class DistributedClock:
 
     The difference to the reference clock falls by the same factor with each DC frame, from
     `first_difference` to `locked_below` in `frames_to_lock` frames; it starts again when the master
-    writes the offset or resets the filter.
+    writes the offset or resets the filter. Without DC frames for longer than `keeps_rate` it grows
+    by `drift_ppm`, but for the reference clock's. SYNC0 itself is not moved by it.
     """
 
     def __init__(
@@ -43,7 +46,8 @@ class DistributedClock:
 
     def power_up(self) -> None:
         """The local time starts at 0, SYNC0 is off."""
-        self.frames = 0  # DC frames since the difference started to fall
+        self._reference = False  # of the latest DC frame
+        self._restart(0, b"")
         self.active = False
         self.next_event = _NEVER  # [ns] ring time of the next SYNC0
         self._cycle = 0  # [ns]
@@ -56,13 +60,25 @@ class DistributedClock:
     @property
     def locked(self) -> bool:
         """Whether the difference is below the drive's limit."""
-        return self.frames >= self._parameters.frames_to_lock
+        return self._drifted() <= self._parameters.locked_below * (1.0 + _ROUNDING)
 
     @property
     def difference(self) -> int:
         """Difference to the reference clock [ns]."""
-        parameters = self._parameters
-        return round(parameters.first_difference * self._fall ** min(self.frames, 100_000))
+        return min(round(self._drifted()), _LARGEST_DIFFERENCE)
+
+    def dc_frame(self, *, reference: bool) -> None:
+        """A frame has brought the reference clock's time; `reference`: it is this one."""
+        self._reference = reference
+        self._difference = self._drifted() * self._fall
+        self._heard = self._moment.now
+
+    def _drifted(self) -> float:
+        """The difference [ns], with what it has grown by since the latest DC frame."""
+        alone = self._moment.now - self._heard - self._parameters.keeps_rate * 1e9
+        if self._reference or alone <= 0.0:
+            return self._difference
+        return self._difference + self._parameters.drift_ppm * 1e-6 * alone
 
     @property
     def system_time(self) -> int:
@@ -111,7 +127,8 @@ class DistributedClock:
             self._esc.put(reg.RECEIVE_TIME_UNIT, 8, forth)
 
     def _restart(self, _address: int, _data: bytes) -> None:
-        self.frames = 0
+        self._difference = float(self._parameters.first_difference)  # [ns] at `_heard`
+        self._heard = self._moment.now  # [ns] ring time of the latest DC frame
 
     def _activated(self, _address: int, _data: bytes) -> None:
         active = self._esc.get(reg.SYNC_ACTIVATION, 1) & _CYCLIC_SYNC0 == _CYCLIC_SYNC0

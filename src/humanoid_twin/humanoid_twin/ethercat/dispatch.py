@@ -98,7 +98,7 @@ class Dispatcher:
         if offset == reg.SYSTEM_TIME and len(data) in (4, 8):
             data[:] = sources[0].clock.system_time.to_bytes(8, "little")[: len(data)]
             for slave in self._line.reachable:
-                slave.clock.frames += 1
+                slave.clock.dc_frame(reference=slave is sources[0])
             return len(self._line.reachable)
         counter = _read(sources, address, data)
         others = [slave for slave in self._line.reachable if slave not in sources]

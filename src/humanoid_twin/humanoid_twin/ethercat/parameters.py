@@ -1,5 +1,6 @@
 """What one virtual slave is: facts of the documents, and assumptions that are called so."""
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -41,6 +42,9 @@ class Clocks:
     frames_to_lock: int = 297  # DC frames until the drive accepts OP: timing of the real robot
     first_difference: int = 1_000_000  # [ns] assumed, confirm on hardware
     locked_below: int = 1_000  # [ns] assumed, confirm on hardware
+    # Of a slave's clock against the reference, while it gets no DC frame; assumed, confirm
+    drift_ppm: float = 0.0
+    keeps_rate: float = 0.1  # [s] without DC frames that it keeps the reference's rate; assumed
     # Of SYNC0 [ns]: it must be a multiple (the manual's 4.5.2, as a public host project quotes
     # it); assumed, confirm on hardware.
     cycle_step: int = 500_000
@@ -48,6 +52,12 @@ class Clocks:
     miss_costs: int = 3  # on the error counter for a SYNC0 without new process data (ETG.1020)
     hit_refunds: int = 1
     error_limit: int = 30  # assumed, confirm on hardware
+
+    def __post_init__(self) -> None:
+        for name in ("drift_ppm", "keeps_rate"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise ConfigError(f"clocks: {name} is {value}, expected 0 or more")
 
 
 class SyncType(Enum):

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from humanoid_control_common.errors import ConfigError
 from humanoid_devices_erob.wire.frame import Command, Datagram, physical
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.parameters import Clocks, SlaveParameters
@@ -46,6 +47,70 @@ def test_setting_the_offset_or_the_filter_starts_again(master, register):
     master.write(0, register, b"\0\x10")
     assert difference(master, 0) > 900_000
     assert difference(master, 1) <= 1000
+
+
+def drifting(new_master, **facts):
+    """Three slaves whose clocks have just been locked."""
+    clocks = Clocks(drift_ppm=20.0, **facts)
+    master = new_master(3, SlaveParameters(clocks=clocks))
+    master.number_slaves()
+    for _ in range(300):
+        master.send(DC_FRAME)
+    return master
+
+
+@pytest.mark.parametrize(("keeps_rate", "grown"), [(0.1, 18_000), (0.0, 20_000)])
+def test_without_dc_frames_a_clock_drifts_from_the_reference(new_master, keeps_rate, grown):
+    master = drifting(new_master, keeps_rate=keeps_rate)
+    before = [difference(master, slave) for slave in range(3)]
+    master.wait(1.0)
+    after = [difference(master, slave) for slave in range(3)]
+    assert after[0] == before[0]
+    assert [b - a for a, b in zip(before[1:], after[1:], strict=True)] == [grown] * 2
+    assert not master.ring.slaves[1].clock.locked
+    master.send(DC_FRAME)
+    assert difference(master, 1) < after[1]
+    for _ in range(150):
+        master.send(DC_FRAME)
+    assert master.ring.slaves[1].clock.locked
+
+
+def test_a_clock_that_keeps_its_rate_does_not_drift_between_regular_frames(new_master):
+    master = drifting(new_master)
+    for _ in range(50):
+        master.wait(0.05)
+        master.send(DC_FRAME)
+    assert difference(master, 2) < 1000
+
+
+def test_only_clocks_behind_a_cut_drift(new_master):
+    master = drifting(new_master)
+    master.ring.line.cut(1)
+    for _ in range(100):
+        master.wait(0.01)
+        master.send(DC_FRAME)
+    master.ring.line.cut(None)
+    assert difference(master, 1) < 1000
+    assert difference(master, 2) == pytest.approx(19_000, abs=1000)
+
+
+def test_op_with_a_clock_that_has_drifted_faults_the_drive(new_master):
+    master = new_master(2, SlaveParameters(clocks=Clocks(drift_ppm=20.0)))
+    master.operational()
+    master.request(AlState.SAFEOP)
+    master.wait(1.0)
+    master.exchange()
+    master.request(AlState.OP)
+    assert [any("converged" in it for it in drive.faults) for drive in master.drives] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("name", ["drift_ppm", "keeps_rate"])
+def test_a_clock_that_can_not_be_is_refused(name):
+    with pytest.raises(ConfigError, match=name):
+        Clocks(**{name: -1.0})
 
 
 def test_the_system_time_is_local_time_plus_offset(master):

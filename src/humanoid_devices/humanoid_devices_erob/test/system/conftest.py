@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
@@ -31,6 +31,10 @@ from humanoid_devices_erob.wire.objects import (
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import Ring, ring
+from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
+    MemoryRing,
+    in_memory,
+)
 
 ZEROERR, EROB = "0x5A65726F", "0x00029252"
 
@@ -135,9 +139,9 @@ class SteppedTime:
 class Bench:
     """An ErobSystem on a virtual ring, ticked by hand in ring time."""
 
-    def __init__(self, ring: Ring, make_info: InfoFactory, count: int) -> None:
+    def __init__(self, ring: Ring | MemoryRing, make_info: InfoFactory, count: int) -> None:
         self.control, self.interface = ring.control, ring.interface
-        self.time = SteppedTime(ring.control._path)
+        self.time = ring if isinstance(ring, MemoryRing) else SteppedTime(ring.control._path)
         self.count = count
         self.state, self.command = JointState(count), JointCommand(count)
         self.publishing = True  # joint states, in every tick
@@ -264,3 +268,17 @@ def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
             return bench
 
         yield make
+
+
+@pytest.fixture
+def make_memory_bench(
+    make_info: InfoFactory, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Bench]:
+    """Makes benches on rings in this process, one at a time: hours of ring time take minutes."""
+
+    def make(count: int, *, joints: str = "bench", assume: Mapping[str, object]) -> Bench:
+        ring = MemoryRing(count, joints=joints, assume=[f"{k}={v}" for k, v in assume.items()])
+        in_memory(monkeypatch, lambda: ring)
+        return Bench(ring, make_info, count)
+
+    return make

@@ -36,10 +36,10 @@ GATE, VELOCITY, POSITION = (0x2383, 0), (0x2381, 1), (0x2382, 1)
 INTEGRAL: Final = 0x2381, 2  # that no other client writes
 MAILBOX: Final = 0x1000  # the drives' SM0
 DOWNLOAD: Final = 1  # command specifier of SDO (ETG.1000.6), behind 8 bytes of headers
-RATES: Final = (50.0, 100.0, 200.0, 500.0, 1000.0)  # [Hz]
-BRING_UP_RATES: Final = (200, 500, 1000)  # [Hz]
+RATES: Final = (50.0, 100.0, 100.0, 200.0, 200.0, 500.0, 500.0, 1000.0)  # [Hz]
+BRING_UP_RATES: Final = (200, 500, 500, 1000)  # [Hz]
 # Clocks that lock soon, and what the documents leave open of a drive.
-SOON: Final = "frames_to_lock=20"
+SOON: Final = "frames_to_lock=5"
 RINGS: Final = (
     (2, (SOON,)),
     (3, (SOON, "interpolation=writable", "brake=yes")),
@@ -127,9 +127,8 @@ class Judge:
                 self._tally.writes[self.phase] += 1
                 problem = self._problem(ring, slave, (index, subindex), value)
                 if problem:
-                    self.convict(
-                        f"{ring.now():.6f} s: 0x{index:04X}:{subindex} of slave {slave}: {problem}"
-                    )
+                    where = f"0x{index:04X}:{subindex} of slave {slave}"
+                    self.convict(f"{ring.clock():.6f} s: {where}: {problem}")
 
     def _problem(self, ring: MemoryRing, slave: int, key: tuple[int, int], value: int) -> str:
         there = ring.ring.slaves[slave]
@@ -143,7 +142,7 @@ class Judge:
             if ring.drives[slave].state is DriveState.OPERATION_ENABLED:
                 return "while it is enabled"
         elif self.phase == "operating":
-            age = ring.now() - min(self._published, self._measured)
+            age = ring.clock() - min(self._published, self._measured)
             if age >= self.limit + ROUNDING:
                 return f"joint states are {age:.3f} s old"
         else:
@@ -161,7 +160,7 @@ class Story:
         """
         self.random, self.tally = Random(seed), Tally()
         self._infos, self._judge = infos, Judge(self.tally)
-        self._rings = [MemoryRing(count, seed, facts) for count, facts in RINGS]
+        self._rings = [MemoryRing(count, seed=seed, assume=facts) for count, facts in RINGS]
         self.ring = self._rings[0]  # of the present trial
         self._stacks: dict[MemoryRing, tuple[ErobSystem, JointState]] = {}  # that may start again
         self._answers: list[Future[tuple[SdoResult, ...]]] = []
@@ -235,7 +234,7 @@ class Story:
             ring.control.drop(0.0)
         self._tell()  # before the loop drives the ring nothing counts
         self._ask_for_a_write()
-        self._due = ring.now()
+        self._due = ring.clock()
         self._judge.begin("operating")
         self._take_over(healthy=kind in ("well", "lossy"))
         return True
@@ -302,7 +301,7 @@ class Story:
 
     def _period(self, ask: Callable[[], None]) -> None:
         """What the control loop does, and the publisher beside it."""
-        system, now = self.system, self.ring.now
+        system, now = self.system, self.ring.clock
         system.read(self.state, now(), self.period)
         self._tell()
         ask()
@@ -310,7 +309,7 @@ class Story:
         self._due = max(self._due + self.period, now()) + system.tick_correction()
         system.idle_until(self._due)
 
-    def _slept(self) -> None:
+    def _slept(self, _now: float) -> None:
         """Between two frames of the stack: other threads, and what interrupts."""
         self._sleeps -= 1
         if self._sleeps == 0:
@@ -325,7 +324,7 @@ class Story:
         """Publish joint states, or what is wrong with them."""
         if self._flaw == "silent":
             return
-        now, state = self.ring.now(), self.state
+        now, state = self.ring.clock(), self.state
         measured = now - (self._judge.limit + 0.01 if self._flaw == "late" else 0.0)
         joint = self.random.randrange(self.count)
         kept = state.position[joint]
@@ -342,7 +341,7 @@ class Story:
 
     def _ask_for_a_write(self) -> None:
         """Impedance manager, `hc sdo` and a recording that is replayed: they differ in this."""
-        random, now = self.random, self.ring.now()
+        random, now = self.random, self.ring.clock()
         self._answers = [answer for answer in self._answers if not answer.done()]
         if len(self._answers) >= 6:
             return

@@ -16,7 +16,9 @@ from random import Random
 from typing import Final
 
 import pysoem
+import pytest
 
+from humanoid_devices_erob import erob_system
 from humanoid_devices_erob.cycle import Cycle
 from humanoid_devices_erob.mail_frames import MailFrames
 from humanoid_devices_erob.master import EthercatMaster
@@ -26,9 +28,9 @@ from humanoid_devices_erob.stale_frames import StaleFrames
 from humanoid_devices_erob.timebase import Timebase
 from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
-from humanoid_twin.assumptions import assume
+from humanoid_twin import assumptions
 from humanoid_twin.clock import Moment, SteppedClock
-from humanoid_twin.drive.robot import bench, build_robot
+from humanoid_twin.drive.robot import bench, build_robot, prime_arms
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.losses import Losses
 from humanoid_twin.ethercat.ring import VirtualRing
@@ -43,40 +45,47 @@ _FMMUS, _SYNC_MANAGERS, _PROCESS_DATA = 0x0600, 0x0800, 0x0810
 _LATCH, _TIME, _LOCAL_TIME, _OFFSET = 0x0900, 0x0910, 0x0918, 0x0920
 _SYNC, _SYNC_START, _SYNC_PERIOD = 0x0980, 0x0990, 0x09A0
 _FIRST_SYNC: Final = 100_000_000  # [ns] SOEM: SYNCDELAY
+_JOINTS: Final = {"arms": prime_arms, "bench": bench}
 _CABLE: Final = 300  # [ns] from slave to slave
 
 
 class MemoryRing:
     """Drives and their ring; `control` is what the ring's control channel offers."""
 
-    def __init__(self, count: int, seed: int, assumptions: Sequence[str] = ()) -> None:
-        """`assumptions` about the drives, each NAME=VALUE."""
-        facts = assume(assumptions)
-        robot = build_robot([replace(joint, drive=facts.drive) for joint in bench(count)])
+    interface = "memory"
+
+    def __init__(
+        self, count: int, *, seed: int = 0, joints: str = "bench", assume: Sequence[str] = ()
+    ) -> None:
+        """`assume`: facts about the drives, each NAME=VALUE; `joints`: "bench" or "arms"."""
+        facts = assumptions.assume(assume)
+        turned = _JOINTS[joints](count)
+        robot = build_robot([replace(joint, drive=facts.drive) for joint in turned])
         self.drives, self.count = robot.drives, count
-        self.clock, self.moment = SteppedClock(), Moment()
-        self.world = World(robot.plant, self.moment)
-        self.ring = VirtualRing(robot.drives, self.moment, facts.slave)
+        self._stepped, moment = SteppedClock(), Moment()
+        self.world = World(robot.plant, moment)
+        self.ring = VirtualRing(robot.drives, moment, facts.slave)
         self.world.add(self.ring)
         losses = Losses(Random(seed))
         self.control = RingCommands(self.ring, robot.plant, losses)
         self._port = _Port()
-        self._server = RingServer(self.ring, self.world, self._port, self.clock, losses)
-        self.on_sleep: Callable[[], None] = lambda: None
+        self._server = RingServer(self.ring, self.world, self._port, self._stepped, losses)
+        self.on_sleep: Callable[[float], None] | None = None  # told the time before each sleep
         self.on_frame: Callable[[bytes], None] = lambda _frame: None  # that has left the master
-        self.timebase = Timebase(self.now, self.sleep, self._wait)
+        self.timebase = Timebase(self.clock, self.sleep, self._wait)
 
-    def now(self) -> float:
+    def clock(self) -> float:
         """Ring time [s]."""
-        return self.moment.now / 1e9
+        return self.world.now / 1e9
 
     def advance(self, seconds: float) -> None:
         """Let time pass."""
-        self.world.advance(self.clock.advance(max(round(seconds * 1e9), 1000)))
+        self.world.advance(self._stepped.advance(max(round(seconds * 1e9), 1000)))
 
     def sleep(self, seconds: float) -> None:
         """What the stack does when it has nothing to do."""
-        self.on_sleep()
+        if self.on_sleep is not None:
+            self.on_sleep(self.clock())
         self.advance(seconds)
 
     def _wait(self, event: threading.Event, seconds: float) -> None:
@@ -323,3 +332,11 @@ class InlineKeeper:
     def stop(self) -> Ring | None:
         self.end.set()
         return self._ring
+
+
+def in_memory(monkeypatch: pytest.MonkeyPatch, ring: Callable[[], MemoryRing]) -> None:
+    """Every ErobSystem that is configured from here on drives what `ring` gives."""
+    monkeypatch.setattr(
+        erob_system, "EthercatMaster", lambda patience: MemoryMaster(patience, ring())
+    )
+    monkeypatch.setattr(erob_system, "Keeper", InlineKeeper)

@@ -11,15 +11,11 @@ from pathlib import Path
 import pytest
 
 from humanoid_controller_manager.hardware import HardwareInfo
-from humanoid_devices_erob import erob_system
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.ordered_exit import OrderedExit
 from src.humanoid_devices.humanoid_devices_erob.test.system.gate_trials import Story, Tally
-from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
-    InlineKeeper,
-    MemoryMaster,
-)
+from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import in_memory
 
 MakeStory = Callable[[int], Story]
 
@@ -42,10 +38,7 @@ def make_story(make_info, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ma
 
     def make(seed: int) -> Story:
         story = Story(infos, seed)
-        monkeypatch.setattr(
-            erob_system, "EthercatMaster", lambda patience: MemoryMaster(patience, story.ring)
-        )
-        monkeypatch.setattr(erob_system, "Keeper", InlineKeeper)
+        in_memory(monkeypatch, lambda: story.ring)
         return story
 
     return make
