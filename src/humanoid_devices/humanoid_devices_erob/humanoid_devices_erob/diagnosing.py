@@ -164,4 +164,5 @@ def _bus_values(settings: Settings, ring: Ring, operation: Operation) -> Iterato
     for status in SdoStatus:
         name = status.name.lower().replace("_", " ")
         yield f"SDO objects {name}", str(operation.mailed[status])
+    yield "late SDO answers", str(ring.engine.late_answers)
     yield "emergency messages", str(operation.emergencies)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from humanoid_devices_erob.late_answers import LateAnswers
 from humanoid_devices_erob.mailbox_port import Access, MailboxLayout, SdoJob
 from humanoid_devices_erob.sdo import SdoOutcome, SdoStatus
 from humanoid_devices_erob.sdo_transfer import Download, Transfer, Upload
@@ -30,6 +31,7 @@ _REPEAT_REQUEST: Final = 0x02
 PATIENCE = 0.010  # [s] of silence until a lost answer is suspected; several times the usual delay
 _LAST_LOOKS = 16  # messages at most that are fetched after the deadline
 _POLLS_PER_DELAY = 32  # an answer is noticed late by at most this share of its own delay
+_HELD = "; not sent, an earlier reading of the object is still to be answered"
 _DELAY_SHRINKS = 0.99  # per answer that was there at the first poll, to find how early it is there
 
 
@@ -51,8 +53,8 @@ class _Exchange:
 class MailboxChannel:
     """Jobs of one slave, in their order. Each datagram that `ask` gives is answered by `take`.
 
-    An answer that comes after its job was given up is passed over unless the next job reads the
-    very same object: then it is an old value of it.
+    An answer that comes after its job was given up is passed over. While one is due that would be
+    taken for the next job's, with an old value of its object, that job isn't sent.
     """
 
     def __init__(
@@ -77,13 +79,15 @@ class MailboxChannel:
         self._read_register = Access(slave, SM1_ACTIVATE, 1)
         self._poll = Access(slave, layout.read_address, layout.read_size)
         self._slave = slave
+        self.late = LateAnswers()
         self._delay = 0.0  # [s] this slave is expected to take for an answer
         self.reset()
 
     def reset(self) -> None:
         """Forget the slave's counters: it was in INIT, or somebody else used its mailbox."""
         self._counter = 0  # the first request's: not checked by the slave
-        self._last_answer = 0  # counter of the last answer used
+        self._last_message = 0  # counter of the last one that was fetched
+        self.late.clear()
 
     def submit(self, job: SdoJob) -> None:
         """Append a job."""
@@ -125,6 +129,9 @@ class MailboxChannel:
             else Upload(job.index, job.subindex)
         )
         self._begin_exchange(now, job.timeout)
+        if self.late.hold(job, now):
+            self._exchange.remark = _HELD
+            self._plan(self._poll, self._drained, now)
         return True
 
     def _begin_exchange(self, now: float, timeout: float) -> None:
@@ -149,11 +156,26 @@ class MailboxChannel:
 
     def _finish(self, outcome: SdoOutcome) -> None:
         job, self._job = self._job, None
+        if job is not None and self._begun and outcome.status is SdoStatus.TIMED_OUT:
+            self.late.given_up(job, self._clock())
         self.due = self._clock() if self._waiting else inf
         if job is not None:
             job.done(outcome)  # may submit more
 
     # What is done with answers.
+
+    def _drained(self, answer: bytes | None) -> None:
+        """Before the request is sent."""
+        job, exchange, now = self._job, self._exchange, self._asked
+        if answer is not None:
+            exchange.asked = now
+        self._use(answer)
+        if job is not None and not self.late.hold(job, now, now - exchange.asked):
+            exchange.begun, exchange.remark = now, ""
+            self._plan_request(now)
+        else:
+            wait = 0.0 if answer is not None else max(PATIENCE, now - exchange.begun)
+            self._plan(self._poll, self._drained, now + wait / _POLLS_PER_DELAY)
 
     def _sent(self, answer: bytes | None) -> None:
         exchange = self._exchange
@@ -224,19 +246,23 @@ class MailboxChannel:
             header, payload = decode_mailbox(message)
             if header.type != MailboxType.COE:
                 raise WireError(f"mailbox message of type {header.type}: {payload.hex(' ')}")
-            self._use_response(header.counter, coe.decode_response(payload))
+            again = self._exchange.repeated and 0 != header.counter == self._last_message
+            self._last_message = header.counter
+            if not again:
+                self._use_response(coe.decode_response(payload))
         except WireError as error:
             self._exchange.remark = f"; malformed: {error}"
 
-    def _use_response(self, counter: int, response: coe.Response) -> None:
+    def _use_response(self, response: coe.Response) -> None:
         if isinstance(response, coe.Emergency):
             self._on_emergency(self._slave, response)
             return
-        used_already = self._exchange.repeated and 0 != counter == self._last_answer
-        if used_already or not self._transfer.take(response):
-            self._exchange.remark = f"; there was {response}, which answers something else"
+        if not self._begun or not self._transfer.take(response):
+            self.late.passed_over(response)
+            if self._begun:
+                self._exchange.remark = f"; there was {response}, which answers something else"
             return
-        self._last_answer = counter
+        self.late.answered(response)
         self._learn()
         if self._transfer.outcome is not None:
             self._finish(self._transfer.outcome)

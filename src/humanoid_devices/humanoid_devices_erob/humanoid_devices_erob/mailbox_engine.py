@@ -43,6 +43,11 @@ class MailboxEngine:
         """When [s] the next `step` is worth a frame; infinite while there is nothing to do."""
         return min((channel.due for channel in self._channels), default=inf)
 
+    @property
+    def late_answers(self) -> int:
+        """How many answers have come to requests that had been given up."""
+        return sum(channel.late.count for channel in self._channels)
+
     def submit(self, slave: int, job: SdoJob) -> None:
         """Append a job to those of a slave."""
         self._channels[slave].submit(job)

@@ -210,6 +210,128 @@ def test_an_answer_that_comes_after_its_time_is_not_taken_for_the_next_one(make_
     assert [result.object.data for result in results] == [VALUE, b"\x03\x02\0\0"]
 
 
+@pytest.mark.parametrize("delay", [0.15, 1.0, 2.0])
+def test_an_old_value_that_comes_late_is_not_taken_for_the_present_one(
+    make_world, delay: float
+) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    drive.delay = delay
+    begun = world.clock()
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.TIMED_OUT
+    drive.objects[GAIN] = b"\x99\0\0\0"
+    drive.delay = 0.002
+    while result.status is not SdoStatus.DONE:
+        assert result.status is SdoStatus.TIMED_OUT
+        assert world.clock() < begun + delay + 0.2
+        world.clock.now += 0.02
+        (result,) = world.read([gain()])
+    assert result.object.data == b"\x99\0\0\0"
+    assert world.engine.late_answers == 1
+
+
+def test_an_old_value_that_lies_in_the_mailbox_for_long_is_not_taken_for_the_present_one(
+    make_world,
+) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    drive.delay = 1.0
+    assert world.read([gain()])[0].status is SdoStatus.TIMED_OUT
+    drive.objects[GAIN] = b"\x99\0\0\0"
+    drive.delay = 0.002
+    world.clock.now += 60.0
+    (result,) = world.read([gain()])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, b"\x99\0\0\0")
+
+
+def test_an_abort_that_comes_late_is_not_taken_for_an_answer(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    drive.aborts[GAIN] = 0x08000021
+    drive.delay = 0.12
+    assert world.read([gain()])[0].status is SdoStatus.TIMED_OUT
+    drive.aborts.clear()
+    drive.delay = 0.002
+    (result,) = world.read([gain()])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, VALUE)
+    assert world.engine.late_answers == 1
+
+
+def test_an_answer_that_never_comes_holds_up_its_object_for_a_while_and_no_other(
+    make_world,
+) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects.update({GAIN: VALUE, OTHER: VALUE})
+    drive.silent = True
+    assert world.read([gain()])[0].status is SdoStatus.TIMED_OUT
+    drive.silent = False
+    begun = world.clock()
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.TIMED_OUT
+    assert "not sent" in result.message
+    assert drive.served == []
+    # An answer to anything that was asked later shows that it is lost.
+    results = world.read([SdoObject(0, *OTHER), gain()])
+    assert [result.status for result in results] == [SdoStatus.DONE] * 2
+    assert world.clock() - begun < 0.13
+
+    drive.silent = True
+    assert world.read([gain()])[0].status is SdoStatus.TIMED_OUT
+    drive.silent = False
+    begun = world.clock()
+    while world.read([gain()])[0].status is not SdoStatus.DONE:
+        assert world.clock() < begun + 3.2
+    assert world.engine.late_answers == 0
+
+
+def test_a_write_is_not_held_up_and_what_it_did_is_read_back_behind_it(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    drive.delay = 0.12
+    assert world.write([gain(data=b"\x07\0\0\0")])[0].status is SdoStatus.TIMED_OUT
+    assert world.read([gain()])[0].status is SdoStatus.TIMED_OUT
+    drive.delay = 0.002
+    (result,) = world.write([gain(data=b"\x08\0\0\0")])
+    assert (result.status, result.object.data) == (SdoStatus.DONE, b"\x08\0\0\0")
+    assert drive.objects[GAIN] == b"\x08\0\0\0"
+
+
+def test_after_a_reset_nothing_is_waited_for(make_world) -> None:
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects[GAIN] = VALUE
+    drive.silent = True
+    world.read([gain()])
+    drive.silent = False
+    world.engine.reset(0)
+    assert world.read([gain()])[0].status is SdoStatus.DONE
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_however_late_answers_come_no_old_value_is_taken_for_done(make_world, seed: int) -> None:
+    chance = random.Random(seed)
+    world = make_world(1)
+    drive = world.drives[0]
+    drive.objects.update({GAIN: bytes(4), OTHER: bytes(4)})
+    for number in range(1, 25):
+        drive.delay = chance.choice([0.002, 0.002, 0.15, 1.0, 2.0])
+        world.clock.now += chance.choice([0.0, 0.01, 0.5])
+        key = chance.choice([GAIN, OTHER])
+        if chance.random() < 0.5:
+            (result,) = world.write([SdoObject(0, *key, bytes([number, 0, 0, 0]))])
+        else:
+            (result,) = world.read([SdoObject(0, *key)])
+        if result.status is SdoStatus.DONE:
+            assert result.object.data == drive.objects[key]
+
+
 def test_an_emergency_is_delivered_and_the_answer_behind_it_found(make_world) -> None:
     world = make_world(2)
     drive = world.drives[1]
