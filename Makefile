@@ -53,7 +53,7 @@ mutants: setup build ## Break the stack in places, each of which a test must not
 	@source ./env.sh; export $(ISOLATED); exec python scripts/mutants.py $(ARGS)
 
 .PHONY: soak
-soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames, memory of a robot in use
+soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames, memory in use, every benchmark once
 	@source ./env.sh; export $(ISOLATED); exec python -m pytest -m soak --timeout 7200 $(ARGS)
 
 .PHONY: faults

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,7 +31,7 @@ EXPECTED = {
     "virtual_robot.py": "host at 200 Hz: CAN load",
     "whole_robot.py": "command to torque, wrist (CAN)",
 }
-ON_A_RING = (
+NEED_ROOT = (
     "cyclic_exchange.py",
     "impedance_switch.py",
     "ring_bringup.py",
@@ -56,15 +55,11 @@ def test_every_benchmark_is_tested() -> None:
     assert sorted(EXPECTED) == SCRIPTS
 
 
-def by_need(script: str) -> Any:
-    """A ring must be on time; the rest may be late, as no figure is judged here."""
-    alone = script in ON_A_RING
-    return pytest.param(script, marks=pytest.mark.alone if alone else pytest.mark.programs)
-
-
-@pytest.mark.parametrize("script", map(by_need, EXPECTED))
+@pytest.mark.soak
+@pytest.mark.alone
+@pytest.mark.parametrize("script", EXPECTED)
 def test_benchmark_prints_figures_with_median_p99_and_unit(script: str) -> None:
-    if script in ON_A_RING and os.geteuid() != 0:
+    if script in NEED_ROOT and os.geteuid() != 0:
         pytest.skip("only root can make a virtual ring")
     figures = json.loads(run(script, "--quick", "--json"))
     assert figures[EXPECTED[script]]["median"] > 0.0
