@@ -36,14 +36,16 @@ class SdoObject:
 
 @dataclass(frozen=True, slots=True)
 class SdoBatch:
-    """Objects to read, or to write and read back: in their order within a slave."""
+    """Objects to read, or to write and read back: in order within a slave, all slaves at once.
+
+    One slave after another is a batch per slave: a permission to write would end before the last.
+    """
 
     objects: tuple[SdoObject, ...]
     write: bool
     mode: int = 0  # mode and switch number that a write is meant for
     number: int = 0
     valid_until: float = inf  # [s] on the engine's clock; no write is begun later
-    parallel: bool = True  # all slaves at once, or one slave after another
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,10 +89,10 @@ class _Run:
     """One batch under way."""
 
     def __init__(self, rules: BatchRules, batch: SdoBatch, future: Future[Results]) -> None:
-        self._future, self._parallel = future, batch.parallel
+        self._future = future
         self._results: dict[int, SdoResult] = {}
         self._count = len(batch.objects)
-        self._waiting: deque[SlaveBatch] = deque()
+        self._parts: list[SlaveBatch] = []
         positions: dict[int, list[int]] = {}
         for position, target in enumerate(batch.objects):
             positions.setdefault(target.slave, []).append(position)
@@ -100,24 +100,20 @@ class _Run:
             objects = [batch.objects[place] for place in places]
             if slave < rules.engine.slave_count:
                 finished = partial(self._slave_finished, places)
-                self._waiting.append(SlaveBatch(rules, batch, objects, finished))
+                self._parts.append(SlaveBatch(rules, batch, objects, finished))
             else:
                 message = f"no such slave: there are {rules.engine.slave_count}"
                 refused = [SdoResult(it, SdoStatus.REFUSED, message=message) for it in objects]
                 self._results.update(zip(places, refused, strict=True))
 
     def begin(self) -> None:
-        """Start all slaves, or the first."""
-        while self._waiting:
-            self._waiting.popleft().begin()
-            if not self._parallel:
-                return
+        """Start all slaves."""
+        for part in self._parts:
+            part.begin()
         self._finish_if_complete()
 
     def _slave_finished(self, places: Sequence[int], results: Sequence[SdoResult]) -> None:
         self._results.update(zip(places, results, strict=True))
-        if self._waiting and not self._parallel:
-            self._waiting.popleft().begin()
         self._finish_if_complete()
 
     def _finish_if_complete(self) -> None:

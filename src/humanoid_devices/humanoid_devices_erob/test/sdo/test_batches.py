@@ -84,15 +84,6 @@ def test_slaves_are_finished_close_to_each_other(make_world) -> None:
     assert max(begun) - min(begun) < 0.001
 
 
-def test_one_slave_after_another_if_asked_for(make_world) -> None:
-    world = make_world(3)
-    world.write([register(slave, VELOCITY, 1) for slave in range(3)], parallel=False)
-    ends = [(drive.served[0][0], drive.served[-1][0]) for drive in world.drives]
-    assert ends == sorted(ends)
-    assert ends[0][1] < ends[1][0]
-    assert ends[1][1] < ends[2][0]
-
-
 def test_a_value_that_reads_back_differently_is_reported_with_what_was_found(make_world) -> None:
     world = make_world(1)
     drive = world.drives[0]
@@ -245,15 +236,14 @@ def test_batches_for_one_slave_follow_each_other_object_by_object(make_world) ->
     assert world.drives[0].objects[VELOCITY] == b"\x03\0\0\0"
 
 
-@pytest.mark.parametrize("parallel", [True, False])
-def test_what_is_abandoned_ends_at_once_and_is_never_sent(make_world, parallel: bool) -> None:
+def test_what_is_abandoned_ends_at_once_and_is_never_sent(make_world) -> None:
     world = make_world(3)
     keys = (POSITION, VELOCITY)
     objects = tuple(register(slave, key, 1) for slave in (2, 1, 0) for key in keys)
-    running = world.batches.submit(SdoBatch(objects, write=True, parallel=parallel))
+    running = world.batches.submit(SdoBatch(objects, write=True))
     for _ in range(4):
         world.batches.step()
-    waiting = world.batches.submit(SdoBatch(objects, write=True, parallel=parallel))
+    waiting = world.batches.submit(SdoBatch(objects, write=True))
     datagrams = sum(world.bus.datagrams)
     world.batches.abandon("the drives are being switched off")
     for future in (running, waiting):
