@@ -9,8 +9,11 @@ import pytest
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.modes import Mode
 from humanoid_devices_erob.al_state import AlState
+from humanoid_devices_erob.cycle import Cycle
+from humanoid_devices_erob.ordered_exit import DISABLE_TIMEOUT
 
 INIT, PREOP, SAFEOP = 1, 2, 4
+GATE = 0x2383
 ENABLED = 0x27
 
 
@@ -38,6 +41,41 @@ def test_all_gates_are_closed_after_operation_is_disabled(make_bench) -> None:
     assert bench.of_drives("al_state") == [INIT] * 4
     assert not any(bench.of_drives("sync0_active"))
     assert armed_and_enabled == []  # no drive ever had its factory gains while it was enabled
+
+
+def test_gates_are_closed_by_drives_that_have_no_torque_before_any_leaves_op(make_bench) -> None:
+    """In PREOP they could be closed, too; but a drive that leaves OP while enabled is in fault."""
+    bench = make_bench(3)
+    stiff(bench)
+    bench.control.log()
+    bench.system.on_deactivate()
+    log = bench.control.log()
+    closed = [t for t, _, kind, it in log if kind == "write" and it["index"] == GATE]
+    left = [t for t, _, kind, it in log if kind == "state" and it["state"] != AlState.OP]
+    assert len(closed) == 3
+    assert max(closed) < min(left)
+
+
+def test_gate_of_a_drive_that_stays_enabled_is_closed_only_once_it_has_left_op(
+    make_bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = make_bench(2)
+    stiff(bench)
+    monkeypatch.setattr(Cycle, "disable_all", lambda *_: False)
+    enabled_at_the_write = []
+    bench.control.log()
+
+    def look(_: float) -> None:
+        drives = bench.control.drives()
+        for _, slave, kind, it in bench.control.log():
+            if kind == "write" and it["index"] == GATE:
+                enabled_at_the_write.append(drives[slave]["statusword"] & 0x6F == ENABLED)
+
+    bench.time.on_sleep = look
+    bench.system.on_deactivate()
+    look(0.0)
+    assert enabled_at_the_write == [False] * 2
+    assert bench.of_drives("gate") == [0] * 2
 
 
 def test_sagged_arm_does_not_snap_on_the_way_out(make_bench) -> None:
@@ -77,7 +115,7 @@ def test_gates_of_drives_that_have_left_op_are_closed_in_preop(make_bench) -> No
     assert bench.of_drives("al_state") == [INIT] * 4
     log = bench.control.log()
     in_preop = [t for t, _, kind, it in log if kind == "state" and it["state"] == PREOP]
-    closed = [t for t, _, kind, it in log if kind == "write" and it["index"] == 0x2383]
+    closed = [t for t, _, kind, it in log if kind == "write" and it["index"] == GATE]
     assert len(closed) == 4
     assert min(closed) > max(in_preop)  # no mail before: DC was still active
 
@@ -123,8 +161,13 @@ def test_exit_is_tried_for_all_others_when_a_slave_is_dead(make_bench) -> None:
     stiff(bench)
     bench.control.power_off(3)
     bench.tick(3)
+    bench.control.log()
+    begun = bench.time.clock()
     with pytest.raises(HardwareError, match=r"may still be armed: j3") as raised:
         bench.system.on_deactivate()
+    log = bench.control.log()
+    closed = [t for t, _, kind, it in log if kind == "write" and it["index"] == GATE]
+    assert max(closed) - begun < DISABLE_TIMEOUT  # what a dead slave said last delays nothing
     assert "j0" not in str(raised.value)
     assert bench.of_drives("gate")[:3] == [0] * 3
     assert bench.of_drives("al_state")[:3] == [INIT] * 3
