@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spares the tests within these tests what they don't need."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
+    monkeypatch.setattr(mutants, "SHORTEST", 0.1)
 
 
 def test_only_a_failed_test_kills_and_the_rest_is_printed_last(
@@ -118,6 +120,25 @@ def test_time_limit_of_a_mutant_is_a_multiple_of_what_its_tests_take_without_it(
     assert run(root, NOTICED) == 0
     assert limits == [mutants.LONGEST, mutants.TIMES * 7.0]
     assert capsys.readouterr().out.splitlines()[-1].endswith("; 14 s")
+
+
+def test_mutants_of_the_same_size_in_the_same_second_are_told_apart(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What Python has compiled must not outlive the text that it was compiled from."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    file = root / "src/package/package/limit.py"
+    written = Path.write_text
+
+    def write(path: Path, text: str, encoding: str | None = None) -> int:
+        count = written(path, text, encoding=encoding)
+        os.utime(path, (1e9, 1e9))
+        return count
+
+    monkeypatch.setattr(Path, "write_text", write)
+    write(file, file.read_text())
+    assert run(root, "['value > 3', 'value > 4']", "['value > 3', 'value > 2']") == 1
+    assert "1 killed, 0 hung, 1 survived" in capsys.readouterr().out
 
 
 def test_programs_of_hung_tests_are_ended_with_them(root: Path, tmp_path: Path) -> None:
