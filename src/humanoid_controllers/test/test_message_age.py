@@ -32,7 +32,8 @@ def test_a_message_that_waited_is_late_by_as_much_however_the_clocks_differ(
 
 
 def test_without_a_stamp_nothing_is_known() -> None:
-    assert MessageAge().lateness("a", 0, T, 0.0) == 0.0
+    age = MessageAge()
+    assert [age.lateness("a", 0, T + i * SECOND, float(i)) for i in range(3)] == [0.0] * 3
 
 
 def test_senders_are_judged_apart_and_not_remembered_without_end() -> None:
@@ -52,6 +53,17 @@ def test_a_clock_that_was_set_is_learned_within_two_windows(step: int) -> None:
         lateness = age.lateness("a", at - 1_000_000 + step, at, at * 1e-9)
         assert lateness >= 0.0
     assert lateness == pytest.approx(0.0)
+
+
+def test_a_clock_that_was_set_back_makes_messages_late_for_20_s_at_most() -> None:
+    age = MessageAge()
+    _stream(age, 0)
+    late = {}
+    for i in range(25):
+        at = T + (i + 1) * SECOND
+        late[i] = age.lateness("a", at - 61 * SECOND, at, at * 1e-9)
+    assert late[5] == pytest.approx(61.0, abs=0.01)
+    assert late[22] == 0.0
 
 
 def test_the_shortest_way_is_remembered_beyond_the_window_in_which_it_was_seen() -> None:

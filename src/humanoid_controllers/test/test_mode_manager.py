@@ -421,6 +421,18 @@ def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
     assert shown.requests[-1:] == [SwitchRequest("DAMPING", None, 1)]
 
 
+def test_a_switch_on_its_way_is_taken_back_by_a_fault_found_in_damping() -> None:
+    """The loop may carry it out after the fault: it would leave a stiff robot that is latched."""
+    shown = ShownLoop([_snapshot(Mode.DAMPING, 3)])
+    modes = ModeManager(shown, CONTROLLERS.get, SafetyMonitor())
+    assert modes.handle(Intent.LOAD, 0.0).accepted
+    assert [request.controller for request in shown.requests] == ["STANDBY"]
+    report = SafetyReport("arm", SafetyLevel.FAULT)
+    shown.shown = [_snapshot(Mode.DAMPING, 3, reports=(report,))]
+    modes.observe(0.1)
+    assert shown.requests[-1] == SwitchRequest("DAMPING", None, 2)
+
+
 def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
     shown = ShownLoop([_snapshot(Mode.STANDBY, 3)])
     modes = ModeManager(shown, CONTROLLERS.get, SafetyMonitor())

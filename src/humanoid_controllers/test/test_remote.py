@@ -256,6 +256,15 @@ def test_a_stream_that_comes_back_is_followed_without_a_jump(
     assert command.stiffness.tolist() == [30.0] * 3
 
 
+def test_a_stream_that_comes_back_takes_over_from_where_the_joints_are(stream: Stream) -> None:
+    stream.send(0.5)
+    stream.tick(30)
+    stream.pose = 2.0  # an arm without stiffness was moved by hand, in one tick
+    stream.tick()
+    stream.send(2.0)
+    assert stream.tick().position == pytest.approx([2.0] * 3)
+
+
 def test_a_command_that_waited_too_long_is_stale_on_arrival(stream: Stream) -> None:
     stream.send(2.0, age=TIMEOUT + 0.05)
     command = stream.tick()
