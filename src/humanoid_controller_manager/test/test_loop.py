@@ -41,6 +41,41 @@ def _far(state: Any, command: Any, now: float, period: float) -> None:
     command.stiffness[:] = 20.0
 
 
+def test_effort_limit_that_a_component_lowers_holds_from_the_next_tick_on(rig: Any) -> None:
+    robot = rig().start("damped")
+
+    def push(state: Any, command: Any, now: float, period: float) -> None:
+        command.effort[:] = -30.0
+
+    robot.controllers["torque"].behave = push
+    assert np.all(robot.run("torque").command.effort == -10.0)
+    lower = np.array([10.0, 4.0, 10.0])
+    robot.arm.limit = lambda position: lower
+    assert robot.tick(2).command.effort.tolist() == [-10.0, -4.0, -10.0]
+
+
+def test_target_is_bounded_by_the_stiffness_that_acts_whatever_is_commanded(
+    rig: Any, confirming_hardware: Any
+) -> None:
+    arm = confirming_hardware()
+    robot = rig({"arm": (arm, ("a", "b", "c"))}).start("damped")
+    robot.controllers["torque"].behave = _far
+    arm.stiffness = np.full(3, 1000.0)
+    away = robot.run("torque").command.position - 0.5
+    assert away == pytest.approx(10.0 / 1000.0)  # Nm, Nm/rad
+
+
+def test_tick_that_ends_after_the_loop_was_abandoned_writes_nothing(rig: Any) -> None:
+    """The hardware has been deactivated by another thread meanwhile."""
+    robot = rig().start("damped")
+    robot.tick()
+    robot.controllers["damped"].behave = lambda *_: robot.loop.abandon()
+    written = len(robot.arm.written)
+    robot.tick()
+    assert "on_deactivate" in robot.arm.calls
+    assert len(robot.arm.written) == written
+
+
 def test_a_hold_up_is_made_up_for_by_two_periods_at_most(rig: Any) -> None:
     robot = rig().start("damped")
     robot.controllers["torque"].behave = _far

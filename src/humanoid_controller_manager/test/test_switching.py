@@ -166,11 +166,12 @@ def test_the_way_down_is_not_lost_to_a_request_that_follows_in_the_same_tick(rig
     robot = rig().start("damped")
     robot.run("standby")
     robot.ask_down()
-    robot.ask("remote")
+    dropped = robot.ask("remote")
 
     robot.tick(2)
 
     assert robot.loop.snapshot.controller == "damped"
+    assert robot.loop.snapshot.ticket == dropped  # it is answered: nobody waits for it for ever
 
 
 def test_a_request_left_before_a_way_down_that_was_served_is_dropped(rig: Any) -> None:
