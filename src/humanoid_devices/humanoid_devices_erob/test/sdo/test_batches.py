@@ -153,6 +153,17 @@ def test_permission_is_asked_before_each_object(make_world) -> None:
     assert kinds(world.drives[0]) == ["w2382:1", "r2382:1"]
 
 
+def test_value_that_was_written_and_may_not_be_read_back_is_in_doubt_and_not_refused(
+    make_world,
+) -> None:
+    """Whoever hears of a refusal takes the old value for the one that is there."""
+    world = make_world(1)
+    world.refused = lambda slave, batch: "" if batch.write else "no exchange"
+    (result,) = world.write([register(0, VELOCITY, 5)])
+    assert result.status is SdoStatus.TIMED_OUT
+    assert "written, but not read back: " in result.message
+
+
 def test_slave_that_may_not_be_read_is_asked_about_once_a_batch(make_world) -> None:
     world = make_world(2)
     world.drives[1].objects.update({(0x2000 + i, 0): b"\1" for i in range(20)})

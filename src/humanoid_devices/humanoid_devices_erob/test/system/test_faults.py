@@ -11,6 +11,7 @@ from humanoid_devices_erob.supervisor import SILENCE
 
 HEALTHY = 5687
 COMMUNICATION = 0xA000
+PER_RADIAN = 524288 / (2 * np.pi)
 
 
 def tick_until_fault(bench, most: int) -> str:
@@ -98,6 +99,18 @@ def test_joint_does_not_move_when_its_fault_is_reset(bench) -> None:
     mended(bench)
     bench.tick(10)
     assert fastest[0] < 0.01
+
+
+def test_target_of_a_faulted_drive_follows_it_though_its_stiffness_is_confirmed(bench) -> None:
+    bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
+    bench.command.stiffness[:] = 20.0
+    bench.command.position[:] = bench.state.position
+    bench.tick(3)
+    bench.control.drive_error(3, 0x8500)
+    bench.tick(3)
+    bench.control.set_joint(3, 0.8)
+    bench.tick(3)
+    assert bench.of_drives("target")[3] / PER_RADIAN == pytest.approx(0.8, abs=0.01)
 
 
 def test_cable_that_is_cut_is_seen_within_two_ticks_and_the_lost_are_named(bench) -> None:

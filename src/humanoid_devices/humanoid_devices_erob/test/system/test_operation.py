@@ -8,6 +8,8 @@ import pytest
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import COMMAND_INTERFACES, Capability
 from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
+from humanoid_devices_erob.al_state import AlState
+from humanoid_devices_erob.drive_registers import REGISTERS
 from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN
 
@@ -191,6 +193,51 @@ def test_batch_is_refused_before_the_loop_drives_the_ring(make_bench) -> None:
     assert [line for line in bench.control.log() if line[2] == "request"] == []
     (result,) = bench.finish(bench.system.submit(read_gate()))
     assert result.status is SdoStatus.DONE
+
+
+def test_nothing_is_sent_to_a_slave_that_is_not_in_op_and_the_others_are_served(make_bench) -> None:
+    bench = make_bench(2)
+    bench.activate()
+    bench.tick(3)
+    bench.system._master.request_slave_state(1, AlState.SAFEOP)
+    bench.tick(3)
+    bench.control.log()
+    both = bench.system.submit(SdoBatch((*read_gate(0).objects, *read_gate(1).objects), False))
+    served, refused = bench.finish(both)
+    assert served.status is SdoStatus.DONE
+    assert refused.status is SdoStatus.REFUSED
+    assert "slave 1 is not in OP" in refused.message
+    assert {line[1] for line in bench.control.log() if line[2] == "request"} == {0}
+
+
+def test_nothing_is_sent_once_the_loop_has_exchanged_nothing_for_too_long(make_bench) -> None:
+    bench = make_bench(1)
+    bench.activate()
+    bench.tick(3)
+    bench.control.log()
+    future = bench.system.submit(read_gate())
+    bench.control.advance(0.07)  # three periods of 20 ms and more
+    bench.system.idle_until(bench.time.clock() + 0.01)
+    (result,) = future.result(0)
+    assert result.status is SdoStatus.REFUSED
+    assert "no exchange of process data for 90 ms" in result.message
+    assert [line for line in bench.control.log() if line[2] == "request"] == []
+
+
+def test_gains_of_a_drive_are_read_after_a_write_whose_end_is_not_known(make_bench) -> None:
+    bench = make_bench(1)
+    bench.activate()
+    bench.enter(Mode.DAMPING, 1, 0.0, 6.0)
+    bench.control.mailbox_delay(float("inf"))
+    (result,) = bench.write(SdoObject(0, *POSITION_GAIN, bytes(4)))
+    assert result.status is SdoStatus.TIMED_OUT
+    bench.control.mailbox_delay(0.0)
+    bench.control.log()
+    bench.tick(50)
+    read = {
+        (it["index"], it["subindex"]) for _, _, kind, it in bench.control.log() if kind == "read"
+    }
+    assert read >= set(REGISTERS)
 
 
 @pytest.mark.parametrize(("mode", "number"), [(2, 6), (1, 7)])

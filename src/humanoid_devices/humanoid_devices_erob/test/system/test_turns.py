@@ -130,3 +130,17 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     assert bench.state.position == pytest.approx([-0.01, -0.01], abs=0.02)
     assert said[told:] == []
     assert bench.system.safety().level == 0
+
+
+def test_reset_of_a_joint_in_no_clear_place_takes_all_drives_out_of_operation(make_bench) -> None:
+    bench = make_bench(2)
+    bench.new_system(calibration=[(1, 0.01), (1, 0.01)])
+    bench.activate()
+    bench.system.mode_changed(Mode.DAMPING, 1)
+    bench.tick(3)
+    bench.control.set_joint(1, 3.14)
+    bench.tick(3)
+    bench.system.reset_faults()
+    bench.tick(20)
+    assert [word & 0x6F == 0x27 for word in bench.of_drives("statusword")] == [False] * 2
+    assert "j1 at 3.13 rad" in bench.system.safety().message
