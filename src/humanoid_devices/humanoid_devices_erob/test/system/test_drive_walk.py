@@ -60,6 +60,14 @@ def test_fault_after_the_reset_is_not_reset_again() -> None:
     assert walk(drive, [4616, 4616], last=15) == [0, 0]
 
 
+def test_reset_of_a_drive_that_was_disabled_since_is_forgotten() -> None:
+    drive = DriveWalk(1)
+    drive.enable(ALL, reset_faults=True)
+    drive.disable(ALL)
+    drive.enable(ALL, reset_faults=False)
+    assert walk(drive, [4616] * 4) == [0] * 4
+
+
 def test_disabled_drive_is_led_out_of_operation() -> None:
     drive = DriveWalk(1)
     drive.enable(ALL, reset_faults=True)
@@ -79,4 +87,5 @@ def test_each_drive_walks_for_itself() -> None:
 @pytest.mark.parametrize(("word", "enabled"), [(5687, True), (0x0237, True), (4616, False)])
 def test_operation_enabled_is_read_from_the_bits_of_the_state(word: int, enabled: bool) -> None:
     assert operation_enabled(np.array([word], dtype=np.uint16)).tolist() == [enabled]
-    assert not operation_enabled(np.array([520, 561, 563, 592, 7], dtype=np.uint16)).any()
+    others = [520, 561, 563, 592, 7, 0x022F, 0x0267]  # the last two: of no state at all
+    assert not operation_enabled(np.array(others, dtype=np.uint16)).any()

@@ -189,6 +189,34 @@ def test_loop_slower_than_sync0_faults_the_drives_and_is_told(bench) -> None:
     mended(bench)
 
 
+def test_slaves_that_left_op_with_an_error_are_acknowledged_and_led_back_by_a_reset(bench) -> None:
+    bench.control.advance(1.0)  # a process that was held up
+    bench.tick(3)
+    assert bench.of_drives("al_state") == [4] * 4
+    assert all(status.error for status in bench.system._operation.states)
+    mended(bench)
+    assert bench.of_drives("statusword") == [HEALTHY] * 4
+
+
+def test_drive_that_falls_again_while_others_recover_is_asked_again_for_its_mode(bench) -> None:
+    for slave in (0, 2):
+        bench.control.drive_error(slave, 0x8500)
+    bench.control.keep_mode(2, 3)  # keeps the recovery busy to its end
+    bench.tick(3)
+    bench.system.reset_faults()
+    bench.tick(60)
+    assert bench.of_drives("statusword")[0] == HEALTHY
+    assert bench.system._operation._recovery.active
+    bench.control.keep_mode(0, 3)
+    bench.control.drive_error(0, 0x8500)
+    bench.tick(2)
+    words = set()
+    bench.time.on_sleep = lambda _: words.add(bench.of_drives("statusword")[0])
+    bench.tick(60)
+    assert words
+    assert HEALTHY not in words
+
+
 def test_single_lost_frame_is_no_fault(bench) -> None:
     for _ in range(5):
         bench.control.drop_next(1)

@@ -156,3 +156,14 @@ def test_every_joint_follows_for_itself() -> None:
     assert target.tolist() == [50.0, 0.0]
     target = rule.update(np.zeros(2), np.array([90.0, 90.0]), both, one, PERIOD)
     assert target.tolist() == [90.0, 0.02 * LIMIT * PERIOD]
+
+
+def test_joint_that_returns_to_its_command_is_not_kept_by_another_that_creeps() -> None:
+    rule = TargetRule(np.full(2, LIMIT))
+    both = np.array([True, True])
+    rule.update(np.zeros(2), np.zeros(2), both, both, PERIOD)
+    command, measured = np.array([0.0, 10 * STEP]), np.array([50.0, -1000.0])
+    first, second = np.array([True, False]), np.array([False, True])
+    for tick in (1, 2):
+        target = rule.update(command, measured, first, second, PERIOD)
+        assert target.tolist() == [0.02 * LIMIT * PERIOD * tick, STEP * tick]

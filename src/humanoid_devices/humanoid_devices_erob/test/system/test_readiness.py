@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import struct
+from concurrent.futures import Future
+from dataclasses import replace
 
 import pytest
 
 from humanoid_devices_erob.drive_setup import interpolation_bytes
+from humanoid_devices_erob.readiness import Readiness
 from humanoid_devices_erob.ring_errors import BringUpError
+from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 
 HEALTHY = 5687
 SAFEOP, OP = 4, 8
@@ -128,6 +132,48 @@ def test_drive_that_can_not_say_whether_it_is_synchronized_is_told(
     assert bench.of_drives("statusword") == [HEALTHY] * 2
     said = [text for text in caplog.messages if "no 0x1C32:01: not checked" in text]
     assert len(said) == 2 * told
+
+
+class Answers:
+    """A ring of one drive that answers what a test wants, and its clock."""
+
+    def __init__(self, mode: SdoResult, sync: SdoResult) -> None:
+        self.mode, self.sync = mode, sync
+        self.asked = 0
+
+    def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
+        self.asked += 1
+        future: Future[tuple[SdoResult, ...]] = Future()
+        future.set_result((self.mode, self.sync))
+        return future
+
+    def clock_difference(self, slave: int) -> int | None:
+        return 0
+
+
+CSP = SdoResult(SdoObject(0, 0x6061, 0, b"\x08"), SdoStatus.DONE)
+SYNC0 = SdoResult(SdoObject(0, 0x1C32, 1, b"\x02\x00"), SdoStatus.DONE)
+
+
+@pytest.mark.parametrize("status", [SdoStatus.TIMED_OUT, SdoStatus.ABORTED, SdoStatus.REFUSED])
+@pytest.mark.parametrize("index", [0x6061, 0x1C32])
+def test_drive_that_can_not_be_asked_is_not_ready_and_is_asked_again(
+    index: int, status: SdoStatus
+) -> None:
+    """A read that failed may bring bytes of an older one along."""
+    well = {0x6061: CSP, 0x1C32: SYNC0}
+    failed = replace(well[index], status=status, message="no luck", abort_code=0x0800_0000)
+    answers = Answers(*(well | {index: failed}).values())
+    readiness = Readiness(answers, answers, ["j0"])
+    readiness.look([0])
+    readiness.look([0])
+    assert readiness.ready.tolist() == [False]
+    assert "can't be read: no luck" in readiness.problems([0])
+    answers.mode, answers.sync = CSP, SYNC0
+    readiness.look([0])
+    readiness.look([0])
+    assert readiness.ready.tolist() == [True]
+    assert answers.asked == 2
 
 
 # Interpolation.

@@ -55,6 +55,13 @@ def test_a_cut_frame_is_refused(several: list[Datagram], data: st.DataObject) ->
         decode_frame(frame[: data.draw(st.integers(0, len(frame) - 1))])
 
 
+def test_a_datagram_longer_than_its_frame_is_refused() -> None:
+    frame = bytearray(encode_frame([Datagram(Command.LRW, 0, b"abcd")]) + bytes(20))  # padded
+    frame[22] = 6
+    with pytest.raises(WireError, match="datagram at byte 16 ends at 34, the frame at 32"):
+        decode_frame(bytes(frame))
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_decoded_or_refused(noise: bytes) -> None:
     frame = encode_frame([Datagram(Command.NOP, 0, b"")])[:14] + noise
