@@ -15,10 +15,11 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus import ErrorFrame, InvalidFrame
 from humanoid_devices_can.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+from humanoid_devices_can.family import Exchange
 from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
 from src.humanoid_devices.test.stepped import SteppedTime
 
-COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
+COMMAND, GAINS, DISABLE, ENABLE, STATUS, PREPARE = range(6)
 
 
 def healthy(report) -> bool:
@@ -57,6 +58,26 @@ def test_bus_is_closed_when_activation_fails(bus, rig) -> None:
         rig.activate()
     assert bus.closed
     assert kinds(bus, 1)[-1] == DISABLE
+
+
+def test_motor_that_refuses_what_prepares_it_is_not_enabled(bus, rig, plain, monkeypatch) -> None:
+    """A firmware limit that it doesn't keep, say."""
+
+    def preparing(family, motor: int) -> list[Exchange]:
+        answer = STATUS << 8 | family.ids[motor]
+        request = ((PREPARE << 8 | family.ids[motor], b""),)
+
+        def step(said: str) -> Exchange:
+            return Exchange(motor, request, lambda found, _: said if found == answer else None)
+
+        return [step("keeps another limit" if motor == 1 else ""), step("")]
+
+    monkeypatch.setattr(plain.build, "preparing", preparing)
+    with pytest.raises(HardwareError, match=r"j1 \(id 2\): keeps another limit"):
+        rig.activate()
+    for motor in (1, 2):
+        assert ENABLE not in kinds(bus, motor)
+        assert kinds(bus, motor)[-1] == DISABLE
 
 
 def test_adapter_lost_while_activating_is_told(bus, rig) -> None:

@@ -71,6 +71,13 @@ def test_loop_that_is_not_running_can_not_stand_still(before: float) -> None:
     assert not any(looks(vigil, 0.0, 0.1, 5.0))
 
 
+def test_loop_that_runs_again_after_it_ended_in_order_is_left_alone() -> None:
+    vigil = Vigil(0.2)
+    looks(vigil, 1000.0, 0.0, 0.1)
+    looks(vigil, 0.0, 0.1, 5.0)
+    assert not any(vigil.stands_still(1.0 + i, 5.0 + i * LOOK) for i in range(100))
+
+
 def test_after_a_hold_up_of_all_the_loop_may_come_first() -> None:
     vigil = Vigil(0.2)
     vigil.stands_still(5.0, 0.0)
@@ -119,9 +126,26 @@ def carried_out(steps: Generator[float, None, T], wait: Callable[[float], None])
             return end.value
 
 
-def disabled(job: GuardJob, motors: object, **options: float) -> str:
+class SteppedClock:
+    """Waiting lets time pass at once; a look at the clock takes 10 µs."""
+
+    def __init__(self) -> None:
+        self.now = 100.0  # [s]
+
+    def __call__(self) -> float:
+        self.now += 1e-5
+        return self.now
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def disabled(
+    job: GuardJob, motors: object, clock: SteppedClock | None = None, **options: float
+) -> str:
     """What the guard says went wrong."""
-    return carried_out(disable_motors(job, motors, time.monotonic, **options), time.sleep)
+    clock = clock or SteppedClock()
+    return carried_out(disable_motors(job, motors, clock, **options), clock.wait)
 
 
 def test_good_bye_ends_the_guard_without_a_frame() -> None:
@@ -209,7 +233,7 @@ def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received
 def test_where_the_motors_frames_can_not_be_told_every_data_frame_may_be_one() -> None:
     unknown = replace(JOB, voices=())
     stranger = Motors(noise=DataFrame(0x050617_B1, bytes(8)))
-    assert "still speak" in disabled(unknown, stranger, longest=0.1)
+    assert "still speak" in disabled(unknown, stranger, longest=1.0)
     assert disabled(unknown, Motors(noise=InvalidFrame("standard"))) == ""
 
 
@@ -230,6 +254,33 @@ def test_full_queue_and_closed_adapter_are_tried_again() -> None:
 def test_what_can_not_be_done_is_said(motors: Motors, said: str) -> None:
     assert said in disabled(JOB, motors, longest=0.1)
     assert motors.open == 0
+
+
+def test_motors_that_go_on_speaking_are_given_up_after_three_seconds() -> None:
+    clock = SteppedClock()
+    begun = clock.now
+    assert "still speak" in disabled(JOB, Motors(deaf=10**9), clock)
+    assert 3.0 <= clock.now - begun < 3.2
+
+
+def test_full_queue_is_emptied_by_listening_to_the_adapter() -> None:
+    motors = Motors()
+    full = True
+    send, receive = motors.send, motors.receive
+
+    def refuse(frame: tuple[int, bytes]) -> None:
+        if full:
+            raise QueueFullError("full")
+        send(frame)
+
+    def listen(timeout: float) -> Received | None:
+        nonlocal full
+        full = False
+        return receive(timeout)
+
+    motors.send, motors.receive = refuse, listen
+    assert disabled(JOB, motors) == ""
+    assert motors.sent == [*FRAMES] * 3
 
 
 def test_adapter_that_is_lost_meanwhile_is_opened_again() -> None:

@@ -88,6 +88,17 @@ def test_waiting_is_counted_from_the_first_frame_in_a_place() -> None:
     assert outbox.waiting_since() is None
 
 
+def test_waiting_is_that_of_the_motor_that_waits_longest() -> None:
+    outbox = Outbox()
+    outbox.put([item(0, "0", since=2.0)])
+    outbox.put([item(1, "1", since=3.0)])
+    assert outbox.waiting_since() == 2.0
+    outbox.take()
+    assert outbox.waiting_since() == 2.0
+    outbox.sent()
+    assert outbox.waiting_since() == 3.0
+
+
 def test_what_waits_for_some_motors_can_be_forgotten() -> None:
     outbox = Outbox()
     outbox.put([item(0, "0"), item(1, "1")])
@@ -95,6 +106,7 @@ def test_what_waits_for_some_motors_can_be_forgotten() -> None:
     outbox.clear([1])
     assert taken(outbox) == ["0"]
     outbox.put([item(0, "0")])
+    outbox.order(0, [(0, b"order")], 0.0)
     outbox.clear()
     assert taken(outbox) == []
 

@@ -15,8 +15,11 @@ from humanoid_devices_can.conversation import REFUSED, Conversation
 from humanoid_devices_can.crowding import Crowding
 from humanoid_devices_can.family import Exchange, Feedback
 from humanoid_devices_can.gains_memory import GainsMemory
+from humanoid_devices_can.health import Health
+from humanoid_devices_can.limp import limp_items
 from humanoid_devices_can.motor_frame import MotorFrame
 from humanoid_devices_can.motor_state import MotorState
+from humanoid_devices_can.outbox import Kind
 from humanoid_devices_can.pace import BURST, Pace
 
 NEVER = -math.inf
@@ -45,6 +48,36 @@ def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
     gains.sent(1, SOFT, 0.0)
     gains.forget(1)
     assert gains.due([SOFT, SOFT], 0.1) == [1]
+
+
+class Told:
+    """A family whose frames say what they are made from."""
+
+    def commands(self, command: JointCommand) -> list[tuple[int, bytes]]:
+        return [(i, str(row).encode()) for i, row in enumerate(command.array.T.tolist())]
+
+    gains = commands
+
+
+def test_motors_that_are_to_be_limp_are_told_to_stay_where_they_are_measured() -> None:
+    """One whose gains are lost, and not yet said again, would go to the position of its command."""
+    states = [MotorState(position=0.7), MotorState(position=-0.2), MotorState()]
+    items = limp_items(Told(), states, GainsMemory(3, 0.5), [0, 2], 1.0)
+    here, nowhere = b"[0.7, 0.0, 0.0, 0.0, 0.0]", b"[0.0, 0.0, 0.0, 0.0, 0.0]"
+    assert [(it.kind, it.motor, it.frame[1]) for it in items] == [
+        (Kind.GAINS, 0, here),
+        (Kind.GAINS, 2, nowhere),
+        (Kind.COMMAND, 0, here),
+        (Kind.COMMAND, 2, nowhere),
+    ]
+
+
+@pytest.mark.parametrize(("times", "refuses"), [([9.9], False), ([9.5, 9.7, 9.9], True)])
+def test_one_refusal_is_made_good_and_refusals_that_go_on_are_told(times, refuses) -> None:
+    health = Health()
+    for time in times:
+        health.take_refusal(time)
+    assert health.refuses(since=9.0) is refuses
 
 
 def answered(motor: int) -> Exchange:

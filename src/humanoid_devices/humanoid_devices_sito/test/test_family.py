@@ -171,6 +171,16 @@ def test_motor_gets_zero_gains_before_it_is_enabled_and_right_after(make_family)
         assert kind != 0x09 or Command.decode(payload).current == 0
 
 
+def test_motor_counts_as_enabled_once_it_tells_both_halves_of_its_state(make_family) -> None:
+    judge = make_family().enabling(0).judge
+    first, second = (
+        identifier(22, kind) for kind in (MessageType.FEEDBACK_1, MessageType.FEEDBACK_2)
+    )
+    assert judge(second, bytes(8)) is None
+    assert judge(second, bytes(8)) is None
+    assert judge(first, bytes(8)) == ""
+
+
 def test_sito_has_no_watchdog(make_family) -> None:
     np.testing.assert_array_equal(make_family(ids=[1, 2]).watchdog, np.inf)
 
