@@ -226,6 +226,14 @@ def test_no_second_try_hides_a_failure(run: Suite) -> None:
     assert "    then:  failed: its second try ended before it did" in dead.text
 
 
+def test_a_skip_while_a_failed_test_is_cleaned_up_hides_no_failure(run: Suite) -> None:
+    skips = [Skip("test_it.py", "odd", "it is so everywhere", lambda: True)]
+    odd = "@pytest.fixture\ndef odd():\n    yield\n    pytest.skip('odd')\n"
+    ran = run(f"{odd}def test_it(odd): assert False\n", skips=skips)
+    assert ran.code == 1
+    assert "1 failed, 0 skipped" in ran.last
+
+
 def test_a_test_that_begins_anew_within_itself_counts_as_a_second_try(run: Suite) -> None:
     ran = run("@programs\ndef test_it(record_property): record_property('second try', 'held up')\n")
     assert ran.code == 0
