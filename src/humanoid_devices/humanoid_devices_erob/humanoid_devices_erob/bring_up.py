@@ -29,7 +29,12 @@ from humanoid_devices_erob.mailbox_engine import MailboxLayout
 from humanoid_devices_erob.preop import wait_for_preop
 from humanoid_devices_erob.readiness import CONVERGED, Readiness
 from humanoid_devices_erob.ring import ProcessDataMaster, Ring
-from humanoid_devices_erob.ring_errors import BringUpError, IdentityError, NotEnabledError
+from humanoid_devices_erob.ring_errors import (
+    BringUpError,
+    DriveSetupError,
+    IdentityError,
+    NotEnabledError,
+)
 from humanoid_devices_erob.settings import Identity, Settings
 from humanoid_devices_erob.timebase import Timebase
 from humanoid_devices_erob.watchdog import set_watchdogs, watched
@@ -102,8 +107,8 @@ class BringUp:
     def run(self) -> tuple[Ring, Cycle]:
         """All drives in operation, and the cycle that keeps them there.
 
-        Raises InterfaceError, IdentityError, TurnsError and HungError, or BringUpError after
-        ATTEMPTS attempts.
+        Raises InterfaceError, IdentityError, TurnsError, HungError and DriveSetupError, or
+        BringUpError after ATTEMPTS attempts.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -226,7 +231,8 @@ class BringUp:
 
         timeout = self._settings.activation_timeout
         if not cycle.until(lambda: bool(readiness.ready.all()), timeout, ask):
-            raise BringUpError(readiness.problems(everyone))
+            error = DriveSetupError if readiness.misset else BringUpError
+            raise error(readiness.problems(everyone))
 
     def _enable(self, ring: Ring, cycle: Cycle) -> None:
         """A fault left from before is reset; targets follow until operation is enabled."""

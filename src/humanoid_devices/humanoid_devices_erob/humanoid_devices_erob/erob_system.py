@@ -81,7 +81,7 @@ class ErobSystem(HardwareComponent):
     def on_activate(self, state: JointState) -> None:
         """See HardwareComponent: returns with all drives in operation, following.
 
-        Raises InterfaceError, IdentityError or BringUpError; the ring is left in INIT then.
+        Raises RingError that says what is wrong; the ring is left in INIT then.
         """
         stop = threading.Event()
         bring_up = BringUp(self._settings, self._master, self._timebase, stop)

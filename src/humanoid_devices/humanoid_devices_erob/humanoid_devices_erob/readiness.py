@@ -46,6 +46,7 @@ class Readiness:
         self.ready: Mask = np.zeros(len(joint_at), dtype=bool)
         self._asked: dict[int, Future[tuple[SdoResult, ...]]] = {}
         self._obstacles: dict[int, str] = {}  # empty: the drive has said that all is well
+        self._misset: set[int] = set()  # drives that have said what no waiting changes
         self._untold: set[int] = set()  # drives without 0x1C32
 
     def forget(self, slaves: Iterable[int]) -> None:
@@ -54,6 +55,7 @@ class Readiness:
             self.ready[slave] = False
             self._asked.pop(slave, None)
             self._obstacles.pop(slave, None)
+            self._misset.discard(slave)
 
     def look(self, slaves: Iterable[int]) -> None:
         """Ask those of `slaves` that aren't ready; one clock at most, which takes a datagram."""
@@ -83,11 +85,18 @@ class Readiness:
             if not self.ready[slave]
         )
 
+    @property
+    def misset(self) -> bool:
+        """Whether a drive has said last that it is in another mode, or not driven by SYNC0."""
+        return bool(self._misset)
+
     def _said(self, slave: int, mode: SdoResult, sync: SdoResult) -> str:
+        self._misset.discard(slave)
         if mode.status is not SdoStatus.DONE:
             return f"0x6061 can't be read: {mode.message}"
         found = int.from_bytes(mode.object.data, "little", signed=True)
         if found != CSP:
+            self._misset.add(slave)
             return f"it is in mode {found} (0x6061), expected {CSP}, cyclic synchronous position"
         if sync.status is SdoStatus.ABORTED and sync.abort_code in _MISSING:
             if slave not in self._untold:
@@ -98,6 +107,7 @@ class Readiness:
             return f"0x1C32:01 can't be read: {sync.message}"
         found = int.from_bytes(sync.object.data, "little")
         if found != SYNC0_TYPE:
+            self._misset.add(slave)
             return (
                 f"it is not synchronized by SYNC0 (0x1C32:01 is {found}, expected {SYNC0_TYPE}): "
                 "switch its power off and on"

@@ -35,5 +35,9 @@ class NotEnabledError(BringUpError):
         self.slaves = tuple(slaves)
 
 
+class DriveSetupError(RingError):
+    """A drive in OP is set up otherwise than it must be: no second try will help."""
+
+
 class HungError(RingError):
     """A slave answers but does nothing it is asked for: no second try will help."""
