@@ -67,7 +67,8 @@ REMEDIES: Final = (
     ),
     Remedy(
         "does not follow",
-        "A joint's measurement stands still although it is pulled: blocked, or a stuck encoder.",
+        "A joint's measurement stands still although it is pulled: blocked, a brake that "
+        "is closed, or a stuck encoder.",
         "Clear its way; turn it by hand in DAMPING and watch `hc status`; then `hc clear-fault`.",
         r"does(n't| not) follow",
     ),

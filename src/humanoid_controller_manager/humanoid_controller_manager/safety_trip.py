@@ -211,5 +211,5 @@ class _Following:
         most = float(tightened.max())
         return (
             f"{names} does not follow: no motion is measured although the pull on it "
-            f"grew by {most:.3g} Nm (obstacle, or encoder)"
+            f"grew by {most:.3g} Nm (obstacle, closed brake, or encoder)"
         )

@@ -46,6 +46,7 @@ class ErobDrive:
         self.interpolation_period, self.interpolation_index = 1, -3  # 1 ms
         self.digital_outputs = 0
         self._braking = 0  # [ticks] left of a quick stop
+        self._releasing = 0.0  # [ticks] left until the holding brake lets go
         self._torque = 0.0  # [Nm]
         self.position = self._shaft.position()  # [counts], of the last tick
         self.velocity = 0  # [counts/s]
@@ -169,6 +170,7 @@ class ErobDrive:
         self.velocity = self._shaft.velocity()
         demand = self._demand.tick()
         if self.state is DriveState.OPERATION_ENABLED:
+            self._release_brake()
             self._follow(demand)
         elif self.state is DriveState.QUICK_STOP_ACTIVE:
             self._stop()
@@ -194,8 +196,17 @@ class ErobDrive:
             self._demand.hold(self._shaft.position())
         if not powered:
             self._turn(0.0)
+            self._releasing = self._parameters.brake_release / TICK
+        self._use_brake(powered=powered)
+
+    def _release_brake(self) -> None:
+        if self._releasing > 0.0:
+            self._releasing -= 1.0
+            self._use_brake(powered=True)
+
+    def _use_brake(self, *, powered: bool) -> None:
         if self._parameters.brake:
-            self._shaft.brake(engaged=not powered)
+            self._shaft.brake(engaged=not powered or self._releasing > 0.0)
 
     def _follow(self, demand: float) -> None:
         self._loop.use(self.gains.active)

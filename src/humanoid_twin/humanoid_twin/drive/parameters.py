@@ -65,6 +65,7 @@ class DriveParameters:
     reset_clears_battery_error: bool = False  # 0x730F; assumed, confirm on hardware
     rated_torque: float = 30.0  # [Nm]; unit of 0x6077 is 0.1 % of it; assumed, confirm on hardware
     brake: bool = False  # True: holds while operation isn't enabled; assumed, confirm on hardware
+    brake_release: float = 0.0  # [s] from operation enabled to its release; assumed, confirm
     quick_stop_time: float = 0.2  # [s] braking before power is cut; assumed, confirm on hardware
     longest_interpolation: float = 0.1  # [s] of a SYNC0 period; assumed, confirm on hardware
     history_length: int = 8  # entries of 0x1003; assumed, confirm on hardware
@@ -79,6 +80,8 @@ class DriveParameters:
             raise ConfigError(f"drive parameters: efficiency is {self.efficiency}, not in (0, 1]")
         if self.gain_bytes not in (2, 4):
             raise ConfigError(f"drive parameters: gain_bytes is {self.gain_bytes}, not 2 or 4")
+        if not self.brake_release >= 0:
+            raise ConfigError(f"drive parameters: brake_release is {self.brake_release}, not >= 0")
         if not 1 <= self.history_length <= 254:
             raise ConfigError(f"drive parameters: history_length {self.history_length}, not 1-254")
 

@@ -124,6 +124,26 @@ def test_brake_holds_the_joint_until_operation_is_enabled(make_bench):
     assert bench.angle == held
 
 
+def test_brake_that_takes_its_time_holds_until_it_is_over_and_closes_at_once(make_bench):
+    bench = make_bench(
+        drive=DriveParameters(brake=True, brake_release=0.1),
+        inertia=Inertia(inertia=0.3, gravity=6.0),
+        position=0.6,
+    )
+    for _ in range(2):
+        held = bench.angle
+        bench.enable()
+        bench.registers(position=0, velocity=0)
+        bench.robot.step(90)
+        assert bench.angle == held
+        bench.robot.step(100)
+        assert bench.angle < held - 0.01
+        bench.latch(0x00)
+    held = bench.angle
+    bench.robot.step(200)
+    assert bench.angle == held
+
+
 def test_operation_is_not_enabled_without_process_data(bench):
     bench.drive.al_state_changed(AlState.PREOP)
     for word in (0x06, 0x07, 0x0F):
