@@ -119,17 +119,35 @@ class Run:
     def wait_until_alone(self) -> None:
         wait_until(lambda: not self.descendants(), "the end of every descendant")
 
-    def clean_up(self) -> None:
-        self.process.kill()
-        for pid in self.descendants():
+    def kill_descendants(self) -> dict[int, str]:
+        """Kill those it has left behind; which they were."""
+        left = self.descendants()
+        for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        return left
+
+    def clean_up(self) -> None:
+        """Ask it to end, if it runs. Raises AssertionError if anything of it had to be killed."""
+        killed = []
+        if self.process.poll() is None:
+            self.send(signal.SIGTERM)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                killed.append(str(self.process.args))
+                self.process.kill()
+        try:
+            self.wait_until_alone()
+        except AssertionError:
+            killed += self.kill_descendants().values()
         self.finish()
         self.process.stdout.close()
+        assert not killed, f"had to be killed: {'; '.join(killed)}; it said:\n{self.text}"
 
 
 class Starter:
-    """Starts programs in a ROS domain of their own; kills what is left of them at the end."""
+    """Starts programs in a ROS domain of their own; ends what is left of them at the end."""
 
     def __init__(self, folder: Path) -> None:
         self.environment = {
@@ -149,8 +167,13 @@ class Starter:
         return self(sys.executable, "-c", HC, *arguments, **environment)
 
     def clean_up(self) -> None:
+        failures = []
         for run in reversed(self._runs):
-            run.clean_up()
+            try:
+                run.clean_up()
+            except AssertionError as error:
+                failures.append(str(error))
+        assert not failures, "\n".join(failures)
 
 
 @pytest.fixture

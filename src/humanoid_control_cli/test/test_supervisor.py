@@ -264,7 +264,7 @@ def test_a_pipe_that_a_stranger_holds_open_keeps_nobody_waiting(supervise) -> No
     run = supervise({"a": python(escaping)}, note=os.devnull)
     assert run.finish() == 0
     assert "a  | ready" in run.lines
-    assert run.descendants(), "it was not one that escapes"
+    assert run.kill_descendants(), "it was not one that escapes"
 
 
 def test_nothing_survives_a_kill(supervise, tmp_path: Path) -> None:

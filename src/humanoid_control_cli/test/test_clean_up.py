@@ -1,0 +1,59 @@
+"""A test whose program does not end when it is asked fails."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Any
+
+import pytest
+
+STUBBORN = "import signal; signal.signal(15, signal.SIG_IGN); print('ready'); signal.pause()"
+POLITE = STUBBORN.replace("SIG_IGN", "SIG_DFL")
+LEAVES = f"""
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", {POLITE!r}], start_new_session=True)
+print("ready")
+"""
+
+
+@pytest.fixture
+def run(start: Any) -> Any:
+    """Runs code until it says that it is ready."""
+
+    def begin(code: str) -> Any:
+        begun = start(sys.executable, "-u", "-c", code)
+        begun.wait_for("ready")
+        return begun
+
+    return begin
+
+
+@pytest.fixture
+def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[type(start).__module__], "PATIENCE", 0.2)
+
+
+def test_what_ends_as_asked_or_has_ended_is_well(run: Any) -> None:
+    polite, ended = run(POLITE), run("print('ready')")
+    polite.clean_up()
+    assert polite.process.returncode == -signal.SIGTERM
+    assert ended.finish() == 0
+    ended.clean_up()
+
+
+@pytest.mark.usefixtures("hurry")
+def test_what_had_to_be_killed_is_told_of_and_the_rest_is_ended(run: Any, start: Any) -> None:
+    polite, stubborn = run(POLITE), run(STUBBORN)
+    with pytest.raises(AssertionError, match=r"had to be killed: .*SIG_IGN"):
+        start.clean_up()
+    assert stubborn.process.returncode == -signal.SIGKILL
+    assert polite.process.returncode == -signal.SIGTERM
+
+
+@pytest.mark.usefixtures("hurry")
+def test_what_was_left_behind_is_told_of(run: Any) -> None:
+    parent = run(LEAVES)
+    with pytest.raises(AssertionError, match=r"had to be killed: .*SIG_DFL"):
+        parent.clean_up()
+    assert not parent.descendants()
