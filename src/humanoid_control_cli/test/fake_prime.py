@@ -4,8 +4,8 @@ Usage: fake_prime.py URDF [manager|manager_later|remote]; manager_later comes wh
 With `remote` it has a REMOTE controller, to which somebody has sent a command too short.
 
 Whatever is loose - the wrists, and a drive with gate 1 and no position gain - is moved between both
-stops again and again by somebody's hand. TRUTH is how all joints are mounted. Every write of a
-drive's gate is told on stdout.
+stops again and again by somebody's hand. TRUTH is how all joints are mounted. It is told on stdout
+when a drive has become limp, and when its gate is closed.
 """
 
 import sys
@@ -92,15 +92,25 @@ class Prime:
         return response
 
     def write(self, request, response):
+        limp = self.limp_slaves()
         for item in request.objects:
             key, value = (item.index, item.subindex), int.from_bytes(bytes(item.data), "little")
             self.registers[item.slave][key] = value
-            if key == GATE:
-                sys.stdout.write(f"gate {item.slave} {value} {self.registers[item.slave]}\n")
-                sys.stdout.flush()
-                if value == 1 and "manager_later" in sys.argv:
-                    self.start_manager()
+            if key == GATE and value == 0:
+                self.tell(item.slave)
+        for slave in self.limp_slaves() - limp:
+            self.tell(slave)
+            if "manager_later" in sys.argv:
+                self.start_manager()
         return self.read(request, response)
+
+    def limp_slaves(self):
+        return {it.slave for name, it in self.robot.drives.items() if self.is_limp(name)}
+
+    def tell(self, slave):
+        registers = self.registers[slave]
+        sys.stdout.write(f"gate {slave} {registers[GATE]} {registers}\n")
+        sys.stdout.flush()
 
     def result(self, item):
         value = self.registers[item.slave][item.index, item.subindex]

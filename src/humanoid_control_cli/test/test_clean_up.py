@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,8 +31,10 @@ def run(start: Any) -> Any:
 
 
 @pytest.fixture
-def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[type(start).__module__], "PATIENCE", 0.2)
+def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From its call on nobody is waited for very long."""
+    surroundings = sys.modules[type(start).__module__]
+    return lambda: monkeypatch.setattr(surroundings, "PATIENCE", 3.0)
 
 
 def test_what_ends_as_asked_or_has_ended_is_well(run: Any) -> None:
@@ -42,18 +45,21 @@ def test_what_ends_as_asked_or_has_ended_is_well(run: Any) -> None:
     ended.clean_up()
 
 
-@pytest.mark.usefixtures("hurry")
-def test_what_had_to_be_killed_is_told_of_and_the_rest_is_ended(run: Any, start: Any) -> None:
+def test_what_had_to_be_killed_is_told_of_and_the_rest_is_ended(
+    run: Any, start: Any, hurry: Callable[[], None]
+) -> None:
     polite, stubborn = run(POLITE), run(STUBBORN)
+    hurry()
     with pytest.raises(AssertionError, match=r"had to be killed: .*SIG_IGN"):
         start.clean_up()
     assert stubborn.process.returncode == -signal.SIGKILL
     assert polite.process.returncode == -signal.SIGTERM
 
 
-@pytest.mark.usefixtures("hurry")
-def test_what_was_left_behind_is_told_of(run: Any) -> None:
+def test_what_was_left_behind_is_told_of(run: Any, hurry: Callable[[], None]) -> None:
     parent = run(LEAVES)
+    assert parent.process.wait() == 0
+    hurry()
     with pytest.raises(AssertionError, match=r"had to be killed: .*SIG_DFL"):
         parent.clean_up()
     assert not parent.descendants()
