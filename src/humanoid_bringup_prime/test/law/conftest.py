@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -17,7 +18,8 @@ import yaml
 from humanoid_control_common.joints import FloatArray, JointLimits
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import JointCommand
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager import results
+from humanoid_controller_manager.hardware import HardwareComponent, HardwareInfo, JointInfo
 
 COUNT = 2 * pi / 65536  # [rad] of a Sito encoder; an eRob's is 8 times finer, so on its grid too
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "prime_controllers.yaml"
@@ -297,3 +299,27 @@ def block_info() -> Callable[..., HardwareInfo]:
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def check_results() -> Callable[[HardwareComponent, int, float], None]:
+    """Has the control loop's own checks look at every result of a component of n joints."""
+
+    def check(system: HardwareComponent, joint_count: int, period: float) -> None:
+        checks = results.Results(joint_count, period)
+        checks.effort_limit(system.effort_limit(np.zeros(joint_count)))
+        checks.realized_stiffness(system.realized_stiffness())
+        checks.watchdog_times(system.watchdog_times())
+        checks.capabilities(system.capabilities())
+        checks.tick_correction(system.tick_correction())
+        results.impedance_confirmed(system.impedance_confirmed())
+        results.safety(system.safety())
+        names = results.counter_names(system.counter_names)
+        layout = struct.Struct(f"@{len(names)}q")
+        results.bus_counts(layout, len(names))(system.bus_counts())
+        assert results.diagnose(system.diagnose())
+        assert results.exit_check(system.exit_check)
+        for duty in ("sample_age", "teleports"):
+            results.finite_number(system, duty, 0.0)
+
+    return check

@@ -1,0 +1,17 @@
+"""What the control loop checks of a component's results, an EtherCAT ring keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+DRIVES = 2
+
+
+@pytest.mark.parametrize("ticks", [0, 5])
+def test_every_result_of_a_ring_is_as_its_contract_says(
+    rig: Any, check_results: Any, ticks: int
+) -> None:
+    rig.tick(ticks)
+    check_results(rig.system, DRIVES, rig.period)
