@@ -9,7 +9,7 @@ from humanoid_bringup_prime.calibration.robot import Drive
 from humanoid_devices_erob.drive_registers import BUS_WRITTEN, FACTORY, DriveRegisters, is_good
 from humanoid_devices_erob.gains import JointRegisters, RegisterWrite, write_order
 from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.wire.objects import FEED_FORWARD
+from humanoid_devices_erob.wire.objects import FEED_FORWARD, VELOCITY_GAIN
 
 # Restored so often, a drive that shows other registers behind its closed gate is left alone.
 ENOUGH: Final = 3
@@ -66,12 +66,19 @@ class LimpRecord:
         """No stiffness, no integral, damping kept; before it the gate open, without feed-forward.
 
         A drive whose feed-forward stays remains stiff: its target would not follow a limp joint,
-        which could not be made stiff again without a pull.
+        which could not be made stiff again without a pull. No drive is without damping: its own
+        register may hold none, and may keep nothing that is written behind a closed gate.
         """
-        drive = self._registers
+        drive, soft = self._registers, self._soft
         if self.gate_open and drive.value(FEED_FORWARD, UNKNOWN) == 0:
-            return drive.writes(write_order(self._gains, self._soft, only_changed=False))
-        return drive.write_gate(BUS_WRITTEN), *drive.writes([RegisterWrite(*FEED_FORWARD, 0)])
+            return drive.writes(write_order(self._gains, soft, only_changed=False))
+        lacks = drive.value(VELOCITY_GAIN, UNKNOWN) < soft.velocity_gain
+        damping = [RegisterWrite(*VELOCITY_GAIN, soft.velocity_gain)] if lacks else []
+        return (
+            *drive.writes(damping),
+            drive.write_gate(BUS_WRITTEN),
+            *drive.writes([*damping, RegisterWrite(*FEED_FORWARD, 0)]),
+        )
 
     def restoring(self) -> tuple[SdoObject, ...]:
         """The prior registers and the closed gate.

@@ -51,6 +51,7 @@ def test_the_damping_is_never_less_than_a_safe_one(bench: Any) -> None:
         drive.values.update(dict.fromkeys(drive.values, 0))
     bench.select("joint2")
     assert bench.drives[2].row == (0, 56, 0, 1)
+    assert all(velocity >= 56 for row in bench.acting for _, velocity, _ in row)
     bench.select("")
     assert bench.registers() == [(0, 0, 0, 0)] * 3
 
