@@ -59,6 +59,8 @@ def test_a_mapping_entry_has_32_bits(number: int) -> None:
         (520, DriveState.FAULT),
         (0x0228, DriveState.FAULT),
         (0x0022, DriveState.UNKNOWN),
+        (0x0061, DriveState.UNKNOWN),
+        (0x0067, DriveState.UNKNOWN),
     ],
 )
 def test_a_statusword_tells_the_state(statusword: int, state: DriveState) -> None:
