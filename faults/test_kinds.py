@@ -41,7 +41,8 @@ DEMANDED = {
 }
 # Kinds after which a fall must name a joint: the one that was struck.
 NAME_THEIR_JOINT = {
-    "ring: slave reset", "ring: clock of a slave stops", "ring: firmware of a drive hangs",
+    "ring: slave reset", "ring: a drive loses its turns", "ring: clock of a slave stops",
+    "ring: firmware of a drive hangs",
     "ring: drive error 0xA000", "ring: drive error 0x8500", "ring: drive error 0x8400",
     "ring: drive error 0x8130", "ring: mailbox of a drive silent", "ring: encoder stuck",
     "ring: encoder jumps by a little", "ring: encoder jumps",

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from faults.kind import CAN_ONLY, RING_ONLY, Allowed, Kind, Outcome, Scene
+from faults.kind import (
+    CAN_ONLY,
+    RING,
+    RING_ONLY,
+    Allowed,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    Scene,
+)
+from faults.robot import NotHealthyError
 from faults.situation import STIFF
 from faults.violation import Breach
 from humanoid_twin.prime import RING_JOINTS
@@ -38,6 +49,8 @@ _TURNED: Final = {
     ),
 }
 _STUCK: Final = {"ring": 3.0, "can": 5.0}  # of the speed limit
+_REST: Final = 10.0  # [s] in which an arm without torque comes to rest
+_FOUND: Final = 0.05  # [rad] between the truth of a joint at rest and what the robot says of it
 # What the loop says of a joint that isn't where it may be.
 _DOUBTED: Final = "{joint} (is .* from where|moved|moves|is beyond|is at)"
 
@@ -69,6 +82,31 @@ def _turn(scene: Scene) -> None:
 def _shift(scene: Scene, way: tuple[float, float]) -> None:
     angle = scene.dice.uniform(*way) * scene.dice.choice((-1, 1))
     scene.robot.twin.shift_encoder(scene.joint, angle)
+
+
+def _forget_turns(scene: Scene) -> None:
+    scene.robot.twin.weaken_battery(scene.slave)
+    scene.robot.twin.power_cycle(scene.slave)
+
+
+def _find_turns(scene: Scene) -> None:
+    """Restart with the turns lost. Raises RefutedError if the joint isn't known where it is."""
+    robot, joint = scene.robot, scene.joint
+    robot.unload()
+    robot.witness.within(_REST, robot.at_rest)
+    try:
+        robot.restart()
+        robot.healthy()
+    except NotHealthyError as error:
+        raise RefutedError(f"not well with a drive that has lost its turns: {error}") from error
+    finally:
+        robot.twin.change_battery(scene.slave)
+        robot.twin.shift_encoder(joint, 0.0)  # when the next restart reads it again
+    said = robot.witness.joint_states[-1]
+    found = said.position[list(said.name).index(joint)]
+    true = robot.twin.joints()[joint]["position"]
+    if abs(found - true) > _FOUND:
+        raise RefutedError(f"{joint} is said to be at {found:.3f} rad, and is at {true:.3f} rad")
 
 
 def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
@@ -116,4 +154,16 @@ def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
     ]
 
 
-KINDS: Final = (*_kinds("ring", RING_ONLY), *_kinds("can", CAN_ONLY))
+_TURNS: Final = Kind(
+    name="ring: a drive loses its turns",
+    inject=_forget_turns,
+    mend=_find_turns,
+    joints=RING_ONLY,
+    source=RING,
+    said="{joint}",
+    recovery=Recovery.RESTART,
+    unclean=True,
+    alone=True,
+)
+
+KINDS: Final = (*_kinds("ring", RING_ONLY), _TURNS, *_kinds("can", CAN_ONLY))

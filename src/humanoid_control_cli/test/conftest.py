@@ -116,6 +116,10 @@ class Run:
         (pid,) = (pid for pid, command in self.descendants().items() if part in command)
         return pid
 
+    def wait_for_descendants(self, count: int) -> None:
+        """Wait until there are so many. One that has just been started shows no environment."""
+        wait_until(lambda: len(self.descendants()) == count, f"{count} descendants")
+
     def wait_until_alone(self) -> None:
         wait_until(lambda: not self.descendants(), "the end of every descendant")
 

@@ -273,7 +273,7 @@ def test_nothing_survives_a_kill(supervise, tmp_path: Path) -> None:
     run = supervise(commands, guard_patience=0.2, note=str(note))
     for label in ("polite  ", "stubborn"):
         run.wait_for(f"{label} | ready")
-    assert len(run.descendants()) == 4, "two processes, one's child, and the guard"
+    run.wait_for_descendants(4)  # two processes, one's child, and the guard
     assert Path(note.read_text()).is_dir()
     run.send(SIGKILL)
     run.finish()

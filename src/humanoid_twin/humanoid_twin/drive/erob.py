@@ -32,6 +32,7 @@ class ErobDrive:
         self._demand = CspDemand(parameters.longest_interpolation)
         self.faults = FaultMemory(parameters.history_length)
         self._battery_is_new = False  # since the error in force
+        self._keeps_turns = parameters.keeps_turns
         self.gains = GainStore(
             parameters.factory, stores_behind_closed_gate=parameters.stores_gains_behind_closed_gate
         )
@@ -145,9 +146,14 @@ class ErobDrive:
             self._battery_is_new = False
             self._enter(DriveState.FAULT)
 
-    def change_battery(self) -> None:
+    def weaken_battery(self) -> None:
         """See Firmware."""
+        self._keeps_turns = False
+
+    def change_battery(self) -> None:
+        """See Firmware. It keeps turns from now on, unless a battery never does (assumed)."""
         self._battery_is_new = True
+        self._keeps_turns = self._parameters.keeps_turns
 
     def keep_mode(self, mode: int) -> None:
         """See Firmware. Until the next power-up."""
@@ -157,7 +163,7 @@ class ErobDrive:
         """See Firmware. The stored history survives (assumed)."""
         self.faults.reset()
         self.gains.power_cycle()
-        if not self._parameters.keeps_turns:
+        if not self._keeps_turns:
             self._shaft.forget_turns()
         self._loop.use(self.gains.active)
         self._start_up()

@@ -99,6 +99,10 @@ class RingCommands:
         """The drive is in a mode and takes no other."""
         self._slave(slave).firmware.keep_mode(int(mode))
 
+    def weaken_battery(self, slave: int) -> None:
+        """The drive's encoder forgets its turns at the next power-up."""
+        self._slave(slave).firmware.weaken_battery()
+
     def change_battery(self, slave: int) -> None:
         """The drive's encoder gets a new battery."""
         self._slave(slave).firmware.change_battery()

@@ -86,6 +86,10 @@ class RingControl(TimedControl):
         """The drive is in a mode of 0x6061 and takes no other, until it is without power."""
         self._ask("keep_mode", slave=slave, mode=mode)
 
+    def weaken_battery(self, slave: int) -> None:
+        """The encoder knows its angle within a turn only, from the next power-up on."""
+        self._ask("weaken_battery", slave=slave)
+
     def change_battery(self, slave: int) -> None:
         """The encoder gets a new battery: a fault reset clears the error 0x730F from now on."""
         self._ask("change_battery", slave=slave)

@@ -52,6 +52,9 @@ class Firmware(Protocol):
     def keep_mode(self, mode: int) -> None:
         """Fault injection: the drive is in a mode of 0x6061, and takes no other from 0x6060."""
 
+    def weaken_battery(self) -> None:
+        """Fault injection: from the next power-up on the encoder knows its angle within a turn."""
+
     def change_battery(self) -> None:
         """The encoder gets a new battery: a fault reset clears the error of the old one."""
 

@@ -177,3 +177,20 @@ def test_the_error_of_an_empty_battery_is_reset_only_after_a_new_one(bench):
     assert bench.read(0x603F) == 0x730F, "until it is reset"
     bench.latch(0x80)
     assert (bench.read(0x6041), bench.read(0x603F)) == (592, 0)
+
+
+def test_an_encoder_with_a_weak_battery_forgets_its_turns_at_the_next_power_up(bench):
+    turn = 524288  # [counts] 19 bit at the output
+    bench.robot.plant.set_state(0, bench.angle - 1.0, 0.0)
+    bench.robot.step()
+    below = bench.read(0x6064, signed=True)
+    assert -turn < below < 0
+    bench.drive.power_cycle()
+    bench.robot.step()
+    assert bench.read(0x6064, signed=True) == below
+    bench.drive.weaken_battery()
+    bench.robot.step()
+    assert bench.read(0x6064, signed=True) == below
+    bench.drive.power_cycle()
+    bench.robot.step()
+    assert bench.read(0x6064, signed=True) == below + turn

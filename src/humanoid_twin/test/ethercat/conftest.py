@@ -77,6 +77,9 @@ class StubDrive:
     def step(self, _seconds: float) -> None:
         self.steps += 1
 
+    def weaken_battery(self) -> None:
+        pass
+
     def change_battery(self) -> None:
         pass
 
