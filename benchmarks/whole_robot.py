@@ -34,6 +34,7 @@ from humanoid_twin.testing import Robot, robot
 from prime_description import expand
 
 STARTS = 8
+FALLS = 4  # that are done again, of starts and of latencies each
 CHANGES = 100
 STREAM = 0.01  # [s] between two commands; REMOTE takes 0.1 s without any for an end
 WRIST, ARM = "left_wrist_roll", "right_elbow_pitch"
@@ -99,13 +100,26 @@ class Operator:
 def starts(count: int) -> dict[str, Figure]:
     """From `hc up twin` to joint states and to STANDBY."""
     pairs: list[tuple[float, float]] = []
+    falls = 0
     while len(pairs) < count:
         try:
             pairs.append(_start())
         except FallenError as error:
-            note(f"a start is done again: {error}")
+            falls = _counted(falls, f"a start is done again: {error}")
     up, stiff = zip(*pairs, strict=True)
-    return {"start to joint states": figure(up, "s"), "start to STANDBY": figure(stiff, "s")}
+    return {
+        "start to joint states": figure(up, "s"),
+        "start to STANDBY": figure(stiff, "s"),
+        "starts that fell and were done again": single(falls, "starts"),
+    }
+
+
+def _counted(falls: int, text: str) -> int:
+    """One fall more. Raises RuntimeError if there are too many for a machine that is late."""
+    note(text)
+    if falls == FALLS:
+        raise RuntimeError(f"more than {FALLS} falls: {text}")
+    return falls + 1
 
 
 def _start() -> tuple[float, float]:
@@ -187,10 +201,12 @@ def _measure(
             stream.publish(message)
             operator.found.spin_for(STREAM, processes["control"])
     passed = time.monotonic() - begun
-    figures = {
-        f"command to torque, {kind}": figure(_delays(virtual, name, sent), "ms", 1e3)
-        for kind, name in (("wrist (CAN)", WRIST), ("arm (EtherCAT)", ARM))
-    }
+    figures = {}
+    for kind, name in (("wrist (CAN)", WRIST), ("arm (EtherCAT)", ARM)):
+        delays = _delays(virtual, name, sent)
+        figures[f"command to torque, {kind}"] = figure(delays, "ms", 1e3)
+        missed = single(len(sent) - len(delays), f"of {len(sent)}")
+        figures[f"commands without a change of torque, {kind}"] = missed
     for name, pid in pids.items():
         figures[f"CPU, {name}"] = single(100 * (processor_time(pid) - used[name]) / passed, "%")
     pace = (virtual.control.time() - simulated) / passed
@@ -229,12 +245,14 @@ def main(words: Sequence[str] | None = None) -> int:
     """Measure and print."""
     options = arguments(__doc__).parse_args(words)
     figures = starts(1 if options.quick else STARTS)
+    falls = 0
     while True:
         try:
             figures |= latencies(6 if options.quick else CHANGES)
             break
         except FallenError as error:
-            note(f"the latencies are measured again: {error}")
+            falls = _counted(falls, f"the latencies are measured again: {error}")
+    figures["latencies that fell and were measured again"] = single(falls, "times")
     report("The whole robot", figures, options.json)
     return 0
 
