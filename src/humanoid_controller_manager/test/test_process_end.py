@@ -15,11 +15,9 @@ from humanoid_controller_manager.stopping import EndRequests
 
 def manager_that(stop: Any) -> Any:
     """A manager of two components, of which one has more to say of its exit than the default."""
-    side = SimpleNamespace(exit_check="gate read back as 0")
-    bus = SimpleNamespace(exit_check="deactivated")
     members = [
-        SimpleNamespace(info=SimpleNamespace(name="Side"), component=side),
-        SimpleNamespace(info=SimpleNamespace(name="CAN"), component=bus),
+        SimpleNamespace(info=SimpleNamespace(name=name), exit_check=lambda words=words: words)
+        for name, words in (("Side", "gate read back as 0"), ("CAN", "deactivated"))
     ]
     return SimpleNamespace(
         stop=stop, loop=SimpleNamespace(hardware=SimpleNamespace(members=members))

@@ -95,7 +95,9 @@ def test_a_component_that_diagnoses_nonsense_is_told_of_and_the_others_are_heard
     assert said in report
 
 
-@pytest.mark.parametrize("found", [None, 3, property(lambda self: 1 / 0)], ids=["None", "3", "raises"])
+@pytest.mark.parametrize(
+    "found", [None, 3, property(lambda self: 1 / 0)], ids=["None", "3", "raises"]
+)
 def test_an_exit_check_that_says_nothing_claims_nothing(
     rig: Any, scripted_hardware: Any, found: Any
 ) -> None:
