@@ -19,6 +19,14 @@ class Ends:
     stuck: Sequence[Violation] = ()
     exceptions: Sequence[str] = ()  # the last lines of tracebacks in the logs, after their labels
 
+    def then(self, later: Ends) -> Ends:
+        """All of both looks."""
+        return Ends(
+            [*self.deaths, *later.deaths],
+            [*self.stuck, *later.stuck],
+            [*self.exceptions, *later.exceptions],
+        )
+
 
 UNCLEAN: Final = Death("end of control", "exit code 1")  # a drive did not confirm its exit
 

@@ -71,7 +71,9 @@ def test_the_demands_are_those_of_the_page() -> None:
         assert soft == "–" or kind.within == float(soft.removesuffix(" s")), name
         assert (soft == "–") == (kind.outcome is Outcome.STAYS), name
         assert (kind.recovery is Recovery.RESTART) == (way == "restart"), name
-        assert kind.healed == (5.0 if way == "restart" else 1.0), name
+        _, _, after = way.partition(" after ")
+        usual = 5.0 if way == "restart" else 1.0
+        assert kind.healed == (float(after.removesuffix(" s")) if after else usual), name
         assert allowed == ", ".join(f"{it.breach} {it.upto:g}" for it in kind.allowed), name
         assert ends == ", ".join(kind.dies), name
         assert kind.quick == (quick == "yes"), name

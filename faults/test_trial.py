@@ -282,6 +282,15 @@ def test_a_process_that_died_before_or_during_the_trial_is_convicted() -> None:
     dies = replace(KIND, dies=("control",))
     assert breaches(FakeRobot(looks=[Ends(), dead]), dies) == []
     assert breaches(FakeRobot(looks=[dead, dead]), dies) == [Breach.DIED]
+    assert breaches(FakeRobot(looks=[Ends(), Ends(), dead]), dies) == []  # while it is mended
+
+
+def test_what_a_fault_ended_is_seen_before_a_restart_replaces_it() -> None:
+    robot = FakeRobot()
+    seen: list[int] = []
+    robot.ends = lambda: seen.append(robot.restarts) or Ends()  # type: ignore[func-returns-value, method-assign]
+    run(robot, replace(KIND, recovery=Recovery.RESTART))
+    assert seen == [0, 0, 1]
 
 
 def test_a_traceback_is_convicted_unless_the_kind_raises_it() -> None:

@@ -224,6 +224,7 @@ class Trial:
         """The documented way back to health; how often clear_fault was refused."""
         robot, kind = self._robot, self._kind
         robot.pass_until(robot.twin.time() + SETTLED)
+        ends = robot.ends()  # of what a restart replaces
         if struck and kind.recovery is Recovery.RESTART:
             robot.restart()
         mended = time.monotonic()
@@ -234,7 +235,7 @@ class Trial:
             self._violations.append(Violation(Breach.NOT_WELL, text))
             robot.restart()
             robot.healthy()
-        ends = robot.ends()
+        ends = ends.then(robot.ends())
         if struck:
             self._violations += of_ends(ends, kind.dies, kind.raises, unclean=kind.unclean)
         else:

@@ -61,8 +61,12 @@ def _runs_out(scene: Scene, room: int) -> None:
 
 
 def _out_of_memory(scene: Scene) -> None:
-    """The kernel ends the control process. Raises RefutedError if it doesn't."""
-    scene.robot.memory.give_up(scene.robot.control.processes()[0])
+    """The kernel ends the control process, and no other. Raises RefutedError if it doesn't."""
+    memory, control = scene.robot.memory, scene.robot.control
+    for program in scene.robot.programs.values():
+        if program is not control:
+            memory.spare(program.processes())
+    memory.give_up(control.processes()[0])
     _runs_out(scene, SCARCE)
     if not scene.robot.control.wait(_DYING):
         raise RefutedError("the memory didn't run out: the control process is still there")

@@ -115,6 +115,7 @@ _ENDS: Final = (
     ("ends", signal.SIGKILL, _beats_again),
     ("stops for a while", signal.SIGSTOP, _beat(signal.SIGCONT)),
 )
+_STARTS: Final = 4.0  # [s] an operator's program may take to beat again
 _FALLS_FREELY: Final = "a raised arm without torque falls, as fast as it may: the operator insists"
 _stays: Final = partial(Kind, outcome=Outcome.STAYS)
 _sinks: Final = partial(
@@ -158,6 +159,7 @@ KINDS: Final = (
             within=BEAT + 0.5,
             said=f"heartbeat of {OPERATOR} ended",
             dies=(OPERATOR,) if number is signal.SIGKILL else (),
+            heals=_STARTS if number is signal.SIGKILL else 0.0,
         )
         for how, number, mend in _ENDS
     ),

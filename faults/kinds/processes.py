@@ -171,6 +171,7 @@ KINDS: Final = (
         outcome=Outcome.STAYS,
         recovery=Recovery.RESTART,
         dies=(f"{MAIN}'s child",),
+        raises="^control: the guard of .* ended with exit code -9$",
         alone=True,
     ),
     Kind(
