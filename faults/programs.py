@@ -22,6 +22,7 @@ WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
 _ENDED: Final = (0, -signal.SIGTERM)  # exit codes of a program that was asked to end
 # The first line after a traceback's body says which exception it is.
 _TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(.*)")
+_ZOMBIE: Final = "Z"  # it has ended, and nobody has asked for its exit code
 _CHILD: Final = re.compile(r"the guard of .* ended with exit code -?\d+")
 
 
@@ -181,7 +182,8 @@ def _children(parent: int) -> list[int]:
     found = []
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
-            if int(file.read_text().rpartition(")")[2].split()[1]) == parent:
+            state, its_parent, *_ = file.read_text().rpartition(")")[2].split()
+            if int(its_parent) == parent and state != _ZOMBIE:
                 found.append(int(file.parent.name))
     return found
 

@@ -21,7 +21,6 @@ from faults.programs import WITH_US
 
 SCARCE: Final = 32 << 20  # [bytes] for what is allocated from now on
 FIRST: Final = 1000  # oom_score_adj of who is ended first
-SPARED: Final = -1000  # of who is never ended
 # The kernel ends who has most. A control process has less than this, and more than the other.
 ROOM: Final = 320 << 20  # [bytes]
 _LONGEST_END: Final = 5.0  # [s] of a process that the kernel has ended, until it is gone
@@ -51,15 +50,9 @@ class SmallMemory:
         subprocess.run([*WITH_US, "sh", "-c", enter, *words], check=False)
 
     @staticmethod
-    def spare(processes: Iterable[int]) -> None:
-        """Mark who is never ended: what the kernel ended first may be slow to give memory back."""
-        for process in processes:
-            _score(process, SPARED)
-
-    @staticmethod
     def give_up(process: int) -> None:
         """Mark who is ended before all others."""
-        _score(process, FIRST)
+        Path(f"/proc/{process}/oom_score_adj").write_text(str(FIRST))
 
     def release(self) -> None:
         """All that is left in the group goes where it came from. Raises OSError if it can't."""
@@ -73,10 +66,6 @@ class SmallMemory:
                 if error.errno != errno.EBUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(_LOOK)
-
-
-def _score(process: int, value: int) -> None:
-    Path(f"/proc/{process}/oom_score_adj").write_text(str(value))
 
 
 def _move(process: int, group: Path) -> None:

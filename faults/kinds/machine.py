@@ -54,20 +54,21 @@ def _starved(scene: Scene) -> None:
     urgent(LOOP_PRIORITY, _BURST, scene.begins)
 
 
-def _runs_out(scene: Scene, room: int) -> None:
+def _runs_out(scene: Scene) -> None:
     robot = scene.robot
     stack = [program for label, program in robot.programs.items() if label != OPERATOR]
-    robot.memory.run_out([process for it in stack for process in it.processes()], room)
+    robot.memory.run_out([process for it in stack for process in it.processes()], ROOM)
 
 
 def _out_of_memory(scene: Scene) -> None:
-    """The kernel ends the control process, and no other. Raises RefutedError if it doesn't."""
-    memory, control = scene.robot.memory, scene.robot.control
-    for program in scene.robot.programs.values():
-        if program is not control:
-            memory.spare(program.processes())
-    memory.give_up(control.processes()[0])
-    _runs_out(scene, SCARCE)
+    """The kernel ends the control process. Raises RefutedError if it doesn't.
+
+    No other is in its group: it would be ended, too, as locked memory comes back slowly.
+    """
+    memory = scene.robot.memory
+    control = scene.robot.control.processes()[0]
+    memory.give_up(control)
+    memory.run_out([control], SCARCE)
     if not scene.robot.control.wait(_DYING):
         raise RefutedError("the memory didn't run out: the control process is still there")
 
@@ -121,7 +122,7 @@ KINDS: Final = (
     ),
     Kind(
         name="machine: memory runs out for a while",
-        inject=lambda scene: _runs_out(scene, ROOM),
+        inject=_runs_out,
         mend=lambda scene: scene.robot.memory.release(),
         outcome=Outcome.EITHER,
         within=1.0,
