@@ -22,7 +22,9 @@ WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
 _ENDED: Final = (0, -signal.SIGTERM)  # exit codes of a program that was asked to end
 # The first line after a traceback's body says which exception it is.
 _TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(.*)")
-_ZOMBIE: Final = "Z"  # it has ended, and nobody has asked for its exit code
+# In /proc/PID/stat (proc_pid_stat(5)): it has ended, and its parent has not asked for its exit code.
+_ZOMBIE: Final = "Z"
+_IN_ORDER: Final = "0"
 _CHILD: Final = re.compile(r"the guard of .* ended with exit code -?\d+")
 
 
@@ -182,8 +184,9 @@ def _children(parent: int) -> list[int]:
     found = []
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
-            state, its_parent, *_ = file.read_text().rpartition(")")[2].split()
-            if int(its_parent) == parent and state != _ZOMBIE:
+            state, its_parent, *_, code = file.read_text().rpartition(")")[2].split()
+            # One that has ended in order, as a guard that has acted does, is not missing.
+            if int(its_parent) == parent and not (state == _ZOMBIE and code != _IN_ORDER):
                 found.append(int(file.parent.name))
     return found
 

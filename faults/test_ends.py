@@ -101,6 +101,26 @@ def test_a_process_that_a_program_has_started_must_not_end_before_it() -> None:
     assert deaths_of(before, after) == [Death("control's child", "process 6 has ended")]
 
 
+CHILDREN = """
+import os, subprocess, time
+for word in ("true", "kill -9 $$"):
+    child = subprocess.Popen(["sh", "-c", word])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+print("up", flush=True)
+time.sleep(60)
+"""
+
+
+@of(CHILDREN)
+def test_of_children_that_have_ended_the_one_that_did_in_order_is_not_missing(
+    program: Program,
+) -> None:
+    own, *children = program.processes()
+    assert len(children) == 1
+    assert (Path(f"/proc/{children[0]}/stat")).read_text().split()[-1] == "0"
+    assert own not in children
+
+
 def test_a_process_that_is_replaced_has_not_died() -> None:
     assert deaths_of({"control 5": {6}}, {"control 5": {7}}) == []
     both_gone = deaths_of({"control 5": {6, 7}}, {"control 5": {8}})
