@@ -22,7 +22,7 @@ WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
 _ENDED: Final = (0, -signal.SIGTERM)  # exit codes of a program that was asked to end
 # The first line after a traceback's body says which exception it is.
 _TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(.*)")
-# In /proc/PID/stat (proc_pid_stat(5)): it has ended, and its parent has not asked for its exit code.
+# In /proc/PID/stat (proc_pid_stat(5)): it has ended, and its parent has not asked for its code.
 _ZOMBIE: Final = "Z"
 _IN_ORDER: Final = "0"
 _CHILD: Final = re.compile(r"the guard of .* ended with exit code -?\d+")

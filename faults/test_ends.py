@@ -103,8 +103,8 @@ def test_a_process_that_a_program_has_started_must_not_end_before_it() -> None:
 
 CHILDREN = """
 import os, subprocess, time
-for word in ("true", "kill -9 $$"):
-    child = subprocess.Popen(["sh", "-c", word])
+children = [subprocess.Popen(["sh", "-c", word]) for word in ("true", "kill -9 $$")]
+for child in children:
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 print("up", flush=True)
 time.sleep(60)
