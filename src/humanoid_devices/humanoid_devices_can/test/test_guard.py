@@ -395,24 +395,19 @@ def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) 
     guard.dismiss()
 
 
-def test_guard_that_was_killed_is_told_of_when_it_is_replaced(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [("kill -9 $$", [f"the guard of {BUS} ended with exit code -9"]), ("cat >/dev/null", [])],
+    ids=["killed", "in order"],
+)
+def test_guard_that_did_not_end_in_order_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, ends: str, told: list[str]
 ) -> None:
-    monkeypatch.setattr(host, "COMMAND", ("sh", "-c", "kill -9 $$"))
+    monkeypatch.setattr(host, "COMMAND", ("sh", "-c", ends))
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     guard.end()
-    assert caplog.messages == [f"the guard of {BUS} ended with exit code -9"]
-
-
-def test_guard_that_ended_in_order_is_not_told_of(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(host, "COMMAND", ("sh", "-c", "cat >/dev/null"))
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
-    guard.start()
-    guard.end()
-    assert caplog.messages == []
+    assert caplog.messages == told
 
 
 def test_guard_that_can_share_no_memory_is_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
