@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointLimits
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controller_manager.generic_system import GenericSystem
@@ -20,23 +21,26 @@ PER_TICK, PER_MODE, NEVER = 2, 1, 0
 KP, KD = 20.2, 2.02
 
 
+def mock_of(joints: tuple[JointInfo, ...], limits: JointLimits) -> HardwareInfo:
+    """The block of a mock at 50 Hz."""
+    return HardwareInfo(
+        name="mock",
+        plugin="mock_components/GenericSystem",
+        parameters={},
+        joints=joints,
+        limits=limits,
+        update_rate=50.0,
+        urdf="",
+    )
+
+
 class Bench:
     """A mocked servo `a` and a mocked motor `b`, tick by tick."""
 
     def __init__(self, limits: Any, servo: Mapping[str, str] = SERVO) -> None:
         self.system = GenericSystem()
         joints = (JointInfo("a", servo, 0.1), JointInfo("b", {}, 0.1))
-        self.system.on_configure(
-            HardwareInfo(
-                name="mock",
-                plugin="mock_components/GenericSystem",
-                parameters={},
-                joints=joints,
-                limits=limits,
-                update_rate=50.0,
-                urdf="",
-            )
-        )
+        self.system.on_configure(mock_of(joints, limits))
         self.state, self.command = JointState(2), JointCommand(2)
         self.system.on_activate(self.state)
         self.command.position[:] = 0.1
@@ -135,16 +139,7 @@ def test_ten_thousand_commands_get_the_torque_of_the_law(limits_of: Any) -> None
     system = GenericSystem()
     at, low, high = dice.uniform(-1.0, 1.0, count), -2.0, 2.0
     joints = tuple(JointInfo(f"j{i}", {}, float(q)) for i, q in enumerate(at))
-    info = HardwareInfo(
-        name="mock",
-        plugin="mock_components/GenericSystem",
-        parameters={},
-        joints=joints,
-        limits=limits,
-        update_rate=50.0,
-        urdf="",
-    )
-    system.on_configure(info)
+    system.on_configure(mock_of(joints, limits))
     command, state = JointCommand(count), JointState(count)
     command.array[:] = dice.uniform(low, high, (5, count))
     command.stiffness[:] = dice.uniform(0.0, 5.0, count)
