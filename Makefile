@@ -58,7 +58,7 @@ soak: setup build ## Run the long forms: hundreds of start-ups, a million broken
 
 .PHONY: faults
 faults: setup build ## Break the robot at random, as root: ARGS="--count 1000 --seed 1"
-	@source ./env.sh; exec python -m faults $(ARGS)
+	@source ./env.sh; export PYTHONPATH="tests:$$PYTHONPATH"; exec python -m fault_campaign $(ARGS)
 
 .PHONY: lint
 lint: setup build ## Check style, format, the direction of imports, and files that only others run

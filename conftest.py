@@ -9,11 +9,22 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parent
+# Property-based tests: the same examples in every run, however busy the machine is.
+settings.register_profile(
+    "workspace",
+    deadline=None,
+    max_examples=40,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("workspace")
 # Buses in wall time, rings on a virtual cable, threads that must be on time: not beside anything.
 ALONE = (
-    "faults/test_campaign.py",
+    "tests/fault_campaign/test/test_campaign.py",
     "src/humanoid_bringup_prime/test/launch/",
     "src/humanoid_bringup_prime/test/test_calibration.py",
     "src/humanoid_bringup_prime/test/test_real.py",
@@ -30,7 +41,7 @@ ALONE = (
 )
 # What starts whole programs, or joins a ROS domain: tests with these fixtures, and whole files.
 PROGRAMS = {
-    "src/humanoid_bringup_prime/test/test_": {"domain", "shared_domain"},
+    "src/humanoid_bringup_prime/test/test_": {"domain", "shared_domain", "used_robot", "forks"},
     "src/humanoid_control_cli/": {"start", "start_once"},
     "src/humanoid_viz/": {"domain"},
 }

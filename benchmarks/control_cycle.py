@@ -1,7 +1,7 @@
 """One control cycle without ROS: read + update + limits + write with mock hardware.
 
-Publishing is apart: it happens in another thread. The hand-over to that thread is included. Back to
-back, cycles find the processor's caches warm; paced, they come every 5 ms as on the robot.
+Publishing, in another thread, is excluded; the hand-over to that thread is included. Back to back,
+cycles run with warm caches; paced, every 5 ms as on the robot.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from figures import Figure, arguments, figure, report
 
 from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.generic_system import GenericSystem
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware_member import Member
-from humanoid_controller_manager.limits import LimitStage
-from humanoid_controller_manager.loop import ControlLoop, SwitchRequest
-from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controllers.soft import DampingController, DampingParameters
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.member import Member
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controllers.passive_controllers import DampingController, DampingParameters
 from humanoid_controllers.standby import Pose, StandbyController, StandbyParameters
 
 RATE = 1000.0  # [Hz]
@@ -33,7 +33,7 @@ PACED_CYCLES = 2000
 
 
 def loop_of(joint_count: int, component_count: int) -> ControlLoop:
-    """A running loop in STANDBY on mock hardware, joints dealt out to the components in turn."""
+    """Return a running loop in STANDBY on mock hardware, joints dealt to the components in turn."""
     names = tuple(f"joint_{i}" for i in range(joint_count))
     joints = JointSet(names)
     ones = np.ones(joint_count)
@@ -83,7 +83,7 @@ def _member(names: tuple[str, ...], joints: JointSet, number: int) -> Member:
 
 
 def measure(joint_count: int, component_count: int, cycles: int) -> Figure:
-    """Time of one cycle."""
+    """Return the times of one cycle."""
     loop = loop_of(joint_count, component_count)
     samples = np.empty(cycles)
     period = 1.0 / RATE
@@ -99,7 +99,7 @@ def measure(joint_count: int, component_count: int, cycles: int) -> Figure:
 
 
 def measure_paced(joint_count: int, cycles: int) -> Figure:
-    """Time of one cycle of a loop that sleeps between two."""
+    """Return the times of one cycle of a loop that sleeps between two."""
     loop = loop_of(joint_count, 1)
     samples = np.empty(cycles)
     clock = time.perf_counter

@@ -1,8 +1,8 @@
 """Process data of ten drives, exchanged by the control loop, alone and with SDO batches beside it.
 
-The loop is whole (read, controller, limits, write, idle time), without ROS. Lateness is how much
-later than a period after the one before a tick began. CPU is that of this process, in percent of
-one core; the ring runs in another.
+The loop is whole (read, controller, limits, write, idle time), without ROS. Lateness is the
+start of a tick minus that of the one before and a period. CPU is that of this process, in percent
+of one core; the ring runs in another.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PIECE = 0.5  # [s] that are watched at a time
 
 @dataclass
 class Observed:
-    """What was seen at one rate, in all sessions together."""
+    """The measurements at one rate, of all sessions."""
 
     periods: list[float] = field(default_factory=list)  # [s]
     periods_beside: list[float] = field(default_factory=list)  # [s] while batches are written
@@ -37,7 +37,7 @@ class Observed:
 
 
 def observe(rig: RunningRing, observed: Observed, seconds: float) -> None:
-    """Watch the loop alone, until `seconds` have been seen."""
+    """Measure the loop alone, for a total of `seconds`."""
     while observed.seconds < seconds:
         first, lost = len(rig.starts), rig.system.lost_exchanges
         used, begun = time.process_time(), time.perf_counter()
@@ -51,7 +51,7 @@ def observe(rig: RunningRing, observed: Observed, seconds: float) -> None:
 
 
 def observe_with_batches(rig: RunningRing, observed: Observed, seconds: float) -> None:
-    """Watch the loop while one batch after the other is written."""
+    """Measure the loop while one batch after the other is written."""
     while observed.seconds_beside < seconds:
         first, begun = len(rig.starts), time.perf_counter()
         for gains in (STANDBY, DAMPING):
@@ -61,7 +61,7 @@ def observe_with_batches(rig: RunningRing, observed: Observed, seconds: float) -
 
 
 def measure(rate: float, seconds: float) -> dict[str, Figure]:
-    """The figures of one rate."""
+    """Return the figures of one rate."""
     where = f"{rate:g} Hz"
     observed = Observed()
 

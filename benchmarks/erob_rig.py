@@ -13,18 +13,18 @@ import numpy as np
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware_member import Member
-from humanoid_controller_manager.limits import LimitStage
-from humanoid_controller_manager.loop import ControlLoop
-from humanoid_controller_manager.realtime import calm_interpreter
-from humanoid_controller_manager.runner import LoopRunner
-from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controller_manager.snapshot import Snapshot
-from humanoid_controllers.soft import DampingController, DampingParameters
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.member import Member
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.loop.realtime import calm_interpreter
+from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controllers.passive_controllers import DampingController, DampingParameters
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.testing import ring
@@ -40,7 +40,7 @@ class InterruptedSessionError(Exception):
 
 
 def hardware_info(interface: str, slaves: int, rate: float, folder: Path) -> HardwareInfo:
-    """A block of `slaves` drives at `rate` [Hz]; its calibration file is written into `folder`."""
+    """Return a block of drives at `rate` [Hz]; writes its calibration file into `folder`."""
     names = [f"joint_{i}" for i in range(slaves)]
     calibration = folder / "calibration.yaml"
     calibration.write_text(
@@ -79,7 +79,7 @@ def hardware_info(interface: str, slaves: int, rate: float, folder: Path) -> Har
 
 
 class RunningRing:
-    """A control loop in DAMPING that drives a ring; `snapshots` collects when its ticks began."""
+    """A control loop in DAMPING that drives a ring; `starts` has the starts of its ticks."""
 
     def __init__(self, info: HardwareInfo) -> None:
         self.system = ErobSystem()
@@ -101,7 +101,7 @@ class RunningRing:
         )
         self.starts: list[float] = []  # [s] of every tick
         self.ticking = threading.Event()  # the loop drives the ring
-        self.runner = LoopRunner(self.loop, info.update_rate, self._tick_done)
+        self.runner = LoopThread(self.loop, info.update_rate, self._tick_done)
 
     def _tick_done(self, snapshot: Snapshot) -> None:
         self.starts.append(snapshot.now)
@@ -110,13 +110,13 @@ class RunningRing:
         self.ticking.set()
 
     def problem(self) -> str:
-        """What the drives report; empty if nothing."""
+        """Return the drives' reports; empty without any."""
         return "; ".join(report.message for report in self.loop.snapshot.reports)
 
 
 @contextmanager
 def running_ring(interface: str, slaves: int, rate: float) -> Iterator[RunningRing]:
-    """A ring in operation, in DAMPING; left in order."""
+    """Run a ring in DAMPING, and stop it in order."""
     with TemporaryDirectory(prefix="hc_bench_") as folder:
         rig = RunningRing(hardware_info(interface, slaves, rate, Path(folder)))
         calm_interpreter()
@@ -133,10 +133,10 @@ def in_sessions(
 ) -> int:
     """Call `work` with a ring in operation until it returns True, with a new ring each time.
 
-    How often it had to be called again, mostly for an InterruptedSessionError.
+    Return the number of repetitions, mostly after an InterruptedSessionError.
 
-    A virtual machine whose host stops it for some milliseconds loses frames that a robot's computer
-    doesn't: at 1 kHz drives fault for it. What was measured until then stays.
+    A virtual machine that its host stops for some milliseconds loses frames, unlike a robot's
+    computer: at 1 kHz drives fault. Earlier measurements stay.
     """
     for interruptions in range(SESSIONS):
         try:

@@ -1,9 +1,9 @@
-"""Simulated hours without a fault: what makes the robot fall is a false alarm (goal: 0).
+"""Simulated hours without a fault: every fall is a false alarm (goal: 0).
 
-Unless a joint really was beyond its velocity safety limit: a limp wrist that drops, for example.
+Falls with a joint beyond its velocity safety limit don't count: a limp wrist that drops.
 
-Prime in MuJoCo, as fast as it goes, with all layers of safety. An operator who knows the rules
-goes through the modes at random and lets the arms come down before they go limp; programs send
+Prime in MuJoCo, without pacing, with all layers of safety. A simulated operator follows the rules,
+goes through the modes at random and lets the arms down before they go limp; programs send
 smooth commands up to 0.8 of the joints' velocity limits; hands carry up to 1 kg and are pushed.
 Positions are measured in counts of the real encoders, velocities with noise. Beside the alarms:
 how near the joints came to the velocity safety limit.
@@ -19,8 +19,8 @@ import numpy as np
 from figures import Figure, arguments, note, report, single
 from in_process import Robot, robot, velocity_safety_factor
 
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.surface import JointCommand, JointState
 from humanoid_controllers.remote import RemoteCommand
 
 RATE = 50.0  # [Hz], the robot's
@@ -29,7 +29,7 @@ COUNTS = 65536.0 / (2.0 * np.pi)  # [1/rad], the coarser of the two encoders
 VELOCITY_NOISE = 0.02  # [rad/s], standard deviation
 HEAVIEST, HARDEST_PUSH = 9.81, 15.0  # [N]
 HANDS = ("left_wrist_yaw_link", "right_wrist_yaw_link")
-FASTEST = 0.8  # of the velocity limit, at most asked for
+FASTEST = 0.8  # of the velocity limit, at most, in commands
 WIDEST = 0.6  # [rad] to either side
 SOFTEST, STIFFEST = (10.0, 2.0), (40.0, 5.0)  # [Nm/rad], [Nm s/rad]
 LONGEST_STANDBY = 20.0  # [s]
@@ -39,7 +39,7 @@ QUICK = 30.0  # [s]
 
 
 class Sensors:
-    """Stands in for the simulation's `read`: counts, and noise of the velocity."""
+    """Replaces the simulation's `read`: positions in counts, velocities with noise."""
 
     def __init__(self, prime: Robot, seed: int) -> None:
         component = prime.hardware.members[0].component
@@ -75,7 +75,7 @@ class Motion:
         self._gains = np.repeat(dice.uniform(SOFTEST, STIFFEST)[:, None], count, axis=1)
 
     def command(self, time: float) -> JointCommand:
-        """The command for `time` [s]."""
+        """Return the command for `time` [s]."""
         command = JointCommand(self._middle.shape[0])
         angle = self._frequency * time + self._phase
         command.position[:] = self._middle + (self._amplitude * np.sin(angle)).sum(axis=0)
@@ -106,7 +106,7 @@ class Day:
         return self.prime.loop.snapshot.mode
 
     def run(self, duration: float) -> None:
-        """`duration` [s] of random rounds through the modes."""
+        """Go through the modes at random for `duration` [s]."""
         end = self.time + duration
         while self.time < end:
             self.load_hands()
@@ -129,7 +129,7 @@ class Day:
                 self.stream(self.dice.uniform(2.0, 20.0))
 
     def load_hands(self) -> None:
-        """Payloads, and sometimes a push."""
+        """Set payloads, and sometimes a push."""
         push = HARDEST_PUSH if self.dice.random() < 0.3 else 0.0
         for hand in HANDS:
             force = self.generator.uniform(-push, push, 3)
@@ -138,7 +138,7 @@ class Day:
             simulation.apply_wrench(hand, force.tolist(), [0.0] * 3)  # type: ignore[attr-defined]
 
     def ask(self, intent: Intent) -> None:
-        """Ask as an operator does, who reads the answer."""
+        """Request a mode, and note the answer."""
         answer = self.prime.modes.handle(intent, self.time)
         if not answer.accepted:
             self.alarms.append(f"{self.time:.3f} s: {answer.message}")
@@ -169,7 +169,7 @@ class Day:
             self.tick()
 
     def tick(self) -> None:
-        """One tick, and what is noted of it."""
+        """Run one tick, and note its results."""
         self.time += PERIOD
         loop = self.prime.loop
         loop.heartbeat()
@@ -186,7 +186,7 @@ class Day:
 
 
 def figures_of(day: Day) -> dict[str, Figure]:
-    """What the report says."""
+    """Return the figures of the report."""
     factor = velocity_safety_factor()
     values = {
         "simulated": single(day.time / HOUR, "h"),

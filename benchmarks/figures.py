@@ -1,4 +1,4 @@
-"""What every benchmark shares: figures with median and p99, a table, and JSON."""
+"""Shared by all benchmarks: figures with median and p99, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Samples = Sequence[float] | NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured quantity. The last two are given where tails matter, else None."""
+    """One measured quantity. The last two are None unless tails matter."""
 
     median: float
     p99: float
@@ -27,13 +27,13 @@ class Figure:
     max: float | None = None
 
     def as_dict(self) -> dict[str, float | str]:
-        """What is known, by name: `median`, `p99`, `unit` always."""
+        """Return the known values by name; always `median`, `p99` and `unit`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
 
 def figure(samples: Samples, unit: str, scale: float = 1.0, *, tail: bool = False) -> Figure:
-    """Median and 99th percentile of `samples` times `scale`; with `tail` p99.9 and maximum too."""
+    """Return median and p99 of `samples` times `scale`; with `tail` p99.9 and maximum too."""
     values = np.asarray(samples, dtype=float) * scale
     if not values.size:
         raise ValueError("a figure needs at least one sample")
@@ -42,17 +42,17 @@ def figure(samples: Samples, unit: str, scale: float = 1.0, *, tail: bool = Fals
 
 
 def single(value: float, unit: str) -> Figure:
-    """A quantity measured once: median and p99 are the same."""
+    """Return a quantity measured once: median and p99 are equal."""
     return Figure(value, value, unit)
 
 
 def ratio(ours: Figure, other: Figure) -> Figure:
-    """`ours` over `other`: of the medians, and of the 99th percentiles."""
+    """Return the ratios `ours` to `other` of the medians and of the 99th percentiles."""
     return Figure(ours.median / other.median, ours.p99 / other.p99, "x")
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
-    """Parser with the options of every benchmark."""
+    """Return a parser with the options of every benchmark."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -82,7 +82,7 @@ def report(title: str, figures: Mapping[str, Figure], as_json: bool) -> None:
 
 
 def note(text: str) -> None:
-    """Tell whoever runs the benchmark something that is no figure."""
+    """Write a remark to stderr."""
     sys.stderr.write(f"{text}\n")
 
 

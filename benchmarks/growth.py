@@ -1,7 +1,7 @@
-"""Whether anything grows: memory, file descriptors and threads of every process of a running robot.
+"""Growth of memory, file descriptors and threads in every process of a running robot.
 
-`hc up twin` (or mujoco, mock) runs with its viewer, and is asked, again and again, for what an
-operator asks for: DAMPING, STANDBY, the status. Meanwhile every process is sampled: its own memory
+`hc up twin` (or mujoco, mock) runs with its viewer, and gets the requests of an operator: DAMPING,
+STANDBY, the status. Meanwhile every process is sampled: its own memory
 (anonymous and shared pages, and what was swapped out of them), its open file descriptors, its
 threads. The first part of the time, in which everything is used for the first time, does not count.
 Reported per process: the slope of its memory (the median of the slopes between all pairs of
@@ -25,7 +25,9 @@ from pathlib import Path
 
 import numpy as np
 from figures import Figure, arguments, note, report, single
-from processes import PATIENCE, BenchmarkError, Running, isolated, running
+from processes import BenchmarkError, running
+
+from humanoid_bringup.program_runner import PATIENCE, Running, isolated
 
 EVERY = 2.0  # [s] between two samples
 ROUND = 20.0  # [s] between two requests of the operator
@@ -37,7 +39,7 @@ MEMORY = ("RssAnon", "RssShmem", "VmSwap")  # lines of /proc/PID/status [kB]
 
 @dataclass(slots=True)
 class Course:
-    """What was seen of one process, sample by sample."""
+    """The samples of one process."""
 
     program: str
     time: list[float] = field(default_factory=list)  # [s]
@@ -46,7 +48,7 @@ class Course:
     threads: list[int] = field(default_factory=list)
 
     def growth(self) -> Growth:
-        """How it grew, without the time in which it warmed up."""
+        """Return the growth after the warm-up."""
         begin = int(np.searchsorted(self.time, WARM * self.time[-1]))
         return Growth(
             slope=max(0.0, slope(self.time[begin:], self.memory[begin:]) * 60.0),
@@ -58,7 +60,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How one process grew."""
+    """The growth of one process."""
 
     slope: float  # [kB/min]
     memory: float  # [kB] at its largest
@@ -67,7 +69,7 @@ class Growth:
 
 
 def slope(time: Sequence[float], values: Sequence[float]) -> float:
-    """The median of the slopes between all pairs of samples; 0 of less than two samples."""
+    """Return the median of the slopes between all pairs of samples; 0 of less than two samples."""
     first, second = np.triu_indices(len(time), 1)
     if not first.size:
         return 0.0
@@ -76,7 +78,7 @@ def slope(time: Sequence[float], values: Sequence[float]) -> float:
 
 
 def drift(counts: Sequence[int]) -> int:
-    """How many more there are in the last third than in the first, in the quietest moments."""
+    """Return the minimum of the last third minus that of the first, at least 0."""
     third = max(1, len(counts) // 3)
     return max(0, min(counts[-third:]) - min(counts[:third]))
 
@@ -101,7 +103,7 @@ def sample(mark: str, courses: dict[int, Course], now: float) -> None:
 
 
 def program(command: bytes) -> str:
-    """The name of a program, from its command line."""
+    """Return the name of a program, from its command line."""
     words = [word for word in command.decode(errors="replace").split("\0") if word]
     names = [word for word in words[1:] if not word.startswith("-")] or words or ["?"]
     return Path(names[0]).name.removesuffix(".py")
@@ -109,7 +111,7 @@ def program(command: bytes) -> str:
 
 @contextmanager
 def brought_up(backend: str) -> Iterator[tuple[Running, str]]:
-    """`hc up` of a backend, and the mark of its processes."""
+    """Run `hc up` of a backend. Yield it and the mark of its processes."""
     mark = str(uuid.uuid4())
     os.environ[MARK] = mark
     try:
@@ -122,7 +124,7 @@ def brought_up(backend: str) -> Iterator[tuple[Running, str]]:
 
 
 def wait_until_up(robot: Running) -> None:
-    """Return when it says that it is up."""
+    """Wait until it is up."""
     end = time.monotonic() + 10 * PATIENCE
     while "Prime is up" not in robot.text():
         robot.check()
@@ -132,31 +134,31 @@ def wait_until_up(robot: Running) -> None:
 
 
 def ask(words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """An operator's command. It may be refused: the next round asks again."""
+    """Start an operator's command. It may be refused: the next round repeats it."""
     quiet = subprocess.DEVNULL
     return subprocess.Popen(["hc", *words], stdin=quiet, stdout=quiet, stderr=quiet)
 
 
 def follow(backend: str, seconds: float) -> list[Course]:
-    """What was seen of each process of a robot that ran so long and was used."""
+    """Return the samples of each process of a robot in use for `seconds`."""
     courses: dict[int, Course] = {}
     with brought_up(backend) as (robot, mark):
-        begin, rounds, asked = time.monotonic(), 0, None
+        begin, rounds, request = time.monotonic(), 0, None
         while (now := time.monotonic() - begin) < seconds:
             robot.check()
-            if now > rounds * ROUND and (asked is None or asked.poll() is not None):
-                asked = ask(REQUESTS[rounds % len(REQUESTS)])
+            if now > rounds * ROUND and (request is None or request.poll() is not None):
+                request = ask(REQUESTS[rounds % len(REQUESTS)])
                 rounds += 1
             sample(mark, courses, now)
             time.sleep(EVERY)
-        if asked:
-            asked.wait(PATIENCE)
-    # In the order of their starts, without what was there for a moment only.
+        if request:
+            request.wait(PATIENCE)
+    # In the order of their starts, without short-lived ones.
     return [course for _, course in sorted(courses.items()) if course.time[-1] > 0.9 * seconds]
 
 
 def figures_of(courses: Sequence[Course]) -> dict[str, Figure]:
-    """The table."""
+    """Return the figures of the table."""
     figures: dict[str, Figure] = {}
     for course in courses:
         growth, name = course.growth(), course.program

@@ -72,11 +72,11 @@ class StagedMaster:
         self._master.close()
 
     def set_frequency(self, frequency: float) -> None:
-        """Cycle at `frequency` [Hz] from now on."""
+        """Set the frequency of the cycle [Hz]."""
         self._period = 1.0 / frequency
 
     def bring_up(self) -> float:
-        """Every slave to operation enabled; the ring's time it took [s]."""
+        """Bring every slave to operation enabled. Return the ring's time [s]."""
         begun = self._control.time()
         self._configure()
         for joined, slave in enumerate(self._master.slaves):
@@ -92,7 +92,7 @@ class StagedMaster:
         return self._control.time() - begun
 
     def write(self, batches: Sequence[Sequence[tuple[int, int, int]]], *, parallel: bool) -> float:
-        """Write `batches[k]` of (index, subindex, INT32) to slave k; the ring's time it took."""
+        """Write `batches[k]` of (index, subindex, INT32) to slave k. Return the ring's time [s]."""
         begun = self._control.time()
         workers = [self._worker(k, batch, parallel) for k, batch in enumerate(batches)]
         if parallel:
@@ -185,7 +185,7 @@ class StagedMaster:
     def _transfer(
         self, slave: pysoem.CdefSlave, number: int, request: ExpeditedDownload
     ) -> Transfer:
-        """One SDO: taken up, sent, looked for, fetched, evaluated, handed back; a cycle each."""
+        """Transfer one SDO in six steps of one cycle each: from its request to its result."""
         yield
         counter = self._counters[number] = self._counters.get(number, 0) % 7 + 1
         message = encode_mailbox(request.encode(), counter=counter)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from erob_rig import GEAR, TORQUE_CONSTANT, InterruptedSessionError, RunningRing
 
-from humanoid_devices_erob.gains import (
+from humanoid_devices_erob.drive.gains import (
     JointRegisters,
     encode_register,
     gains_to_registers,
     write_order,
 )
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.wire.objects import FEED_FORWARD
 
 BATCH_PATIENCE = 5.0  # [s] until a batch is given up
 
@@ -33,8 +34,12 @@ STANDBY = _registers(20.0, 2.0)
 def objects(
     new: JointRegisters, old: JointRegisters, slaves: int, *, only_changed: bool = True
 ) -> tuple[SdoObject, ...]:
-    """What has to be written, in the safe order within each slave."""
-    writes = write_order(old, new, only_changed=only_changed)
+    """Return the writes to the three documented gains of each slave, in the safe order."""
+    writes = [
+        write
+        for write in write_order(old, new, only_changed=only_changed)
+        if write.key != FEED_FORWARD
+    ]
     return tuple(
         SdoObject(slave, *write.key, encode_register(write.value, 4))
         for slave in range(slaves)
@@ -50,7 +55,7 @@ def switching(
     only_changed: bool = True,
     parallel: bool = True,
 ) -> float:
-    """Write the registers `new` to all slaves, read them back; the time it took [s]."""
+    """Write the registers `new` to all slaves and read them back. Return the time [s]."""
     old = DAMPING if new is STANDBY else STANDBY
     snapshot = rig.loop.snapshot
     wanted = objects(new, old, slaves, only_changed=only_changed)
@@ -70,7 +75,7 @@ def switching(
 
 
 def run(rig: RunningRing, batch: SdoBatch) -> float:
-    """From handing over `batch` in this thread to its end in the loop's [s]."""
+    """Return the time from the hand-over of `batch` to its end in the loop's thread [s]."""
     ended = threading.Event()
     moment = 0.0
 

@@ -17,7 +17,7 @@ from igh_master import StagedMaster
 from impedance_batches import DAMPING, STANDBY, objects, switching
 from locked_sdo import LockedMaster
 
-from humanoid_devices_erob.gains import JointRegisters
+from humanoid_devices_erob.drive.gains import JointRegisters
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.testing import ring
 
@@ -30,7 +30,7 @@ STAGED_FREQUENCY = 1000.0  # [Hz] of the staged bring-up; SDO are measured at 50
 
 
 def spread(control: RingControl) -> float:
-    """Between the slaves' last mailbox requests of a batch [s]."""
+    """Return the times between the slaves' last mailbox requests of a batch [s]."""
     last = {slave: moment for moment, slave, kind, _ in control.log() if kind == "request"}
     assert len(last) == SLAVES, last
     return float(max(last.values()) - min(last.values()))
@@ -69,7 +69,7 @@ def ours(rate: float, repetitions: int, slow: int) -> dict[str, Figure]:
 
 
 def _alternating(samples: list[float], wanted: int) -> Iterator[JointRegisters]:
-    """STANDBY and DAMPING in turns, beginning anew, until there are enough samples."""
+    """Switch between STANDBY and DAMPING, in new sessions, until there are enough samples."""
     for gains in cycle((STANDBY, DAMPING)):
         if len(samples) >= wanted:
             return
@@ -77,7 +77,7 @@ def _alternating(samples: list[float], wanted: int) -> Iterator[JointRegisters]:
 
 
 def locked(rate: float, repetitions: int) -> Figure:
-    """All 30 objects by ten threads under a lock."""
+    """Measure all 30 objects, by ten threads under a lock."""
     with ring(SLAVES, mailbox_delay_ms=DELAY_MS, realtime=True) as virtual:
         master = LockedMaster(virtual.interface, rate)
         try:
@@ -91,7 +91,7 @@ def locked(rate: float, repetitions: int) -> Figure:
 
 
 def documented(slaves: int) -> tuple[Figure, Figure]:
-    """The habits of the documented master: in ring order, and one worker per slave."""
+    """Measure the documented master: in ring order, and with one worker per slave."""
     new = objects(STANDBY, DAMPING, 1, only_changed=False)
     batch = [(it.index, it.subindex, int.from_bytes(it.data, "little", signed=True)) for it in new]
     with ring(slaves, mailbox_delay_ms=DELAY_MS, clock="stepped") as virtual:

@@ -13,18 +13,17 @@ from ament_index_python.packages import get_package_share_directory
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware_loading import load_hardware
-from humanoid_controller_manager.limits import LimitStage
-from humanoid_controller_manager.loop import ControlLoop
-from humanoid_controller_manager.safety_trip import SafetyTrip
-from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controller_manager.urdf import RobotDescription, parse_robot_description
-from humanoid_controllers.mode_manager import ModeManager
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
+from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
+from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 from humanoid_controllers.remote import RemotePolicyController
-from humanoid_controllers.soft import DampingController, ZeroTorqueController
 from humanoid_controllers.standby import StandbyController
-from prime_description.description import expand
+from prime_description import expand
 
 CONTROLLERS: dict[str, type[Any]] = {
     "zero_torque_controller": ZeroTorqueController,
@@ -37,7 +36,7 @@ SAFE_CHAIN = ("damping_controller", "zero_torque_controller")
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """What a benchmark asks for and looks at."""
+    """The parts of a robot that benchmarks use."""
 
     description: RobotDescription
     hardware: HardwareGroup
@@ -54,7 +53,7 @@ def robot(
     limits: type[LimitStage] = LimitStage,
     supervised: bool = True,
 ) -> Robot:
-    """Prime with the description's `arguments`, its controllers as in the bring-up."""
+    """Return Prime with the description's `arguments` and the controllers of the bring-up."""
     description = parse_robot_description(expand(arguments), update_rate)
     hardware = load_hardware(description)
     facts = RobotFacts(description.joints, description.limits, update_rate, hardware.capabilities)
@@ -69,7 +68,7 @@ def robot(
     )
     if supervised:
         limit = description.limits.velocity * velocity_safety_factor()
-        loop.supervise(SafetyTrip(facts.joints, facts.limits, limit, update_rate))
+        loop.supervise(MeasurementCheck(facts.joints, facts.limits, limit, update_rate))
     named = {Mode(instance.mode): name for name, instance in controllers.items()}
     modes = ModeManager(loop, named.get, SafetyMonitor())
     loop.start("damping_controller", 0.0)
@@ -77,7 +76,7 @@ def robot(
 
 
 def velocity_safety_factor() -> float:
-    """As the bring-up has it."""
+    """Return the factor of the bring-up."""
     return float(_parameters("controller_manager")["velocity_safety_factor"])
 
 

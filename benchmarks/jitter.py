@@ -1,14 +1,14 @@
-"""How evenly the control loop ticks at 1 kHz with mock hardware: |period - 1 ms|.
+"""The jitter of the control loop at 1 kHz with mock hardware: |period - 1 ms|.
 
-Three things take turns, each with SCHED_FIFO and without (a process that has lost the permission to
+Three programs take turns, each with SCHED_FIFO and without (a process without the permission to
 ask for it), several rounds:
 
 * the loop alone (no ROS), handing every tick to a thread that converts it for publishing;
-* the whole control process: loop, publishing with nobody listening, executor, mode manager;
-* cyclictest (Debian: rt-tests), a C program that does nothing but wake up every millisecond; left
+* the whole control process: loop, publishing without subscribers, executor, mode manager;
+* cyclictest (Debian: rt-tests), a C program that only wakes up every millisecond; left
   out where it is not installed.
 
-Goal: p99.9 of the control process 1 ms with SCHED_FIFO. What could not be granted is left out.
+Goal: p99.9 of the control process 1 ms with SCHED_FIFO. Without the permission it is left out.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from figures import Figure, arguments, figure, note, report
 from numpy.typing import NDArray
-from processes import PATIENCE, BenchmarkError, control, isolated, peer, running
+from processes import control, peer, running
 
-from humanoid_bringup_prime.options import Backend
-from humanoid_controller_manager.realtime import LOOP_PRIORITY
+from humanoid_bringup.options import Backend
+from humanoid_bringup.program_runner import PATIENCE, ProgramError, isolated
+from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
 
 RATE = 1000  # [Hz]
 ROUNDS = 3
@@ -42,24 +43,24 @@ Measure = Callable[[bool], NDArray[np.float64] | None]  # with SCHED_FIFO? to pe
 
 
 def recorded(command: list[str], file: Path, fifo: bool) -> NDArray[np.float64] | None:
-    """Periods [s] of a program that records its ticks; None if SCHED_FIFO was not granted."""
+    """Return the periods [s] of a program with a record of its ticks; None without SCHED_FIFO."""
     prefix = () if fifo else ORDINARY_ROOT if os.geteuid() == 0 else ORDINARY
     with running([*prefix, *command]) as process:
         process.finish(SECONDS + PATIENCE)
     content = json.loads(file.read_text("utf-8"))
     if (content["realtime"] == "granted") is not fifo:
-        note(f"SCHED_FIFO asked for: {fifo}; the loop says: {content['realtime']}")
+        note(f"SCHED_FIFO requested: {fifo}; in the loop: {content['realtime']}")
         return None
     return settled(np.diff(content["starts"]))
 
 
 def settled(periods: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`periods` without those at the start."""
+    """Return `periods` without those at the start."""
     return periods[round(SETTLING * len(periods)) :]
 
 
 def cyclictest(seconds: float, fifo: bool) -> NDArray[np.float64] | None:
-    """Periods [s] of cyclictest; None if it is not installed or was refused."""
+    """Return the periods [s] of cyclictest; None if it is not installed or was refused."""
     if shutil.which("cyclictest") is None:
         note("cyclictest: not installed (Debian: rt-tests)")
         return None
@@ -71,7 +72,7 @@ def cyclictest(seconds: float, fifo: bool) -> NDArray[np.float64] | None:
     with running(words) as process:
         try:
             process.finish(seconds + PATIENCE)
-        except BenchmarkError as error:
+        except ProgramError as error:
             note(f"left out: {error}")
             return None
         text = process.text()
@@ -82,7 +83,7 @@ def cyclictest(seconds: float, fifo: bool) -> NDArray[np.float64] | None:
 
 
 def programs(folder: Path, seconds: float) -> dict[str, Measure]:
-    """What takes turns."""
+    """Return the programs that take turns."""
     file = folder / "ticks.json"
     loop = peer("loop", str(file), str(seconds))
     arguments_of_control = control(folder, Backend.MOCK, RATE)[1:]
@@ -95,7 +96,7 @@ def programs(folder: Path, seconds: float) -> dict[str, Measure]:
 
 
 def measure(rounds: int, seconds: float) -> dict[str, Figure]:
-    """Jitter of every program, with and without SCHED_FIFO."""
+    """Measure the jitter of every program, with and without SCHED_FIFO."""
     jitter: dict[str, list[NDArray[np.float64]]] = {}
     with TemporaryDirectory() as folder, isolated():
         todo = [

@@ -1,7 +1,7 @@
-"""SDO writes by a thread per slave beside process data, under a lock that lets the latter first.
+"""SDO writes by a thread per slave beside process data, under a lock with priority for the latter.
 
-The usual way around "one thread only": every pysoem call takes one lock, and a thread that wants an
-SDO waits while the process data thread wants the lock. It lives here only, to be compared with.
+The usual way around "one thread only": every pysoem call takes one lock, and an SDO waits while the
+process data thread waits for the lock. For comparison only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 import pysoem
 
-from humanoid_devices_erob.sdo import SdoObject
+from humanoid_devices_erob.mailbox.sdo import SdoObject
 from humanoid_devices_erob.wire import pdo
 
 SDO_TIMEOUT: Final = 100_000  # [us]
@@ -25,28 +25,28 @@ CONVERGENCE: Final = 400  # frames until all clocks agree, and some more
 
 
 class ProcessDataFirst:
-    """A lock that the process data thread gets as soon as whoever has it is done."""
+    """A lock that goes to the process data thread at its next release."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._nobody_urgent = threading.Event()
-        self._nobody_urgent.set()
+        self._not_urgent = threading.Event()
+        self._not_urgent.set()
 
     @contextmanager
     def urgent(self) -> Iterator[None]:
-        """Held by the process data thread."""
-        self._nobody_urgent.clear()
+        """Hold the lock, in the process data thread."""
+        self._not_urgent.clear()
         with self._lock:
-            self._nobody_urgent.set()
+            self._not_urgent.set()
             yield
 
     @contextmanager
     def patient(self) -> Iterator[None]:
-        """Held by everybody else."""
+        """Hold the lock, in any other thread."""
         while True:
-            self._nobody_urgent.wait()
+            self._not_urgent.wait()
             with self._lock:
-                if self._nobody_urgent.is_set():
+                if self._not_urgent.is_set():
                     yield
                     return
 
@@ -76,7 +76,7 @@ class LockedMaster:
         self._master.close()
 
     def write(self, objects: Sequence[SdoObject]) -> float:
-        """Write and read back all objects, one thread per slave; the time it took [s]."""
+        """Write and read back all objects, one thread per slave. Return the time [s]."""
         slaves = sorted({it.slave for it in objects})
         begun = time.perf_counter()
         _in_threads(

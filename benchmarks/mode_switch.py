@@ -1,9 +1,9 @@
-"""From a request on /control_mode to the statement that says it is in force.
+"""From a request on /control_mode to the statement of the new mode.
 
-A client that runs already asks the real control process (mock hardware) for DAMPING and
-ZERO_TORQUE in turn, each time at a random phase of its loop, and waits for the statement with the
-new mode and a new switch number. Between two such requests the same client asks a bare rclpy
-process, which answers the same message at once on another topic. Goal for the median: one period of
+A running client requests DAMPING and STANDBY from the real control process (mock hardware) in
+turn, each time at a random phase of its loop, and waits for the statement with the new mode and a
+new switch number. Between two such requests the same client sends one to a bare rclpy process,
+which answers the same message at once on another topic. Goal for the median: one period of
 the loop and 3 ms.
 """
 
@@ -16,10 +16,11 @@ from tempfile import TemporaryDirectory
 
 from figures import Figure, arguments, figure, note, report
 from humanoid_control_msgs.msg import ControlMode
-from processes import Client, Running, client, control, isolated, peer, running
+from processes import Client, client, control, peer, running
 from std_srvs.srv import Trigger
 
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.options import Backend
+from humanoid_bringup.program_runner import Running, isolated
 
 RATES = (50, 200, 1000)  # [Hz]
 SWITCHES = 250  # at every rate
@@ -28,8 +29,8 @@ FALLEN = "Fell to safety"  # what the mode manager states then begins with it
 REQUEST_TOPIC, REPLY_TOPIC = "/bare/request", "/bare/reply"
 
 
-class Door:
-    """One way to ask for a mode: sends requests and keeps the last answer."""
+class ModeClient:
+    """One pair of topics for modes: sends requests and keeps the last answer."""
 
     def __init__(self, client: Client, request_topic: str, reply_topic: str) -> None:
         self.client = client
@@ -40,12 +41,12 @@ class Door:
         client.node.create_subscription(ControlMode, reply_topic, self._receive, 10)
 
     def _receive(self, message: ControlMode) -> None:
-        if message.controller_name:  # else it is a request, our own
+        if message.controller_name:  # else it is a request
             self.arrival = time.perf_counter()
             self.answer = message
 
     def ask(self, mode: int, process: Running) -> float | None:
-        """Ask for `mode`; the time [s] until the answer says so with a new number.
+        """Request `mode`. Return the time [s] until the answer with a new number.
 
         None if the loop fell to safety: a tick was late, and no request is served before
         `clear_fault`.
@@ -65,11 +66,11 @@ class Door:
 
     @property
     def fallen(self) -> bool:
-        """Whether the last answer tells of a fall."""
+        """True if the last answer states a fall."""
         return self.answer is not None and self.answer.status_message.startswith(FALLEN)
 
     def clear(self, process: Running) -> None:
-        """Have the mode manager forget the fall."""
+        """Clear the fault after a fall."""
         clear = self.client.node.create_client(Trigger, "/mode_manager/clear_fault")
         self.client.spin_until(clear.service_is_ready, "clear_fault", process)
         cleared = clear.call_async(Trigger.Request())
@@ -77,7 +78,7 @@ class Door:
         self.client.spin_until(lambda: not self.fallen, "statement after the fall", process)
 
     def connect(self, process: Running) -> None:
-        """Wait until both topics lead there and back."""
+        """Wait until both topics are connected."""
         node = self.client.node
         own = 1 if self.request_topic == self.reply_topic else 0
         self.client.spin_until(
@@ -91,13 +92,13 @@ class Door:
 
 
 def other_mode(answer: ControlMode | None) -> int:
-    """The mode to ask for next."""
+    """Return the next mode to request."""
     stated = None if answer is None else answer.mode
-    return int(ControlMode.ZERO_TORQUE if stated == ControlMode.DAMPING else ControlMode.DAMPING)
+    return int(ControlMode.STANDBY if stated == ControlMode.DAMPING else ControlMode.DAMPING)
 
 
 def measure(command: list[str], switches: int) -> tuple[list[float], list[float]]:
-    """Times [s] of the control process `command` and of the bare one, asked in turns."""
+    """Return the times [s] of the control process `command` and of the bare one, in turns."""
     bare_command = peer("mode_responder", REQUEST_TOPIC, REPLY_TOPIC)
     ours: list[float] = []
     bare: list[float] = []
@@ -107,8 +108,8 @@ def measure(command: list[str], switches: int) -> tuple[list[float], list[float]
         running(bare_command) as bare_process,
         running(command) as process,
     ):
-        door = Door(node, "/control_mode", "/control_mode")
-        bare_door = Door(node, REQUEST_TOPIC, REPLY_TOPIC)
+        door = ModeClient(node, "/control_mode", "/control_mode")
+        bare_door = ModeClient(node, REQUEST_TOPIC, REPLY_TOPIC)
         door.connect(process)
         bare_door.connect(bare_process)
         node.spin_until(lambda: door.answer is not None, "statement", process)

@@ -1,11 +1,10 @@
-"""From a closed master to operation enabled: ours, and a master with the documented habits.
+"""From a closed master to operation enabled: this stack, and a master with the documented habits.
 
-Ours runs in real time. The other one runs on the ring's stepped clock: what it waits for is
-counted, not waited for. The drives are the same.
+This stack runs in real time, the other master on the ring's stepped clock, where waiting takes no
+wall time. The drives are the same.
 
-Faults are counted, too. Of a staged bring-up: how often joined slaves fell out of operation with
-error 0xA000 and were recovered. Of ours: drives with an error afterwards, in any bring-up that
-came to its end.
+Faults are counted, too. Of a staged bring-up: joined slaves that left operation with error 0xA000
+and were recovered. Of this stack: drives with an error after a completed bring-up.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from figures import Figure, arguments, figure, note, ratio, report, single
 from igh_master import StagedMaster
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.surface import JointState
+from humanoid_control_common.mit_interface import JointState
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_twin.testing import ring
 
@@ -31,7 +30,7 @@ DELAY_MS = 2.0  # a drive's time to answer a mailbox request
 
 
 def ours(slaves: int, delay_ms: float, repetitions: int) -> tuple[Figure, Figure]:
-    """Time `on_activate` takes [s] where no drive has a fault afterwards, and drives that have."""
+    """Return the times of `on_activate` [s] without faults afterwards, and the faulted drives."""
     samples: list[float] = []
     faults: list[float] = []
     spoilt = 0
@@ -67,7 +66,7 @@ def _bring_up(slaves: int, delay_ms: float, folder: Path) -> tuple[float, int]:
 
 
 def staged(frequency: float, slaves: int) -> tuple[float, int]:
-    """Time of a staged bring-up [s] of the ring's clock, and its recoveries from 0xA000."""
+    """Return the ring's time of a staged bring-up [s], and its recoveries from 0xA000."""
     with ring(slaves, clock="stepped") as virtual:
         master = StagedMaster(virtual.interface, virtual.control, frequency)
         try:

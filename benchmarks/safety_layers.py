@@ -1,7 +1,7 @@
-"""What safety costs per cycle: the control cycle with all its layers, and without any.
+"""The cost of safety per cycle: the control cycle with all its layers, and without any.
 
-Prime's 14 joints in STANDBY on mock hardware, both loops in turns. Without: no limit stage, nothing
-measured is judged, no command is checked, no safety report is taken. The black box's record of the
+Prime's 14 joints in STANDBY on mock hardware, both loops in turns. Without: no limit stage, no
+measurement check, no check of commands, no safety reports. The black box's record of the
 tick comes after the cycle; it is measured apart and belongs to the sum. Beside it each layer alone.
 """
 
@@ -18,12 +18,12 @@ import numpy as np
 from figures import Figure, arguments, figure, report, single
 from in_process import Robot, robot
 
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.flight_recorder import flight_recorder
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.limits import LimitStage
-from humanoid_controller_manager.loop import SwitchRequest
-from humanoid_controller_manager.runner import LoopRunner
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.loop.control_loop import SwitchRequest
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.tick_recorder import tick_recorder
+from humanoid_controller_manager.safety.limits import LimitStage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,10 @@ CLOCK = time.perf_counter
 
 
 class NoLimits(LimitStage):
-    """Lets everything pass."""
+    """A limit stage without limits."""
 
     def apply(self, state: JointState, command: JointCommand, period: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Samples(NamedTuple):
@@ -51,7 +51,7 @@ class Samples(NamedTuple):
 
 
 def in_standby(*, safe: bool) -> Robot:
-    """Prime moving in STANDBY, with all layers or with none."""
+    """Return Prime moving in STANDBY, with all layers or with none."""
     limits = LimitStage if safe else NoLimits
     arguments = {"use_fake_hardware": "true"}
     prime = robot(arguments, RATE, time.monotonic, limits=limits, supervised=safe)
@@ -61,7 +61,7 @@ def in_standby(*, safe: bool) -> Robot:
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """No command is checked, and no safety report is taken."""
+    """Disable the checks of commands and the safety reports."""
     with (
         patch.object(JointCommand, "is_valid", lambda command: True),
         patch.object(HardwareGroup, "refresh_reports", lambda group: False),
@@ -71,7 +71,7 @@ def unchecked() -> Iterator[None]:
 
 
 def run(prime: Robot, first: int, samples: list[float]) -> None:
-    """Ticks `first` and following, timed."""
+    """Return the durations [s] of tick `first` and the following ones."""
     for i in range(first, first + CHUNK):
         begin = CLOCK()
         prime.loop.tick(i * PERIOD, PERIOD, float)
@@ -79,11 +79,11 @@ def run(prime: Robot, first: int, samples: list[float]) -> None:
 
 
 def cycles(chunks: int) -> Samples:
-    """Cycles with and without the layers, and what the black box takes of each tick."""
+    """Measure cycles with and without the layers, and the black box's part of each tick."""
     samples = Samples([], [], [])
     safe, bare = in_standby(safe=True), in_standby(safe=False)
-    runner = LoopRunner(safe.loop, RATE, lambda snapshot: None)
-    flight = flight_recorder(safe.loop, runner, RATE, safe.description.urdf)
+    runner = LoopThread(safe.loop, RATE, lambda snapshot: None)
+    flight = tick_recorder(safe.loop, runner, RATE, safe.description.urdf)
     gc.collect()
     for chunk in range(chunks):
         run(safe, chunk * CHUNK, samples.layers)
@@ -99,7 +99,7 @@ def cycles(chunks: int) -> Samples:
 
 
 def durations(call: Callable[[], object], count: int) -> list[float]:
-    """Durations [s] of `count` calls."""
+    """Return the durations [s] of `count` calls."""
     samples = []
     for _ in range(count):
         begin = CLOCK()
@@ -109,15 +109,15 @@ def durations(call: Callable[[], object], count: int) -> list[float]:
 
 
 def parts(count: int) -> dict[str, Figure]:
-    """Each layer alone, called as the loop does."""
+    """Measure each layer alone, called as in the loop."""
     prime = in_standby(safe=True)
     for i in range(CHUNK):
         prime.loop.tick(i * PERIOD, PERIOD, float)
     loop, state, command = prime.loop, prime.loop.snapshot.state, prime.loop.snapshot.command
-    supervision = loop._supervision  # noqa: SLF001 - each layer alone is nobody else's business
+    monitor = loop._monitor  # noqa: SLF001 - to measure each layer alone
     calls: dict[str, Callable[[], object]] = {
         "limit stage": lambda: loop.limits.apply(state, command, PERIOD),
-        "measurements judged": lambda: supervision.look(state, command, PERIOD),
+        "measurements judged": lambda: monitor.look(state, command, PERIOD),
         "command checked": command.is_valid,
         "safety reports": loop.hardware.refresh_reports,
     }

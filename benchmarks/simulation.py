@@ -1,11 +1,11 @@
-"""How much the simulation costs beside the physics itself, on Prime's own model.
+"""The cost of the simulation beside the physics itself, on Prime's own model.
 
 * Steps per second of the ROS-free MujocoSystem (read, write: five physics steps of 1 ms per call)
   in turns with a bare loop that evaluates the same MIT law with numpy before every `mj_step` and
   hands it over in `qfrc_applied`, on the same model (goal: 0.7 times). Both must arrive at the same
-  positions, or nothing is reported. Beside them `mj_step` alone, with the last command held.
-* Simulated seconds per wall second of the whole control process without pacing, from /clock as
-  another process sees it (goal: 20), in windows of half a second; p99 is the best of them.
+  positions, else the benchmark fails. Beside them `mj_step` alone, with the last command held.
+* Simulated seconds per wall second of the whole control process without pacing, from /clock in
+  another process (goal: 20), in windows of half a second; p99 is the best of them.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import mujoco
 import numpy as np
 from figures import Figure, arguments, figure, ratio, report
 from numpy.typing import NDArray
-from processes import BenchmarkError, client, control, isolated, running
+from processes import BenchmarkError, client, control, running
 from rosgraph_msgs.msg import Clock
 
-from humanoid_bringup_prime.bringup import SIMULATION_UPDATE_RATE
-from humanoid_bringup_prime.options import Backend
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareInfo
-from humanoid_controller_manager.urdf import parse_robot_description
+from humanoid_bringup.options import Backend
+from humanoid_bringup.plan import SIMULATION_UPDATE_RATE
+from humanoid_bringup.program_runner import isolated
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
-from prime_description.description import expand
+from prime_description import expand
 
 PERIOD = 1.0 / SIMULATION_UPDATE_RATE  # [s]
 CHUNK = 400  # control periods, in turns: 2 s of simulated time
@@ -47,7 +48,7 @@ def configured(info: HardwareInfo) -> tuple[MujocoSystem, JointState]:
 
 
 def command_of(joint_count: int) -> JointCommand:
-    """An MIT command that moves the arms and holds them, all five interfaces at work."""
+    """Return an MIT command that moves the arms and holds them, all five interfaces at work."""
     command = JointCommand(joint_count)
     command.position[:] = 0.1
     command.velocity[:] = 0.05
@@ -66,13 +67,13 @@ class Ours:
         self.now = 0.0
 
     def __call__(self) -> None:
-        """One control period."""
+        """Run one control period."""
         self.system.read(self.state, self.now, PERIOD)
         self.system.write(self.command, self.now, PERIOD)
         self.now += PERIOD
 
     def positions(self) -> NDArray[np.float64]:
-        """What the joints' positions are now [rad]."""
+        """Return the joints' positions [rad]."""
         self.system.read(self.state, self.now, PERIOD)
         return self.state.position
 
@@ -90,7 +91,7 @@ class Bare:
         self.steps = round(PERIOD / self.model.opt.timestep)
 
     def __call__(self) -> None:
-        """One control period."""
+        """Run one control period."""
         model, data, command = self.model, self.data, self.command
         for _ in range(self.steps):
             effort = (
@@ -102,13 +103,13 @@ class Bare:
             mujoco.mj_step(model, data)
 
     def positions(self) -> NDArray[np.float64]:
-        """What the joints' positions are now [rad]."""
+        """Return the joints' positions [rad]."""
         positions: NDArray[np.float64] = self.data.qpos[self.rows]
         return positions
 
 
 class Floor:
-    """Nothing but MuJoCo: the actuators hold the command they were given once."""
+    """MuJoCo alone: the actuators hold one command."""
 
     def __init__(self, info: HardwareInfo, command: JointCommand) -> None:
         system, _ = configured(info)
@@ -117,12 +118,12 @@ class Floor:
         self.steps = round(PERIOD / self.model.opt.timestep)
 
     def __call__(self) -> None:
-        """One control period."""
+        """Run one control period."""
         mujoco.mj_step(self.model, self.data, self.steps)
 
 
 def physics(chunks: int) -> dict[str, Figure]:
-    """Steps per second of the loops above."""
+    """Measure steps per second of the loops above."""
     urdf = expand({"use_sim": "true", "real_time_factor": "0"})
     info = parse_robot_description(urdf, SIMULATION_UPDATE_RATE).blocks[0]
     command = command_of(len(info.joints))
@@ -149,7 +150,7 @@ def physics(chunks: int) -> dict[str, Figure]:
 
 
 def whole_process(folder: Path, windows: int) -> Figure:
-    """Simulated seconds per wall second of the control process."""
+    """Measure simulated seconds per wall second of the control process."""
     latest: list[float] = []
 
     def receive(message: Clock) -> None:

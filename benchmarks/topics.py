@@ -1,4 +1,4 @@
-"""Joint states on their way to another process, and what the control process costs.
+"""Latency of joint states to another process, and the cost of the control process.
 
 The real control process (mock hardware, 14 joints, DAMPING) and a bare rclpy publisher of the same
 message with the same QoS take turns at every rate, several rounds; this process is the only
@@ -23,10 +23,11 @@ import numpy as np
 import psutil
 from figures import Figure, arguments, figure, ratio, report
 from numpy.typing import NDArray
-from processes import Client, client, control, isolated, peer, running
+from processes import Client, client, control, peer, running
 from sensor_msgs.msg import JointState
 
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.options import Backend
+from humanoid_bringup.program_runner import isolated
 
 TOPICS = {"control": "/prime/joint_states", "bare": "/bare/joint_states"}
 RATES = (50, 200, 1000)  # [Hz]
@@ -37,7 +38,7 @@ SECONDS = 4.0  # measured per start
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one start of one process gave."""
+    """The measurements of one start of one process."""
 
     latency: NDArray[np.float64]  # [s] per message
     first: float  # [s] from the start of the process to its first message
@@ -47,7 +48,7 @@ class Run:
 
 
 class Subscriber:
-    """Notes stamp and arrival [ns] of every joint state of the process that runs now."""
+    """Notes stamp and arrival [ns] of every joint state of the running process."""
 
     def __init__(self, node: Client) -> None:
         self.client = node
@@ -63,7 +64,7 @@ class Subscriber:
             self.seen.append((stamp, arrival))
 
     def run(self, command: list[str], rate: int, seconds: float) -> Run:
-        """Start `command` and listen to it."""
+        """Start `command` and receive its messages."""
         with running(command) as process:
             self.seen, self._started = [], process.started
             self.client.spin_until(lambda: bool(self.seen), "joint state", process)
@@ -86,7 +87,7 @@ def _processor_time(process: psutil.Process) -> float:
 
 
 def measure(folder: Path, quick: bool) -> dict[tuple[str, int], list[Run]]:
-    """Runs by kind of publisher and rate, taken in turns."""
+    """Return the runs by kind of publisher and rate, taken in turns."""
     runs: dict[tuple[str, int], list[Run]] = defaultdict(list)
     rates, rounds, seconds = ((200,), 1, 0.5) if quick else (RATES, ROUNDS, SECONDS)
     with isolated(), client() as node:
@@ -103,7 +104,7 @@ def measure(folder: Path, quick: bool) -> dict[tuple[str, int], list[Run]]:
 
 
 def figures_of(runs: dict[tuple[str, int], list[Run]]) -> dict[str, Figure]:
-    """The table."""
+    """Return the figures of the table."""
     figures: dict[str, Figure] = {}
     for rate in sorted({rate for _, rate in runs}):
         name = f"publish to callback, {rate} Hz"

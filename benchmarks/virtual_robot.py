@@ -1,9 +1,9 @@
-"""What the virtual robot costs: a millisecond of it, its process, and the load of its CAN bus.
+"""The cost of the virtual robot: a millisecond of it, its process, and its CAN bus' load.
 
 A step is one millisecond of ten drives on the ring, four motors on the bus and the body they turn,
 all enabled with the gains of STANDBY; it is compared with MuJoCo's own step of the same body. CPU
 is that of the robot's process, in percent of one core, while a host enables the four wrists, sends
-each a command per period and gets two frames of feedback; nobody asks the ring.
+each a command per period and gets two frames of feedback; the ring gets no frames.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from humanoid_devices_sito.wire import (
     SelectMode,
     identifier,
 )
-from humanoid_twin.can.lawicel_adapter import LawicelAdapter
+from humanoid_twin.can.adapters.lawicel import LawicelAdapter
 from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.prime import CAN_JOINTS, ROTORS
 from humanoid_twin.robot.build import build_drives, build_wrists
+from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.testing import Robot, robot
-from humanoid_twin.world import World
 from prime_description import expand
 
 RATES = (50, 200)  # [Hz]
@@ -49,12 +49,12 @@ OPENING = b"C\rS8\rO\r"  # closed, 1 Mbit/s, open (LAWICEL manual)
 
 
 def line(device: int, kind: MessageType, payload: bytes) -> bytes:
-    """A frame as the serial line carries it."""
+    """Return a frame as a line of the serial port."""
     return b"T%08X8%s\r" % (identifier(device, kind), payload.hex().encode())
 
 
 def enabling(rate: int) -> bytes:
-    """What enables the wrists, with feedback at `rate` [Hz]."""
+    """Return the frames that enable the wrists, with feedback at `rate` [Hz]."""
     interval = 1000 // rate
     mode = SelectMode(ControlMode.MIT, interval, interval, 0)
     return b"".join(
@@ -65,15 +65,15 @@ def enabling(rate: int) -> bytes:
 
 
 def commands(counts: int) -> bytes:
-    """One period's commands: all wrists to `counts`."""
+    """Return one period's commands: all wrists to `counts`."""
     payload = Command(0, 0, counts).encode()
     return b"".join(line(device, MessageType.COMMAND, payload) for device in CAN_JOINTS)
 
 
 def steps(urdf: str, count: int) -> tuple[list[float], list[float]]:
-    """Durations [s] of milliseconds of the whole robot, and of MuJoCo's step alone after each."""
+    """Return durations [s] of milliseconds of the robot, and of MuJoCo's step after each."""
     plant, moment = MujocoPlant(urdf, ROTORS), Moment()
-    world, drives = World(plant, moment), build_drives(plant, {})
+    world, drives = Scheduler(plant, moment), build_drives(plant, {})
     wrists = build_wrists(plant, {}, moment)
     world.add(VirtualRing(drives, moment))
     world.add(wrists)
@@ -102,7 +102,7 @@ def steps(urdf: str, count: int) -> tuple[list[float], list[float]]:
 
 @contextmanager
 def host(device: Path) -> Iterator[int]:
-    """A serial line whose other end is read by a thread; its file descriptor."""
+    """Open a serial line that a thread reads. Yield its file descriptor."""
     descriptor = os.open(device, os.O_RDWR | os.O_NOCTTY)
 
     def drain() -> None:
@@ -119,7 +119,7 @@ def host(device: Path) -> Iterator[int]:
 
 
 def processor_time(pid: int) -> float:
-    """Of a process so far [s]."""
+    """Return the processor time of a process [s]."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -127,7 +127,7 @@ def processor_time(pid: int) -> float:
 def observe(
     found: Robot, seconds: float, period: float, send: bytes, line: int
 ) -> dict[str, Figure]:
-    """CPU, pace and CAN load while `send` goes out every `period` [s]."""
+    """Measure CPU, pace and CAN load while `send` is called every `period` [s]."""
     control, pid = found.control, found.process.pid
     before, used = control.can_statistics(), processor_time(pid)
     begun = due = time.monotonic()
@@ -147,7 +147,7 @@ def observe(
 
 
 def process(urdf: Path, seconds: float) -> dict[str, Figure]:
-    """What the robot's process needs with nobody there, and with a host at each rate."""
+    """Measure the robot's process without a host, and with a host at each rate."""
     figures: dict[str, Figure] = {}
     with robot(urdf) as found, host(found.can) as descriptor:
         for rate in (0, *RATES):
@@ -157,8 +157,8 @@ def process(urdf: Path, seconds: float) -> dict[str, Figure]:
                     time.sleep(0.002)
             period = 1 / rate if rate else 0.1
             seen = observe(found, seconds, period, commands(500) if rate else b"", descriptor)
-            who = f"host at {rate} Hz" if rate else "no host"
-            figures |= {f"{who}: {name}": value for name, value in seen.items()}
+            title = f"host at {rate} Hz" if rate else "no host"
+            figures |= {f"{title}: {name}": value for name, value in seen.items()}
     return figures
 
 

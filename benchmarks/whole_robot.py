@@ -1,11 +1,11 @@
-"""The real bring-up against the virtual robot: how soon it is up, and how soon a command acts.
+"""The real bring-up with the virtual robot: time until it is up, and latency of a command.
 
-`hc up twin` is timed from its start to the first /prime/joint_states and to STANDBY in force (asked
-for as soon as the impedance manager lets it). Then, in REMOTE at the robot's 50 Hz, a command on
-the topic changes at random phases, and the latency is the time until the torque at the joint of the
-virtual robot changes: a feed-forward effort on a wrist, a position on an elbow, whose drive only
-follows positions. It includes up to one period of the loop. CPU is that of the processes meanwhile,
-in percent of one core. Needs root.
+`hc up twin` is timed from its start to the first /prime/joint_states and to STANDBY in force
+(requested as soon as the impedance manager allows it). Then, in REMOTE at the robot's 50 Hz, a
+command on the topic changes at random phases, and the latency is the time until the torque at the
+joint of the virtual robot changes: a feed-forward effort on a wrist, a position on an elbow, whose
+drive only follows positions. It includes up to one period of the loop. CPU is that of the processes
+meanwhile, in percent of one core. Needs root.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from ament_index_python.packages import get_package_prefix
 from figures import Figure, arguments, figure, note, report, single
 from humanoid_control_msgs.msg import ControlMode, MITCommand, StandbyState
-from processes import Client, Running, client, isolated, ros_arguments, running
+from processes import Client, client, running
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from virtual_robot import processor_time
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Options
+from humanoid_bringup.executables import command_line
+from humanoid_bringup.options import Backend, Options
+from humanoid_bringup.plan import plan
+from humanoid_bringup.program_runner import Running, isolated
 from humanoid_control_common.modes import Mode
 from humanoid_twin.testing import Robot, robot
 from prime_description import expand
@@ -45,11 +46,11 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class FallenError(Exception):
-    """The machine kept a bus from its frames, and the robot fell to DAMPING: to be done again."""
+    """The machine delayed a bus, and the robot fell to DAMPING: the measurement is repeated."""
 
 
 class Operator:
-    """Follows the robot and asks it for modes."""
+    """Subscribes to the robot's state and requests modes."""
 
     def __init__(self, found: Client) -> None:
         self.found = found
@@ -64,21 +65,21 @@ class Operator:
         )
 
     def reach(self, mode: Mode, process: Running) -> None:
-        """Ask again and again until `mode` is in force."""
-        asked = 0.0
+        """Repeat the request until `mode` is in force."""
+        requested = 0.0
 
         def there() -> bool:
-            nonlocal asked
+            nonlocal requested
             self._check()
-            if time.monotonic() > asked + 0.02:
-                asked = time.monotonic()
+            if time.monotonic() > requested + 0.02:
+                requested = time.monotonic()
                 self._requests.publish(ControlMode(mode=int(mode)))
             return self.statement is not None and self.statement.mode == mode
 
         self.found.spin_until(there, mode.name, process)
 
     def has_finished(self) -> bool:
-        """Whether STANDBY has come to its end. Raises FallenError."""
+        """Return whether STANDBY has come to its end. Raises FallenError."""
         self._check()
         return self.finished
 
@@ -98,7 +99,7 @@ class Operator:
 
 
 def starts(count: int) -> dict[str, Figure]:
-    """From `hc up twin` to joint states and to STANDBY."""
+    """Measure from `hc up twin` to joint states and to STANDBY."""
     pairs: list[tuple[float, float]] = []
     falls = 0
     while len(pairs) < count:
@@ -115,7 +116,7 @@ def starts(count: int) -> dict[str, Figure]:
 
 
 def _counted(falls: int, text: str) -> int:
-    """One fall more. Raises RuntimeError if there are too many for a machine that is late."""
+    """Count a fall. Raises RuntimeError if there are too many."""
     note(text)
     if falls == FALLS:
         raise RuntimeError(f"more than {FALLS} falls: {text}")
@@ -137,7 +138,7 @@ def _start() -> tuple[float, float]:
 
 @contextmanager
 def brought_up(virtual: Robot, folder: Path) -> Iterator[dict[str, Running]]:
-    """The processes of the real bring-up."""
+    """Return the processes of the real bring-up."""
     options = Options(
         backend=Backend.REAL,
         ethercat_interface=virtual.interface,
@@ -147,18 +148,12 @@ def brought_up(virtual: Robot, folder: Path) -> Iterator[dict[str, Running]]:
         black_box=False,
     )
     manager, control = plan(options, folder)
-
-    def command(process: object) -> list[str]:
-        assert isinstance(process, type(control))
-        path = Path(get_package_prefix(process.package), "lib", process.package)
-        return [str(path / process.executable), *ros_arguments(process.parameter_files)]
-
-    with running(command(manager)) as second, running(command(control)) as first:
+    with running(command_line(manager)) as second, running(command_line(control)) as first:
         yield {"control": first, "impedance": second}
 
 
 def latencies(count: int) -> dict[str, Figure]:
-    """From a command on the topic to torque at the joint, and CPU meanwhile."""
+    """Measure from a command on the topic to torque at the joint, and CPU meanwhile."""
     with TemporaryDirectory(prefix="hc_benchmark_") as name, isolated(), client() as found:
         folder = Path(name)
         urdf = folder / "prime.urdf"
@@ -226,7 +221,7 @@ def _holding(state: JointState) -> MITCommand:
 
 
 def _delays(virtual: Robot, name: str, sent: Sequence[float]) -> list[float]:
-    """Time [s] from each command to the first millisecond in which the torque has changed."""
+    """Return the times [s] from each command to the first millisecond with another torque."""
     truth, epoch = virtual.control.recorded(), virtual.control.epoch()
     clock, torque = truth.time + epoch, truth.torque[:, truth.names.index(name)]
     delays = []

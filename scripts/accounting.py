@@ -1,8 +1,8 @@
-"""Pytest plug-in of the test runner: notes which tests there are, and what becomes of each.
+"""Pytest plug-in of the test runner: record the collected tests and their outcomes.
 
-A phase is a part of the run. Every test belongs to exactly one. Each process writes what it notes
-as lines of JSON, at once, so that nothing is lost when it dies: a worker of xdist notes what it has
-collected, the process that it reports to notes the outcomes.
+A phase is a part of the run. Every test belongs to exactly one. Each process writes its records
+as lines of JSON, at once, so that nothing is lost when it dies: a worker of xdist writes the tests
+that it has collected, the process that it reports to the outcomes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import pytest
 PURE, PROGRAMS, ALONE = "pure", "programs", "alone"
 PHASES: Final = (PURE, PROGRAMS, ALONE)
 SOAK: Final = "soak"
-SECOND_TRY: Final = "second try"  # a property of a test that began anew within itself: why it did
+SECOND_TRY: Final = "second try"  # property of a test that restarted within itself: the reason
 CRASHED: Final = "crashed"  # outcome of a test whose worker died
-_OF_XDIST: Final = signal.SIGKILL  # it ends a worker that takes long to end
+_OF_XDIST: Final = signal.SIGKILL  # ends a worker that takes long to end
 _OF_A_CRASH: Final = "???"  # `when` of the report that xdist writes for it
 
 
 def phase_of(item: pytest.Item) -> str:
-    """Exactly one: what needs the machine for itself is never run beside anything."""
+    """Return the one phase of a test."""
     for phase in (ALONE, PROGRAMS):
         if item.get_closest_marker(phase):
             return phase
@@ -42,13 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take notes if asked to."""
+    """Register the recorder if `--account` is given."""
     if folder := config.getoption("account"):
         config.pluginmanager.register(Account(config, Path(folder)))
 
 
 class Account:
-    """What this process notes."""
+    """Records of this process."""
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
         self._config = config
@@ -79,7 +79,7 @@ class Account:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> Iterable[None]:
-        """Note every test, after others have deselected theirs, and keep those of this phase."""
+        """Record every test left after deselection by other plug-ins, and keep this phase's."""
         found = list(items)
         result = yield
         selected = {item.nodeid for item in items}
@@ -100,17 +100,17 @@ class Account:
         return self._phase in (None, phase_of(item))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file may skip itself: its tests are never collected."""
+        """Record a file that skips itself: its tests are never collected."""
         if report.skipped:
             self._note("file skipped", test=report.nodeid, reason=_reason(report))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Note which test a process dies in, if it does."""
+        """Record the test, in case the process dies in it."""
         if not self._is_worker:
             self._note("started", test=nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the outcome of a test's set-up, call or teardown."""
+        """Record the outcome of a test's set-up, call or teardown."""
         if self._is_worker:
             return
         outcome = CRASHED if report.when == _OF_A_CRASH else report.outcome
@@ -126,18 +126,18 @@ class Account:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodeready(self, node: Any) -> None:
-        """Remember each worker: xdist does not look how they end."""
+        """Keep each worker: xdist does not check how they end."""
         self._workers.append(node.gateway)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Note a worker that has ended before its tests had."""
+        """Record a worker that ended before its tests."""
         if error:
             self._note("worker died", worker=node.gateway.id, error=str(error))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """Note the workers that died of a signal, be it after their last test."""
+        """Record the workers that died of a signal, even after their last test."""
         for worker in self._workers:
             code = worker._io.popen.poll()  # noqa: SLF001  execnet offers it nowhere else
             if code is not None and code < 0 and -code != _OF_XDIST:
@@ -145,7 +145,7 @@ class Account:
 
 
 def _selects(config: pytest.Config) -> bool:
-    """Whether the words of the command line leave tests out."""
+    """Return True if the command line leaves tests out."""
     option = config.option
     return bool(
         option.keyword
@@ -156,7 +156,7 @@ def _selects(config: pytest.Config) -> bool:
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """One line."""
+    """Return the reason of an outcome, in one line."""
     if isinstance(report.longrepr, tuple):  # a skip: file, line, reason
         return str(report.longrepr[2]).removeprefix("Skipped: ")
     if hasattr(report, "wasxfail"):

@@ -1,7 +1,7 @@
-"""Runs ament's linters over src/, where they are installed: with ROS 2, or from bar.repos.
+"""Run ament's linters over src/ if they are installed: with ROS 2, or from bar.repos.
 
-The workspace's own linters are stricter; these see that nothing is in the way of who uses ament's.
-What is checked in another way, and why, is in docs/build.md. HUMANOID_REQUIRE_AMENT_LINT=1 makes
+The workspace's own linters are stricter; these are for users of ament's.
+docs/build.md lists what is checked in another way. HUMANOID_REQUIRE_AMENT_LINT=1 makes
 it an error that they are not installed.
 """
 

@@ -1,4 +1,4 @@
-"""Runs every benchmark one after another, keeps its JSON in build/benchmarks/ and shows its table.
+"""Run every benchmark one after another, keep its JSON in build/benchmarks/ and show its table.
 
 Arguments are handed to each of them. Run it in the workspace's environment (env.sh).
 """

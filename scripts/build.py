@@ -1,7 +1,8 @@
-"""Builds src/ with colcon, unless nothing that a build looks at has changed since the last one.
+"""Build src/ with colcon, unless no input of a build has changed since the last one.
 
-Python modules are linked into install/: only what is copied, compiled or read by setup.py counts.
-What bar.repos brought into src/external is built too, as far as ROS lacks it (see external.py).
+Python modules are linked into install/: only files that are copied, compiled or read by setup.py
+count. Packages that bar.repos brought into src/external are built, too, if ROS lacks them
+(external.py).
 Run it in the workspace's environment (.venv/setup.sh).
 """
 
@@ -26,7 +27,7 @@ COMMAND = [sys.executable, "-m", "colcon", "build", "--symlink-install", "--base
 
 
 def is_looked_at(path: Path) -> bool:
-    """True if a change of the file at `path` (relative to the workspace) asks for a new build."""
+    """Return True if a change of `path`, relative to the workspace, needs a new build."""
     if any(part in {"test", "__pycache__"} or part.startswith(".") for part in path.parts):
         return False
     if any(part.endswith(".egg-info") for part in path.parts):
@@ -37,7 +38,7 @@ def is_looked_at(path: Path) -> bool:
 
 
 def source_files() -> Iterator[Path]:
-    """All files below src/ by name, then those of the imported packages."""
+    """Return all files below src/ by name, then those of the imported packages."""
     for top in (SOURCES, *imported_packages()):
         for folder, subfolders, names in os.walk(top, followlinks=False):
             if "COLCON_IGNORE" in names:
@@ -65,7 +66,7 @@ def fingerprint() -> str:
 
 
 def environment() -> dict[str, str]:
-    """What build/ and install/ are worthless without: this folder, this ROS, this Python."""
+    """Return the conditions for reusing build/ and install/: this folder, ROS and Python."""
     return dict(json.loads((ROOT / ".venv" / "setup-state.json").read_text())["identity"])
 
 
@@ -80,7 +81,7 @@ def remove_stale_packages() -> None:
 
 
 def wanted_stamp() -> dict[str, object]:
-    """What the stamp of a finished build of the present sources says."""
+    """Return the stamp of a finished build of the present sources."""
     return {"environment": environment(), "sources": fingerprint()}
 
 
@@ -124,7 +125,7 @@ def compile_modules() -> None:
     So it is where Python is told to leave no byte code behind, as containers often do.
     """
     command = [sys.executable, "-m", "compileall", "-qq", "-x", "/(test|external)/", str(SOURCES)]
-    subprocess.run(command, check=False)  # a module that can't be compiled says so when it is used
+    subprocess.run(command, check=False)  # a bad module raises when it is imported
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Checks files that only others run: Dockerfile, compose file, workflows, forms, shell scripts.
+"""Check files that other systems run: Dockerfile, compose file, workflows, forms, shell scripts.
 
 Run it in the workspace's environment (env.sh); `make lint` does.
 """
@@ -54,7 +54,7 @@ CHECKS = (
 
 
 def run(check: Check, root: Path) -> bool:
-    """True if the program finds no fault. What it says of faults goes to the terminal."""
+    """Return True if the program finds no fault. Its output goes to the terminal."""
     program = check.command[0]
     if shutil.which(program) is None and check.optional:
         print(f"check: {program} is not installed, {len(check.files(root))} files were not checked")
@@ -67,7 +67,7 @@ def run(check: Check, root: Path) -> bool:
 
 
 def main(checks: Sequence[Check] = CHECKS, root: Path = ROOT) -> int:
-    """All checks, whatever the first one finds. Exit code 0 if none finds a fault."""
+    """Run all checks. Returns exit code 0 if none finds a fault."""
     results = [run(check, root) for check in checks]
     return 0 if all(results) else 1
 

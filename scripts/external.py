@@ -1,4 +1,4 @@
-"""Which sources imported from bar.repos `make` builds beside src/: those in bar/packages.txt."""
+"""Select the sources imported from bar.repos that `make` builds: those in bar/packages.txt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def imported(root: Path) -> bool:
 
 
 def empty(root: Path) -> list[Path]:
-    """What an import that failed has left: folders of src/external without a file of sources."""
+    """Return the folders of src/external that a failed import left without sources."""
     if not imported(root):
         return []
     folders = sorted(path for path in (root / "src" / "external").iterdir() if path.is_dir())
@@ -38,13 +38,13 @@ def wanted(root: Path, environment: Mapping[str, str]) -> list[Path]:
 
 
 def listed(root: Path) -> list[Path]:
-    """The folders that bar/packages.txt names, whether there or not."""
+    """Return the folders that bar/packages.txt names, whether there or not."""
     lines = (root / "bar" / "packages.txt").read_text().splitlines()
     return [root / line for line in lines if line and not line.startswith("#")]
 
 
 def package_name(folder: Path) -> str:
-    """The name in package.xml of `folder`, which need not be that of the folder."""
+    """Return the name in package.xml of `folder`, which need not be that of the folder."""
     return ElementTree.parse(folder / "package.xml").findtext("name") or folder.name
 
 
@@ -54,6 +54,6 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _installed_prefixes(root: Path, environment: Mapping[str, str]) -> list[Path]:
-    """The prefixes of ROS 2, without what this workspace installed itself."""
+    """Return the prefixes of ROS 2, without what this workspace installed itself."""
     prefixes = [Path(part) for part in environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)]
     return [prefix for prefix in prefixes if not prefix.is_relative_to(root / "install")]

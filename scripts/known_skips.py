@@ -1,6 +1,6 @@
-"""Which tests may be skipped, why, and under which condition of the machine they run on.
+"""Tests that may be skipped, with the reason and the condition of the machine.
 
-The conditions are looked at when a test was skipped: a skip that none of them explains fails.
+The conditions are checked when a test was skipped: a skip without a matching one fails.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ SKIPS: Final[Sequence[Skip]] = (
         "there is no tshark", lacks_program("tshark"),
     ),
     Skip(
-        "src/humanoid_recording/test/black_box/test_box.py", "mounting needs root",
+        "src/humanoid_recording/test/black_box/test_black_box.py", "mounting needs root",
         "nothing can be mounted (no CAP_SYS_ADMIN)", lacks_right(CAP_SYS_ADMIN),
     ),
     Skip(
@@ -179,5 +179,5 @@ SKIPS: Final[Sequence[Skip]] = (
     _ring(f"{EROB}system/"),
     _ring(f"{TWIN}robot/"),
     _ring(f"{TWIN}ethercat/acceptance/"),
-    _ring("faults/test_campaign.py"),
+    _ring("tests/fault_campaign/test/test_campaign.py"),
 )  # fmt: skip

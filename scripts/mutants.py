@@ -1,6 +1,6 @@
-"""Breaks the stack in the places listed in tests/mutants.toml; the tests named there must notice.
+"""Break the stack in the places listed in tests/mutants.toml; the tests named there must fail.
 
-Each mutant is one exact piece of source and what stands in its place. It is applied to a copy of
+Each mutant is one exact piece of source and its replacement. It is applied to a copy of
 the sources; its tests have to pass without it, and fail with it. Red if a mutant survives, if its
 tests come to no end and its row doesn't say why they may, if a piece is not found exactly once, or
 if tests fail for another reason than a failed test. Words: parts of file names, only their mutants
@@ -33,7 +33,6 @@ LIST: Final = ROOT / "tests" / "mutants.toml"
 COPIED: Final = (
     "src",
     "docs",
-    "faults",
     "tests",
     "scripts",
     "benchmarks",
@@ -50,7 +49,7 @@ KEYS: Final = {"found", "put", "tests", "hangs", "reason"}  # of a row that is a
 
 
 class End(Enum):
-    """What became of a mutant."""
+    """Result of a mutant."""
 
     KILLED = "killed"  # a test failed
     HUNG = "hung"  # its tests came to no end
@@ -74,7 +73,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Trial:
-    """How the tests of a mutant ended."""
+    """End of a mutant's tests."""
 
     mutant: Mutant
     end: End
@@ -82,7 +81,7 @@ class Trial:
 
     @property
     def noticed(self) -> bool:
-        """Whether the mutant counts as killed."""
+        """True if the mutant counts as killed."""
         listed = self.end is End.HUNG and bool(self.mutant.hangs)
         return self.end is End.KILLED or listed
 
@@ -110,7 +109,7 @@ def _row(area: Mapping[str, Any], row: Sequence[str] | Mapping[str, Any]) -> Mut
 
 
 def flaws(mutants: Sequence[Mutant], root: Path) -> list[str]:
-    """What is wrong with the list itself, in words."""
+    """Return the faults of the list itself."""
     problems = []
     for mutant in mutants:
         file = root / mutant.file
@@ -145,7 +144,7 @@ class Copy:
         }
 
     def test(self, tests: Iterable[str], limit: float) -> tuple[int, str]:
-        """Pytest's exit code and the end of what it says; HUNG if that takes over `limit` [s].
+        """Return pytest's exit code and the end of its output; HUNG if it takes over `limit` [s].
 
         No other limit ends the tests: one that hangs must not look like one that fails.
         """
@@ -169,7 +168,7 @@ class Copy:
             return code, said.read()[-2000:]
 
     def try_out(self, mutant: Mutant, limit: float) -> Trial:
-        """How the tests of `mutant` end, which take `limit` [s] at most."""
+        """Run the tests of `mutant`, for `limit` [s] at most."""
         file = self._root / mutant.file
         text = file.read_text(encoding="utf-8")
         file.write_text(text.replace(mutant.found, mutant.put), encoding="utf-8")
@@ -192,7 +191,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def main(words: Sequence[str], root: Path = ROOT, path: Path = LIST) -> int:
-    """All of the list, or those whose file has one of `words` in its path. The exit code."""
+    """Try the mutants whose path contains one of `words`, or all. Returns the exit code."""
     try:
         listed = read(path)
     except (KeyError, ValueError) as error:

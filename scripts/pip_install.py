@@ -1,4 +1,4 @@
-"""Runs pip in a virtual environment so that a broken run can be repaired by the next one."""
+"""Run pip in a virtual environment so that the next run can repair an interrupted one."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def compile_all(venv: Path) -> None:
 
 
 def _run(command: Sequence[str], refresh: Callable[[], None], keep_open: int) -> str | None:
-    """What pip complained of, or None if it succeeded."""
+    """Return pip's complaint, or None if it succeeded."""
     with subprocess.Popen(
         command,
         env=environment(),
@@ -116,7 +116,7 @@ def _run(command: Sequence[str], refresh: Callable[[], None], keep_open: int) ->
 
 
 def _cause(errors: str) -> str:
-    """The one line of pip's complaints that tells most."""
+    """Return the most specific line of pip's complaints."""
     if UNREACHABLE in errors:
         return "the package index cannot be reached, check the network and `pip config list`"
     lines = errors.splitlines() or ["pip ended without a message"]

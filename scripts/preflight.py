@@ -1,4 +1,4 @@
-"""Checks of the machine, before anything is installed: each failure says what to do."""
+"""Check the machine before anything is installed; each failure states its remedy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FREE_DISK_BYTES = 2_000_000_000
 
 
 class SetupError(Exception):
-    """The workspace cannot be set up; the message is one sentence that says what to do."""
+    """The workspace can't be set up; the message is one sentence with the remedy."""
 
 
 def check_machine(root: Path, *, wheels: bool) -> None:

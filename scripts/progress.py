@@ -1,4 +1,4 @@
-"""One line per step of a long run, with the seconds it took."""
+"""Print one line per step of a long run, with its seconds."""
 
 from __future__ import annotations
 

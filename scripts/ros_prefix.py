@@ -1,4 +1,4 @@
-"""Makes a virtual environment one that can be sourced like a ROS 2 installation."""
+"""Make a virtual environment that can be sourced like a ROS 2 installation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def wheel_setup_script(venv: Path) -> str:
     libraries = [venv / "lib", *sorted(site_packages(venv).glob("ros_*.libs"))]
     paths = [("PATH", venv / "bin"), ("AMENT_PREFIX_PATH", venv), ("CMAKE_PREFIX_PATH", venv)]
     paths += [("LD_LIBRARY_PATH", folder) for folder in reversed(libraries)]
-    # The wheels re-execute every Python to set the library path, unless they are told it is done.
+    # The wheels re-execute every Python to set the library path, unless this variable is set.
     variables = {
         "ROS_DISTRO": "jazzy",
         "ROS_VERSION": "2",

@@ -1,4 +1,4 @@
-"""Fills .venv with what the workspace needs; run by setup.sh, which picks the Python.
+"""Fill .venv with the dependencies of the workspace; setup.sh picks the Python and runs this.
 
 Without ROS on the machine: the Jazzy wheels, made into a prefix that can be sourced. With a
 sourced ROS 2 (--native): only the packages beside it, in an environment that sees the system's.
@@ -38,14 +38,14 @@ PROOF = "import rclpy, sensor_msgs.msg, numpy, mujoco"  # what only works if ROS
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What .venv has to become."""
+    """Desired state of .venv."""
 
     native: Path | None  # prefix of the sourced ROS 2; None: the wheels
     requirements: tuple[Path, ...]  # installed one after another
     constraints: str  # versions of what the requirements do not name
 
     def identity(self) -> dict[str, str]:
-        """What an existing environment must agree with to be of use."""
+        """Return the conditions for reusing an existing environment."""
         identity = {"root": str(ROOT), "ros": str(self.native or "wheels")}
         # A chosen Python, or ROS's own, must be the one in .venv; else any suitable one may stay.
         if self.native or "PYTHON" in os.environ:
@@ -64,7 +64,7 @@ class Plan:
 
 @dataclass(slots=True)
 class State:
-    """What .venv is, as far as the last run got."""
+    """Present state of .venv."""
 
     identity: dict[str, str] = field(default_factory=dict)
     stamps: dict[str, str] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class State:
 
     @classmethod
     def load(cls) -> State:
-        """The saved state, or that of an environment of which nothing is known."""
+        """Return the saved state, or that of an environment of which nothing is known."""
         try:
             return cls(**json.loads(STATE.read_text()))
         except (FileNotFoundError, json.JSONDecodeError, TypeError):
@@ -126,7 +126,7 @@ def make_plan(native: Path | None, *, tools: bool = True) -> Plan:
 
 
 def set_up(plan: Plan) -> None:
-    """Brings .venv to what `plan` says. Raises SetupError."""
+    """Bring .venv to the state of `plan`. Raises SetupError."""
     if State.load().fulfils(plan):
         return
     with exclusive() as lock:
@@ -213,7 +213,7 @@ def finish_prefix(plan: Plan) -> None:
 
 
 def last_words(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """The last line of output of a command that failed; None if it succeeded."""
+    """Return the last line of output of a command that failed; None if it succeeded."""
     tried = subprocess.run(
         command,
         env=environment,

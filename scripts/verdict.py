@@ -1,4 +1,4 @@
-"""What a run of the tests is worth: green, or why it is not."""
+"""Verdict on a run of the tests: green, or the reasons why not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BY_SIGNAL: Final = 128  # a shell's exit code of a process that died of signal 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a test, and why if it did not pass."""
+    """Outcome of a test, with the reason if it did not pass."""
 
     result: str
     reason: str = ""
@@ -39,7 +39,7 @@ class Skip:
     holds: Callable[[], bool]  # here and now
 
     def covers(self, test: str, reason: str) -> bool:
-        """Whether it is about this test that was skipped for this reason."""
+        """Return True if this entry is for the test and the reason."""
         return test.startswith(self.tests) and self.reason in reason
 
 
@@ -68,14 +68,14 @@ class SecondTry:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Exit code and what is to be said, worst last."""
+    """Exit code and the lines to print, worst last."""
 
     code: int
     lines: tuple[str, ...]
 
 
 def read(name: str, code: int, folder: Path) -> Phase:
-    """The notes that the processes of a phase have left in `folder`."""
+    """Return the notes that the processes of a phase have left in `folder`."""
     phase = Phase(name, code)
     asked_for = False
     for file in sorted(folder.glob("*.jsonl")):
@@ -118,7 +118,7 @@ def _take_report(phase: Phase, note: Mapping[str, Any]) -> None:
 
 
 def expected(phase: Phase, known: Mapping[str, str]) -> set[str]:
-    """The tests that a phase must run, after the first collection of all."""
+    """Return the tests that a phase must run, after the first collection of all."""
     return {test for test, belongs in known.items() if belongs == phase.name}
 
 
@@ -129,7 +129,7 @@ def judge(
     *,
     whole: bool,
 ) -> Verdict:
-    """All phases together. `tried_again`: second outcomes; `whole`: no test was left out."""
+    """Judge all phases together. `tried_again`: second outcomes; `whole`: no test was left out."""
     outcomes = {test: outcome for phase in phases for test, outcome in phase.outcomes.items()}
     known = {test: name for phase in phases for test, name in phase.collected.items()}
     tries = [
@@ -166,7 +166,7 @@ def judge(
 
 
 def _is_bad(outcome: Outcome) -> bool:
-    return outcome.result not in (PASSED, SKIPPED, UNFINISHED)  # the last: told as not run
+    return outcome.result not in (PASSED, SKIPPED, UNFINISHED)  # the last: reported as not run
 
 
 def _problems_of(phase: Phase, known: Mapping[str, str]) -> Iterable[str]:

@@ -17,6 +17,7 @@ SCRIPTS = sorted(
     if '__name__ == "__main__"' in path.read_text("utf-8")
 )
 EXPECTED = {
+    "can_exchange.py": "Sito, 50 Hz: read + write",
     "control_cycle.py": "cycle, 14 joints, 1 component",
     "cyclic_exchange.py": "200 Hz: CPU",
     "false_alarms.py": "simulated",

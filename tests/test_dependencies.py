@@ -56,10 +56,10 @@ NOT_IMPORTED = {  # declared, though no `import` names it
     "python3-msgpack": "python-can needs it for its virtual bus between processes",
     "python3-serial": "python-can needs it for slcan",
     "rosidl_default_runtime": "the generated interfaces",
-    "xacro": "run as a program",
+    "xacro": "run as a program by the tests",
 }
 # Tests run in the workspace: its helpers at the root are no packages.
-HELPERS = {"faults", "src"}
+HELPERS = {"fault_campaign", "src"}
 # Declaring these would close a circle of packages, which colcon cannot order.
 CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_twin"),  # tests against the virtual ring
@@ -113,7 +113,7 @@ def started(package: str) -> set[str]:
     """Packages that strings name: nodes to start, plug-ins to find, folders to look up."""
     words = set().union(*(names_in(file)[1] for file in sources(package, test=False)))
     for file in MANIFESTS[package].parent.glob("config/*.yaml"):
-        words |= set(re.findall(r"(\w+)/\w+", file.read_text()))
+        words |= set(re.findall(r"\w+(?=/\w)|(?<=package: )\w+", file.read_text()))
     return words - {package}
 
 

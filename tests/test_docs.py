@@ -14,10 +14,10 @@ import yaml
 
 from humanoid_control_cli.remedies_page import with_tables
 from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_devices_erob.error_codes import ERROR_CODES
-from prime_description.description import expand
+from humanoid_devices_erob.drive.error_codes import ERROR_CODES
+from prime_description import expand
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

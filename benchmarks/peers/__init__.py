@@ -1,1 +1,1 @@
-"""Programs that benchmarks run beside the control process; no benchmarks themselves."""
+"""Programs that benchmarks run beside the control process."""

@@ -18,7 +18,7 @@ JOINT_COUNT = 14
 
 
 def main() -> None:
-    """Publish at a fixed rate until told to stop."""
+    """Publish at a fixed rate until a signal."""
     topic, rate = sys.argv[1], float(sys.argv[2])
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Node("bare_publisher", start_parameter_services=False, enable_rosout=False)

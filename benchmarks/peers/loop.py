@@ -9,24 +9,24 @@ from pathlib import Path
 
 from control_cycle import RATE, loop_of
 
-from humanoid_controller_manager.outbox import Outbox
-from humanoid_controller_manager.realtime import calm_interpreter
-from humanoid_controller_manager.runner import LoopRunner
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.realtime import calm_interpreter
+from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
 from peers.recording import Recording
 
 
 def convert(snapshot: Snapshot) -> None:
-    """About what a publisher of joint states does with the interpreter in its hands."""
+    """Do about the work of a publisher of joint states that holds the interpreter lock."""
     state = snapshot.state
     for row in (state.position, state.velocity, state.effort):
         array("d", row.tolist())
 
 
 def main() -> None:
-    """Run so long, then write the starts of all ticks to FILE."""
-    outbox = Outbox([convert], 0.0)
-    runner = LoopRunner(loop_of(14, 1), RATE, outbox.put)
+    """Run for SECONDS, then write the starts of all ticks to FILE."""
+    outbox = SnapshotPublisher([convert], 0.0)
+    runner = LoopThread(loop_of(14, 1), RATE, outbox.put)
     recording = Recording(runner)
     calm_interpreter()
     outbox.start()

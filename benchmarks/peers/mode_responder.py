@@ -1,4 +1,4 @@
-"""Answers every ControlMode at once, bare rclpy: python -m peers.… REQUEST_TOPIC REPLY_TOPIC."""
+"""A bare rclpy node that answers mode requests: python -m peers.… REQUEST_TOPIC REPLY_TOPIC."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rclpy.signals import SignalHandlerOptions
 
 
 def main() -> None:
-    """Answer until told to stop."""
+    """Answer until a signal."""
     request_topic, reply_topic = sys.argv[1:]
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Node("bare_responder", start_parameter_services=False, enable_rosout=False)

@@ -8,20 +8,20 @@ from pathlib import Path
 
 from rclpy.clock import Clock, ClockType
 
-from humanoid_controller_manager.companion import Companion
-from humanoid_controller_manager.node import ControllerManagerNode
-from humanoid_controller_manager.process import run
-from humanoid_controller_manager.ros_node import configured_node
-from humanoid_controller_manager.stopping import end_on_signals
-from humanoid_controllers.mode_manager_node import ModeManagerNode
+from humanoid_controller_manager.ros.companion import Companion
+from humanoid_controller_manager.ros.control_process import run
+from humanoid_controller_manager.ros.node import ControllerManagerNode
+from humanoid_controller_manager.ros.ros_session import configured_node
+from humanoid_controller_manager.ros.stop_signals import end_on_signals
+from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 from peers.recording import Recording
 
 
 class Recorder(Companion):
-    """A companion that ends the process after so many seconds."""
+    """A companion that ends the process after some seconds."""
 
     def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:
-        self.recording = Recording(manager.runner)
+        self.recording = Recording(manager.loop_thread)
         self.node = configured_node("recorder", services=False)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.node.create_timer(float(sys.argv[2]), shut_down, clock=steady)
@@ -31,7 +31,7 @@ class Recorder(Companion):
 
 
 def main() -> int:
-    """Run so long, then write the starts of all ticks to FILE."""
+    """Run for SECONDS, then write the starts of all ticks to FILE."""
     recorders: list[Recorder] = []
 
     def make(manager: ControllerManagerNode, shut_down: Callable[[], None]) -> Recorder:

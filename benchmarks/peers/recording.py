@@ -1,4 +1,4 @@
-"""Keeps the start of every tick, where the control loop's own statistics look back a window."""
+"""Statistics that keep the start of every tick; the control loop's own keep a window."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from array import array
 from pathlib import Path
 
-from humanoid_controller_manager.runner import LoopRunner
-from humanoid_controller_manager.timing import TimingStatistics
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.pacing import TimingStatistics
 
 
 class Recording(TimingStatistics):
-    """Statistics that forget nothing; to be put into a runner before it starts."""
+    """Statistics with all ticks; to be set in a runner before its start."""
 
-    def __init__(self, runner: LoopRunner) -> None:
+    def __init__(self, runner: LoopThread) -> None:
         super().__init__()
         self._runner = runner
         self._recorded = array("d")
@@ -25,6 +25,6 @@ class Recording(TimingStatistics):
         self._recorded.append(start)
 
     def save(self, path: Path) -> None:
-        """Write the starts [s] and what the loop's thread was granted, as JSON."""
+        """Write the starts [s] and the granted scheduling of the loop's thread, as JSON."""
         content = {"realtime": self._runner.realtime_state, "starts": self._recorded.tolist()}
         path.write_text(json.dumps(content), encoding="utf-8")

@@ -13,6 +13,7 @@ setup(
     package_data={package_name: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        ("share/ament_index/resource_index/humanoid_control_robot", ["resource/robots/prime"]),
         (f"share/{package_name}", ["package.xml"]),
         (f"share/{package_name}/config", sorted(glob("config/*.yaml"))),
         (f"share/{package_name}/launch", sorted(glob("launch/*.launch.py"))),

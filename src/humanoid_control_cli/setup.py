@@ -8,7 +8,10 @@ setup(
     name=package_name,
     version="0.1.0",
     packages=find_packages(exclude=["test"]),
-    package_data={package_name: ["py.typed"]},
+    package_data={
+        package_name: ["py.typed"],
+        f"{package_name}.new_controller": ["template/*.template"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
@@ -16,7 +19,7 @@ setup(
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
     entry_points={"console_scripts": [f"hc = {package_name}.main:main"]},
-    zip_safe=False,  # guard.py is run as a file
+    zip_safe=False,  # the template is read as files
     maintainer="Humanoid Control maintainers",
     maintainer_email="maintainers@humanoid-control.org",
     description="The command line of Humanoid Control, `hc`.",

@@ -22,7 +22,7 @@ setup(
     license="Apache-2.0",
     entry_points={
         "humanoid_control.hardware": [
-            f"mock_components/GenericSystem = {package_name}.generic_system:GenericSystem",
+            f"mock_components/GenericSystem = {package_name}.hardware.generic_system:GenericSystem",
         ],
     },
 )

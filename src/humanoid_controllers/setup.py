@@ -22,14 +22,16 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
-            f"control = {package_name}.control:main",
-            f"control_without_mode_manager = {package_name}.control:main_without_mode_manager",
+            f"control = {package_name}.main:main",
+            f"control_without_mode_manager = {package_name}.main:main_without_mode_manager",
         ],
         "humanoid_control.controllers": [
             "joint_state_broadcaster/JointStateBroadcaster = "
             f"{package_name}.joint_state_broadcaster:JointStateBroadcaster",
-            f"humanoid_control/ZeroTorqueController = {package_name}.soft:ZeroTorqueController",
-            f"humanoid_control/DampingController = {package_name}.soft:DampingController",
+            f"humanoid_control/ZeroTorqueController = "
+            f"{package_name}.passive_controllers:ZeroTorqueController",
+            f"humanoid_control/DampingController = "
+            f"{package_name}.passive_controllers:DampingController",
             f"humanoid_control/StandbyController = {package_name}.standby:StandbyController",
             "humanoid_control/RemotePolicyController = "
             f"{package_name}.remote:RemotePolicyController",
@@ -37,7 +39,6 @@ setup(
         "humanoid_control.ros": [
             "joint_state_broadcaster/JointStateBroadcaster = "
             f"{package_name}.ros:attach_joint_state_broadcaster",
-            f"humanoid_control/StandbyController = {package_name}.ros:attach_standby",
             f"humanoid_control/RemotePolicyController = {package_name}.ros:attach_remote",
         ],
     },

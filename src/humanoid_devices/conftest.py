@@ -16,9 +16,9 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from src.humanoid_devices.test.stepped import NANO, SteppedAdapter, SteppedTime
 
 LONGEST = 60.0  # [s] of stepped time that a condition is waited for
@@ -31,13 +31,13 @@ class CanBench:
     """
 
     def __init__(self, family: str, model: str, ids: list[int], port: str, address: str) -> None:
+        from humanoid_twin.can.adapters.slcan import SlcanPort
+        from humanoid_twin.can.adapters.virtual import VirtualPort
         from humanoid_twin.can.commands import CanCommands
-        from humanoid_twin.can.robot import CanJoint, build_can
-        from humanoid_twin.can.slcan import SlcanPort
-        from humanoid_twin.can.virtual import VirtualPort
+        from humanoid_twin.can.motors.build import CanJoint, build_can
         from humanoid_twin.clock import Moment
-        from humanoid_twin.drive.plant import Inertia, SingleInertias
-        from humanoid_twin.world import World
+        from humanoid_twin.physics.plant import Inertia, SingleInertias
+        from humanoid_twin.scheduler import Scheduler
 
         moment = Moment()
         self.plant = SingleInertias([Inertia(inertia=0.01, viscous=0.01)] * len(ids))
@@ -49,7 +49,7 @@ class CanBench:
         self._port = ports[port](self._can.bus, address)
         self.port, self.address = port, address
         self._commands = CanCommands(self._can, self._port)
-        self._world = World(self.plant, moment)
+        self._world = Scheduler(self.plant, moment)
         self._world.add(self._can)
         self.time = SteppedTime(self._world, [self._can]) if port == "stepped" else None
         if self.time is not None:

@@ -25,7 +25,7 @@ setup(
             f"can = {package_name}.can.main:main",
             f"ring = {package_name}.ethercat.main:main",
             f"robot = {package_name}.robot.main:main",
-            f"truth = {package_name}.truth:main",
+            f"truth = {package_name}.truth_node:main",
         ],
     },
 )

@@ -3,7 +3,7 @@
 What real.launch.py starts, in ZERO_TORQUE and without the eRobs' impedance manager.
 """
 
-from humanoid_bringup_prime.launch_arguments import (
+from humanoid_bringup.launching.arguments import (
     BACKENDS,
     BLACK_BOX,
     BUSES,
@@ -13,8 +13,8 @@ from humanoid_bringup_prime.launch_arguments import (
     VIEWER_ADDRESS,
     flag,
 )
-from humanoid_bringup_prime.launching import bring_up
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.launching.description import bring_up
+from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
@@ -30,4 +30,4 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    return bring_up(Backend.REAL, ARGUMENTS, calibrate=True)
+    return bring_up("prime", Backend.REAL, ARGUMENTS, calibrate=True)

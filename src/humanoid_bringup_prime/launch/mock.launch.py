@@ -1,6 +1,6 @@
 """Prime without physics: joints that are where they are told to be. For trying programs out."""
 
-from humanoid_bringup_prime.launch_arguments import (
+from humanoid_bringup.launching.arguments import (
     BLACK_BOX,
     CONTROLLERS_FILE,
     ENABLE_MODE_MANAGER,
@@ -12,8 +12,8 @@ from humanoid_bringup_prime.launch_arguments import (
     VIEWER_ADDRESS,
     flag,
 )
-from humanoid_bringup_prime.launching import bring_up
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.launching.description import bring_up
+from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
@@ -31,4 +31,4 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    return bring_up(Backend.MOCK, ARGUMENTS)
+    return bring_up("prime", Backend.MOCK, ARGUMENTS)

@@ -1,6 +1,6 @@
 """Prime in MuJoCo: control loop, modes and browser viewer."""
 
-from humanoid_bringup_prime.launch_arguments import (
+from humanoid_bringup.launching.arguments import (
     BLACK_BOX,
     CONTROLLERS_FILE,
     ENABLE_MODE_MANAGER,
@@ -13,8 +13,8 @@ from humanoid_bringup_prime.launch_arguments import (
     VIEWER_ADDRESS,
     flag,
 )
-from humanoid_bringup_prime.launching import bring_up
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.launching.description import bring_up
+from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
@@ -33,4 +33,4 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    return bring_up(Backend.MUJOCO, ARGUMENTS)
+    return bring_up("prime", Backend.MUJOCO, ARGUMENTS)

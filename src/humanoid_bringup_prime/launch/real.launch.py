@@ -1,6 +1,6 @@
 """Prime itself: control loop, modes, the eRobs' impedance manager and, if wanted, the viewer."""
 
-from humanoid_bringup_prime.launch_arguments import (
+from humanoid_bringup.launching.arguments import (
     BACKENDS,
     BLACK_BOX,
     BUSES,
@@ -15,8 +15,8 @@ from humanoid_bringup_prime.launch_arguments import (
     VIEWER_ADDRESS,
     flag,
 )
-from humanoid_bringup_prime.launching import bring_up
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.launching.description import bring_up
+from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
@@ -37,4 +37,4 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    return bring_up(Backend.REAL, ARGUMENTS)
+    return bring_up("prime", Backend.REAL, ARGUMENTS)

@@ -3,7 +3,7 @@
 What is started is what real.launch.py starts, and before it the robot that answers on the wires.
 """
 
-from humanoid_bringup_prime.launch_arguments import (
+from humanoid_bringup.launching.arguments import (
     BACKENDS,
     BLACK_BOX,
     CALIBRATION_FILE,
@@ -18,8 +18,8 @@ from humanoid_bringup_prime.launch_arguments import (
     file,
     flag,
 )
-from humanoid_bringup_prime.launching import bring_up
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.launching.description import bring_up
+from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
@@ -40,4 +40,4 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    return bring_up(Backend.TWIN, ARGUMENTS)
+    return bring_up("prime", Backend.TWIN, ARGUMENTS)

@@ -3,14 +3,14 @@
 All its topics, /tf too, are under /view: a robot on the same domain is not disturbed.
 """
 
-from humanoid_bringup_prime.launch_arguments import (
+from humanoid_bringup.launching.arguments import (
     HARDWARE_CONFIG,
     RVIZ_WANTED,
     VIEWER_ADDRESS,
     flag,
 )
-from humanoid_bringup_prime.launching import launched
-from humanoid_bringup_prime.looking import model
+from humanoid_bringup.launching.description import launched
+from humanoid_bringup.viewers.view_plan import model
 from launch import LaunchDescription
 
 ARGUMENTS = (
@@ -22,4 +22,4 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    return launched(ARGUMENTS, model)
+    return launched("prime", ARGUMENTS, model)

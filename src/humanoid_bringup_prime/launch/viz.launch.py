@@ -4,9 +4,9 @@ It starts nothing that commands by itself; the viewer's buttons ask the robot fo
 from the robot's bring-up.
 """
 
-from humanoid_bringup_prime.launch_arguments import RVIZ_WANTED, VIEWER_ADDRESS, flag
-from humanoid_bringup_prime.launching import launched
-from humanoid_bringup_prime.looking import workstation
+from humanoid_bringup.launching.arguments import RVIZ_WANTED, VIEWER_ADDRESS, flag
+from humanoid_bringup.launching.description import launched
+from humanoid_bringup.viewers.view_plan import workstation
 from launch import LaunchDescription
 
 ARGUMENTS = (
@@ -18,4 +18,4 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    return launched(ARGUMENTS, workstation)
+    return launched("prime", ARGUMENTS, workstation)

@@ -7,17 +7,19 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ament_index_python.packages import get_package_prefix
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Options, Process
-from humanoid_bringup_prime.testing import LATCHED, Operator, be_on_a_free_domain
+from humanoid_bringup import executables
+from humanoid_bringup.options import Backend, Options, Process
+from humanoid_bringup.plan import plan
+from humanoid_bringup.robot_package import find_robot
+from humanoid_bringup.testing import LATCHED, Operator, be_on_a_free_domain
 
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 
@@ -58,15 +60,6 @@ class Running:
                 ) from None
 
 
-def command_of(process: Process) -> list[str]:
-    """What `ros2 run` would execute."""
-    prefix = Path(get_package_prefix(process.package))
-    command = [str(prefix / "lib" / process.package / process.executable), "--ros-args"]
-    for file in process.parameter_files:
-        command += ["--params-file", str(file)]
-    return command
-
-
 @pytest.fixture(scope="session")
 def running_type() -> type[Running]:
     """A started process."""
@@ -76,7 +69,7 @@ def running_type() -> type[Running]:
 @pytest.fixture(scope="session")
 def command_line() -> Callable[[Process], list[str]]:
     """The command line of a process of a bring-up."""
-    return command_of
+    return executables.command_line
 
 
 def labelled(processes: Sequence[Process], label: str) -> Process:
@@ -107,22 +100,35 @@ def ended_at_last() -> Iterator[list[Running]]:
                 ends.callback(running.end)
 
 
+def prepared_control(
+    folder: Path,
+    backend: Backend = Backend.MOCK,
+    edit_description: Callable[[str], str] = str,
+    **options: Any,
+) -> list[str]:
+    """The command line of a control process with the given options; its files are in `folder`."""
+    processes = plan(Options(backend=backend, viewer=False, **options), folder)
+    process = labelled(processes, "control")
+    _edit_description(process.parameter_files[-1], edit_description)
+    return executables.command_line(process)
+
+
+@pytest.fixture(scope="session")
+def prepare_control() -> Callable[..., list[str]]:
+    """Writes the files of a control process, which is not started."""
+    return prepared_control
+
+
 @contextmanager
 def control_processes(folder: Path) -> Iterator[StartControl]:
     """Starts control processes with the given options; ends them."""
     with ended_at_last() as started:
 
-        def start(
-            backend: Backend = Backend.MOCK,
-            edit_description: Callable[[str], str] = str,
-            **options: Any,
-        ) -> Running:
+        def start(backend: Backend = Backend.MOCK, **options: Any) -> Running:
             own = folder / f"control_{len(started)}"
             own.mkdir()
-            processes = plan(Options(backend=backend, viewer=False, **options), own)
-            process = labelled(processes, "control")
-            _edit_description(process.parameter_files[-1], edit_description)
-            started.append(Running(command_of(process), own / "output.txt"))
+            command = prepared_control(own, backend, **options)
+            started.append(Running(command, own / "output.txt"))
             return started[-1]
 
         yield start
@@ -135,14 +141,61 @@ def start_control(domain: int, tmp_path: Path) -> Iterator[StartControl]:
         yield start
 
 
-@pytest.fixture(scope="module")
-def shared_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A ROS domain with a control process on mock hardware, for tests that leave it limp."""
-    folder = tmp_path_factory.mktemp("shared")
+@dataclass(frozen=True)
+class SharedRobot:
+    """A control process on mock hardware that the tests of a module share."""
+
+    domain: int
+    control: Running
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """A client in its domain."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ROS_DOMAIN_ID", str(self.domain))
+            instance = Client()
+        with instance:
+            instance.connect()
+            yield instance
+
+
+@contextmanager
+def _shared_robot(folder: Path, **options: Any) -> Iterator[SharedRobot]:
     with pytest.MonkeyPatch.context() as patch, control_processes(folder) as start:
         be_on_a_free_domain(patch.setenv)
-        start()
-        yield int(os.environ["ROS_DOMAIN_ID"])
+        control = start(**options)
+        yield SharedRobot(int(os.environ["ROS_DOMAIN_ID"]), control)
+
+
+@pytest.fixture(scope="module")
+def shared_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRobot]:
+    """A robot for tests that leave it limp, as it was after its start."""
+    with _shared_robot(tmp_path_factory.mktemp("shared")) as robot:
+        yield robot
+
+
+def write_controllers(folder: Path, duration: float) -> Path:
+    """The controllers of Prime; each of the two ways of STANDBY takes `duration` [s]."""
+    content = yaml.safe_load(find_robot().controllers_file.read_text())
+    for pose in content["standby_controller"]["ros__parameters"]["poses"].values():
+        pose["duration"] = duration
+    path = folder / "controllers.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.fixture(scope="session")
+def controllers_with() -> Callable[[Path, float], Path]:
+    """Writes Prime's controllers with other durations of STANDBY."""
+    return write_controllers
+
+
+@pytest.fixture(scope="module")
+def used_robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRobot]:
+    """A robot for tests that change its mode; each way of its STANDBY takes 0.3 s."""
+    folder = tmp_path_factory.mktemp("used")
+    with _shared_robot(folder, controllers_file=write_controllers(folder, 0.3)) as robot:
+        yield robot
 
 
 @pytest.fixture
@@ -155,7 +208,7 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]
             folder.mkdir()
             options = Options(backend=Backend.MOCK, viewer_port=0)
             process = labelled(plan(options, folder), "viewer")
-            started.append(Running(command_of(process), folder / "output.txt"))
+            started.append(Running(executables.command_line(process), folder / "output.txt"))
             return started[-1]
 
         yield start
@@ -211,11 +264,23 @@ def client(domain: int) -> Iterator[Client]:
 
 
 @pytest.fixture
-def onlooker(shared_domain: int) -> Iterator[Client]:
+def onlooker(shared_domain: SharedRobot) -> Iterator[Client]:
     """A client of the robot that the tests of a module share: it is limp, and stays so."""
-    instance = Client()
-    instance.connect()
-    yield instance
-    in_force = instance.now.mode, instance.now.switch_number
-    instance.close()
+    with shared_domain.client() as instance:
+        yield instance
+        in_force = instance.now.mode, instance.now.switch_number
     assert in_force == (ControlMode.ZERO_TORQUE, 1), "others share it as it was after its start"
+
+
+@pytest.fixture
+def user(used_robot: SharedRobot) -> Iterator[Client]:
+    """A client of a shared robot in ZERO_TORQUE, which is well and limp again after the test."""
+    with used_robot.client() as instance:
+        # Asked until it is in force: from then on the mode manager hears every request.
+        instance.reach(ControlMode.DAMPING)
+        instance.reach(ControlMode.ZERO_TORQUE)
+        yield instance
+        instance.report(SafetyStatus.OK, "")
+        instance.reach(ControlMode.DAMPING)
+        instance.clear_fault()
+        instance.reach(ControlMode.ZERO_TORQUE)

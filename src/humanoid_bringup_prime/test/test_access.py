@@ -11,8 +11,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Backends, Options, Process
+from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.plan import plan
 from humanoid_devices_erob.ros import attach as attach_drives
 from humanoid_devices_mujoco.ros import attach as attach_simulator
 

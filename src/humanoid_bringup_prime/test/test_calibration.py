@@ -16,17 +16,17 @@ import pytest
 import yaml
 from sensor_msgs.msg import JointState
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.calibration.files import file_text, replace_file
-from humanoid_bringup_prime.calibration.link import CalibrationLink
-from humanoid_bringup_prime.calibration.offsets import Setting, flipped
-from humanoid_bringup_prime.calibration.session import CalibrationSession
-from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_bringup.calibration.calibration_node import CalibrationLink
+from humanoid_bringup.calibration.files import file_text, replace_file
+from humanoid_bringup.calibration.formulas import Setting, flipped
+from humanoid_bringup.calibration.session import CalibrationSession
+from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.plan import plan
 from humanoid_control_common.modes import Mode
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.prime import JOINTS
 from humanoid_twin.testing import robot as virtual_robot
-from prime_description.description import expand
+from prime_description import expand
 
 ELBOW, WRISTS = "left_elbow_pitch", ("left_wrist_pitch", "right_wrist_roll")  # of either bus
 COUNT = {ELBOW: 2 * pi / 524288} | dict.fromkeys(WRISTS, 2 * pi / 65536)  # [rad] of the encoder

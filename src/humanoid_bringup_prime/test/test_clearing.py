@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from humanoid_control_msgs.msg import SafetyStatus
 
-from humanoid_bringup_prime.testing import GONE, Clearing
+from humanoid_bringup.testing import GONE, Clearing
 
 RESET = "reset sent, but PrimeSitoCAN reports FAULT: wrist silent; call again when it is gone"
 

@@ -26,7 +26,7 @@ NAMES = [
 # Takes longer to configure than the loop waits for a heartbeat, and ten times its period.
 SLOW = """
 import time
-from humanoid_controllers.soft import DampingController
+from humanoid_controllers.passive_controllers import DampingController
 class Slow(DampingController):
     def on_configure(self, parameters, robot):
         time.sleep(1.0)
@@ -34,7 +34,7 @@ class Slow(DampingController):
 """
 # Whatever can go wrong in somebody else's code.
 BROKEN = """
-from humanoid_controllers.soft import DampingController
+from humanoid_controllers.passive_controllers import DampingController
 class Crooked(DampingController):
     def on_configure(self, parameters, robot):
         raise SystemExit(2)

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 import yaml
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import COMMAND_INTERFACES, Capability
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware_loading import load_hardware
-from humanoid_controller_manager.urdf import parse_robot_description
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
 WRISTS = {f"{side}_wrist_{part}" for side in ("left", "right") for part in ("roll", "pitch")}
 SIMULATED = [

@@ -14,8 +14,8 @@ from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from sensor_msgs.msg import JointState
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.plan import plan
 
 STATE = "/erob_impedance_manager/state"
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)

@@ -1,4 +1,4 @@
-"""The example in docs/examples: built by colcon in a workspace of its own, found and run."""
+"""A package that `hc new-controller` wrote: built in a workspace of its own, found and run."""
 
 from __future__ import annotations
 
@@ -12,18 +12,26 @@ from typing import Any
 
 import pytest
 import yaml
-from humanoid_control_msgs.msg import ControlMode
+from humanoid_control_msgs.msg import ControlMode, StandbyState
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
-ROOT = Path(__file__).resolve().parents[3]
-EXAMPLE = ROOT / "docs" / "examples" / "hold_controller"
-SHIPPED = ROOT / "src" / "humanoid_bringup_prime" / "config" / "prime_controllers.yaml"
+NAME = "hold_controller"
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The new package, in the `src` of a workspace."""
+    source = tmp_path_factory.mktemp("own_workspace") / "src"
+    source.mkdir()
+    subprocess.run(["hc", "new-controller", NAME, "--into", source], check=True)
+    return source / NAME
+
+
+@pytest.fixture(scope="module")
+def environment(package: Path) -> dict[str, str]:
     """What sourcing the built workspace adds to the environment."""
-    workspace = tmp_path_factory.mktemp("own_workspace")
-    shutil.copytree(EXAMPLE, workspace / "src" / "hold_controller")
+    workspace = package.parents[1]
     build = [sys.executable, "-m", "colcon", "build"]
     result = subprocess.run(build, cwd=workspace, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -34,18 +42,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture
-def controllers(tmp_path: Path) -> Path:
-    """The shipped controllers, with the example for STANDBY."""
-    content = yaml.safe_load(SHIPPED.read_text())
-    own = yaml.safe_load((EXAMPLE / "config" / "hold_controller.yaml").read_text())
-    section = own["hold_controller"]["ros__parameters"]
-    entry = {key: section.pop(key) for key in ("type", "fallback_controllers")}
-    manager = content["controller_manager"]["ros__parameters"]
-    del manager["standby_controller"], content["standby_controller"]
-    manager["hold_controller"] = entry
-    file = tmp_path / "controllers.yaml"
-    file.write_text(yaml.safe_dump({**content, **own}, sort_keys=False))
-    return file
+def controllers(package: Path, tmp_path: Path) -> Path:
+    """A copy of the controllers that the package brings along."""
+    return shutil.copy(package / "config/controllers.yaml", tmp_path / "controllers.yaml")
 
 
 def test_a_controller_of_another_workspace_is_run(
@@ -64,6 +63,12 @@ def test_a_controller_of_another_workspace_is_run(
     assert client.now.controller_name == "hold_controller"
     client.until(lambda: client.commands and client.commands[-1].stiffness[0] == 20.0, "its gains")
     assert list(client.commands[-1].position) == list(client.joint_states[-1].position)
+    finished = []
+    client.node.create_subscription(
+        StandbyState, f"/{NAME}/state", lambda it: finished.append(it.is_finished), LATCHED
+    )
+    client.until(lambda: finished, "its progress")
+    assert finished[-1]
     running.end()
     assert running.process.returncode == 0
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime.bringup import notes, plan
-from humanoid_bringup_prime.options import Backend, Backends, Options, Process
+from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 
@@ -125,9 +125,9 @@ def test_with_ethercat_alone_the_wrists_are_mocked_and_the_operator_is_told(
     assert "PrimeEtherCATSide" in urdf
     assert "PrimeCANMock" in urdf
     assert "PrimeSitoCAN" not in urdf
-    assert (
-        notes(real())[0]
-        == "backends:=ec: the four wrists on the CAN bus are mocked, only the eRobs are real"
+    assert notes(real())[0] == (
+        "backends:=ec: four wrists on the CAN bus are mocked, "
+        "only the ten eRobs on EtherCAT are real"
     )
     assert notes(Options(backend=Backend.MUJOCO)) == []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from humanoid_control_msgs.msg import ControlMode
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.plan import plan
+from humanoid_bringup.testing import be_on_a_free_domain
 from humanoid_control_common.modes import Mode
-from humanoid_twin.ethercat.errors import VethError
+from humanoid_twin.errors import VethError
 from humanoid_twin.testing import ring
 
 POSITION, VELOCITY, INTEGRAL, GATE = 0x238201, 0x238101, 0x238102, 0x238300
@@ -24,6 +25,7 @@ POSITION, VELOCITY, INTEGRAL, GATE = 0x238201, 0x238101, 0x238102, 0x238300
 LIMP, SOFT, STIFF = (0, 0, 0, 1), (0, 56, 0, 1), (515, 19, 0, 1)
 OPERATIONAL = 8  # AL state
 SAFEOP = 4
+QUEUED = 15  # statements: more than may wait to be taken from before
 MAILBOX_DELAY_MS = 2.0
 START_UPS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 200))]
 
@@ -77,13 +79,13 @@ class RealRobot:
         ]
 
 
-@pytest.fixture
-def robot(client: Any, running_type: Any, command_line: Any, tmp_path: Path) -> Iterator[RealRobot]:
+@contextmanager
+def on_a_ring(client: Any, tools: Any, folder: Path) -> Iterator[RealRobot]:
     """Nothing runs yet but the ring."""
     try:
         virtual = ring(10, mailbox_delay_ms=MAILBOX_DELAY_MS, realtime=True)
         with virtual as answering:
-            instance = RealRobot(answering, client, (running_type, command_line), tmp_path)
+            instance = RealRobot(answering, client, tools, folder)
             yield instance
             with ExitStack() as ends:  # all of them, the latest first
                 for running in instance.started:
@@ -92,6 +94,13 @@ def robot(client: Any, running_type: Any, command_line: Any, tmp_path: Path) -> 
                     ends.callback(running.end)
     except VethError as error:
         pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
+
+
+@pytest.fixture
+def robot(client: Any, running_type: Any, command_line: Any, tmp_path: Path) -> Iterator[RealRobot]:
+    """A robot of the test's own, of which nothing runs yet but the ring."""
+    with on_a_ring(client, (running_type, command_line), tmp_path) as instance:
+        yield instance
 
 
 def test_every_mode_reaches_the_drives_and_the_end_leaves_them_in_order(robot: RealRobot) -> None:
@@ -111,20 +120,6 @@ def test_every_mode_reaches_the_drives_and_the_end_leaves_them_in_order(robot: R
     assert control.wait() == 0, control.text()
     assert {drive["gate"] for drive in robot.control.drives()} == {0}
     assert not any(drive["error"] for drive in robot.control.drives())
-
-
-def test_a_change_writes_two_registers_a_drive_in_the_order_that_is_never_stiffer(
-    robot: RealRobot,
-) -> None:
-    robot.up().client.enter(Mode.DAMPING)
-    robot.writes()
-    robot.client.enter(Mode.STANDBY)
-    up = robot.writes()
-    robot.client.enter(Mode.DAMPING)
-    down = robot.writes()
-    for slave in range(10):
-        assert [w[1:] for w in up if w[0] == slave] == [(VELOCITY, 19), (POSITION, 515)]
-        assert [w[1:] for w in down if w[0] == slave] == [(POSITION, 0), (VELOCITY, 56)]
 
 
 @pytest.mark.parametrize("seed", START_UPS)
@@ -182,37 +177,6 @@ def test_without_the_manager_the_robot_says_that_it_is_stiff_and_stays_in_its_sa
     assert robot.client.now.status_message == ""
 
 
-def test_a_manager_killed_in_standby_means_damping_and_soft_drives_until_it_is_back(
-    robot: RealRobot,
-) -> None:
-    robot.up().client.enter(Mode.DAMPING)
-    robot.client.enter(Mode.STANDBY)
-    killed = robot.running["impedance"].process
-    killed.kill()
-    killed.wait()
-    robot.client.until(lambda: robot.client.now.mode == Mode.DAMPING, "the fall")
-    assert "impedance manager silent" in robot.client.now.status_message
-    robot.client.until(lambda: robot.registers() == {SOFT}, "the last-resort softening")
-    robot.start("impedance")
-    robot.client.confirmed()
-    robot.client.request(Mode.STANDBY)
-    assert robot.client.now.mode == Mode.DAMPING  # latched
-    assert robot.client.call("/mode_manager/clear_fault").success
-    robot.client.enter(Mode.STANDBY)
-    assert robot.registers() == {STIFF}
-
-
-def test_a_second_manager_gives_way_and_nothing_changes(robot: RealRobot) -> None:
-    robot.up().client.enter(Mode.DAMPING)
-    robot.writes()
-    second = robot.start("impedance")
-    assert second.wait() == 1
-    assert "another erob_impedance_manager runs" in second.text()
-    assert robot.writes() == []
-    robot.client.enter(Mode.STANDBY)
-    assert robot.registers() == {STIFF}
-
-
 def test_after_a_control_process_was_killed_in_standby_the_next_one_starts_limp(
     robot: RealRobot,
 ) -> None:
@@ -238,49 +202,121 @@ def test_after_a_control_process_was_killed_in_standby_the_next_one_starts_limp(
     assert not any(drive["error"] for drive in robot.control.drives())
 
 
-def test_a_replayed_recording_moves_no_gain(robot: RealRobot) -> None:
-    robot.up().client.enter(Mode.DAMPING)
+# Last, so that it does not run beside the robots of the other tests.
+@pytest.fixture(scope="module")
+def shared_robot(
+    client_type: Any,
+    running_type: Any,
+    command_line: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[RealRobot]:
+    """A robot that is up, for tests that leave it up."""
+    with pytest.MonkeyPatch.context() as patch:
+        be_on_a_free_domain(patch.setenv)
+        folder, tools = tmp_path_factory.mktemp("shared"), (running_type, command_line)
+        with client_type() as client, on_a_ring(client, tools, folder) as instance:
+            yield instance.up()
+
+
+@pytest.fixture
+def damped(shared_robot: RealRobot) -> Iterator[RealRobot]:
+    """The shared robot, in DAMPING and well before and after the test."""
+    client = shared_robot.client
+    client.next_statements(QUEUED)
+    client.enter(Mode.DAMPING)
+    assert shared_robot.registers() == {SOFT}
+    yield shared_robot
+    client.request(Mode.DAMPING)  # in place of one that may still wait to be granted
+    client.next_statements(QUEUED)
+    client.reach(Mode.DAMPING)
+    client.clear_fault()
+
+
+def test_a_change_writes_two_registers_a_drive_in_the_order_that_is_never_stiffer(
+    damped: RealRobot,
+) -> None:
+    damped.writes()
+    damped.client.enter(Mode.STANDBY)
+    up = damped.writes()
+    damped.client.enter(Mode.DAMPING)
+    down = damped.writes()
+    for slave in range(10):
+        assert [w[1:] for w in up if w[0] == slave] == [(VELOCITY, 19), (POSITION, 515)]
+        assert [w[1:] for w in down if w[0] == slave] == [(POSITION, 0), (VELOCITY, 56)]
+
+
+def test_a_manager_killed_in_standby_means_damping_and_soft_drives_until_it_is_back(
+    damped: RealRobot,
+) -> None:
+    damped.client.enter(Mode.STANDBY)
+    killed = damped.running["impedance"].process
+    killed.kill()
+    killed.wait()
+    damped.client.until(lambda: damped.client.now.mode == Mode.DAMPING, "the fall")
+    assert "impedance manager silent" in damped.client.now.status_message
+    damped.client.until(lambda: damped.registers() == {SOFT}, "the last-resort softening")
+    damped.start("impedance")
+    damped.client.confirmed()
+    damped.client.request(Mode.STANDBY)
+    assert damped.client.now.mode == Mode.DAMPING  # latched
+    assert damped.client.call("/mode_manager/clear_fault").success
+    damped.client.enter(Mode.STANDBY)
+    assert damped.registers() == {STIFF}
+
+
+def test_a_second_manager_gives_way_and_nothing_changes(damped: RealRobot) -> None:
+    damped.writes()
+    first = damped.running["impedance"]
+    second = damped.start("impedance")
+    damped.running["impedance"] = first
+    assert second.wait() == 1
+    assert "another erob_impedance_manager runs" in second.text()
+    assert damped.writes() == []
+    damped.client.enter(Mode.STANDBY)
+    assert damped.registers() == {STIFF}
+
+
+def test_a_replayed_recording_moves_no_gain(damped: RealRobot) -> None:
     recorded = ControlMode(
         mode=ControlMode.STANDBY,
         controller_name="standby_controller",
-        switch_number=robot.client.now.switch_number + 1,
+        switch_number=damped.client.now.switch_number + 1,
     )
-    recorded.header.stamp = robot.client.now.header.stamp
+    recorded.header.stamp = damped.client.now.header.stamp
     recorded.header.stamp.sec -= 60
-    publisher = robot.client.node.create_publisher(ControlMode, "/control_mode", 10)
-    robot.client.until(lambda: publisher.get_subscription_count() >= 3, "the listeners")
-    robot.writes()
-    count = len(robot.client.statements)
+    publisher = damped.client.node.create_publisher(ControlMode, "/control_mode", 10)
+    damped.client.until(lambda: publisher.get_subscription_count() >= 3, "the listeners")
+    damped.writes()
+    count = len(damped.client.statements)
     for _ in range(25):
         publisher.publish(recorded)
-        robot.client.next_statements(4)
-    assert len(robot.client.statements) > count + 50
-    assert robot.writes() == []
-    assert robot.registers() == {SOFT}
-    assert robot.client.confirmed().mode == ControlMode.DAMPING
+        damped.client.next_statements(4)
+    assert len(damped.client.statements) > count + 50
+    assert damped.writes() == []
+    assert damped.registers() == {SOFT}
+    assert damped.client.confirmed().mode == ControlMode.DAMPING
 
 
-def test_nine_drives_are_softened_while_the_tenth_does_not_answer(robot: RealRobot) -> None:
-    robot.up().client.enter(Mode.DAMPING)
-    robot.client.enter(Mode.STANDBY)
-    robot.control.mailbox_delay(float("inf"), 9)
-    robot.client.reach(Mode.DAMPING)
+def test_nine_drives_are_softened_while_the_tenth_does_not_answer(damped: RealRobot) -> None:
+    damped.client.enter(Mode.STANDBY)
+    damped.control.mailbox_delay(float("inf"), 9)
+    damped.client.reach(Mode.DAMPING)
     soft = [SOFT] * 9 + [STIFF]
 
     def rows() -> list[tuple[int, ...]]:
         return [
             (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
-            for drive in robot.control.drives()
+            for drive in damped.control.drives()
         ]
 
-    robot.client.until(lambda: rows() == soft, f"nine soft drives, now {rows()}")
-    robot.client.until(
-        lambda: "right_wrist_yaw" in robot.client.impedance[-1].status_message,
+    damped.client.until(lambda: rows() == soft, f"nine soft drives, now {rows()}")
+    damped.client.until(
+        lambda: "right_wrist_yaw" in damped.client.impedance[-1].status_message,
         "the tenth to be named",
     )
-    assert not robot.client.impedance[-1].confirmed
-    robot.client.request(Mode.STANDBY)
-    assert robot.client.now.mode == Mode.DAMPING
-    robot.control.mailbox_delay(0.002, 9)
-    robot.client.confirmed()
-    assert robot.registers() == {SOFT}
+    assert not damped.client.impedance[-1].confirmed
+    damped.client.request(Mode.STANDBY)
+    assert damped.client.now.mode == Mode.DAMPING
+    damped.control.mailbox_delay(0.002, 9)
+    damped.client.confirmed()
+    assert damped.registers() == {SOFT}

@@ -13,17 +13,20 @@ import numpy as np
 import rclpy
 from humanoid_control_msgs.msg import ControlMode
 
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.options import Backend
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "raise_an_elbow.py"
 ELBOW = "left_elbow_pitch"
 GIVE_UP = 60.0  # [s]; a dead-man's switch
 
 
-def started() -> subprocess.Popen[str]:
-    """The example; its output is short enough for a pipe."""
+def started(patience: float | None = None) -> subprocess.Popen[str]:
+    """The example, with another PATIENCE [s] if given; its output is short enough for a pipe."""
     command = [sys.executable, str(EXAMPLE)]
-    return subprocess.Popen(command, stdout=PIPE, stderr=STDOUT, text=True)
+    if patience is not None:
+        code = f"import {EXAMPLE.stem} as it; it.PATIENCE = {patience}; it.main()"
+        command = [sys.executable, "-c", code]
+    return subprocess.Popen(command, cwd=EXAMPLE.parent, stdout=PIPE, stderr=STDOUT, text=True)
 
 
 def output(example: subprocess.Popen[str]) -> str:
@@ -34,7 +37,7 @@ def output(example: subprocess.Popen[str]) -> str:
 
 
 def test_without_a_robot_the_example_ends_and_says_what_to_do(domain: int) -> None:
-    example = started()
+    example = started(patience=0.5)
     said = output(example)
     assert "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID" in said
     assert example.returncode == 1
@@ -49,7 +52,7 @@ def test_beside_a_robot_that_has_fallen_the_example_ends_and_says_what_to_do(
         modes = node.create_publisher(ControlMode, "/control_mode", 10)
         fallen = ControlMode(mode=ControlMode.DAMPING, controller_name="damping_controller")
         node.create_timer(0.02, lambda: modes.publish(fallen))
-        example = started()
+        example = started(patience=5.0)  # until it has found the mode manager
         deadline = time.monotonic() + GIVE_UP
         while example.poll() is None and time.monotonic() < deadline:
             rclpy.spin_once(node, timeout_sec=0.1)

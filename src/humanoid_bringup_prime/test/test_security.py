@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Options, Process
+from humanoid_bringup.options import Backend, Options, Process
+from humanoid_bringup.plan import plan
 
 ROOT = Path(__file__).parents[3]
 POLICY = ROOT / "security/humanoid_control.policy.xml"

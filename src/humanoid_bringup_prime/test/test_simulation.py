@@ -7,7 +7,7 @@ import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rosgraph_msgs.msg import Clock
 
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.options import Backend
 
 READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
 # [Nm/rad] of STANDBY: 20, and what an eRob's registers make of it (velocity gain 19 of 0.10630,

@@ -10,7 +10,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Bool
 
-from humanoid_bringup_prime.testing import LATCHED
+from humanoid_bringup.testing import LATCHED
 
 STOP: Final = "/emergency_stop"
 PUBLISHERS: Final = {

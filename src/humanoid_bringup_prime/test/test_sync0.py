@@ -9,10 +9,10 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Backends, Options, Process
+from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.urdf import parse_robot_description
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_erob.settings import parse_settings
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"

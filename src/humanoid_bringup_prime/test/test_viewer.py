@@ -7,7 +7,7 @@ import re
 import pytest
 from humanoid_control_msgs.msg import ControlMode
 
-from humanoid_bringup_prime.options import Backend
+from humanoid_bringup.options import Backend
 from humanoid_control_common.modes import Mode
 from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium, colourfulness
 

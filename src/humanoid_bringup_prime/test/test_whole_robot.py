@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fault_campaign.disturbing.stalls import Stalls
 from humanoid_control_msgs.msg import MITCommand
 from std_msgs.msg import Bool
 
-from faults.stalls import Stalls
-from humanoid_bringup_prime.bringup import plan
-from humanoid_bringup_prime.options import Backend, Options
-from humanoid_bringup_prime.testing import be_on_a_free_domain
+from humanoid_bringup.options import Backend, Options
+from humanoid_bringup.plan import plan
+from humanoid_bringup.testing import be_on_a_free_domain
 from humanoid_control_common.modes import Mode
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 from humanoid_twin.testing import robot as virtual_robot
-from prime_description.description import expand
+from prime_description import expand
 
 ALL_JOINTS = [
     f"{side}_{joint}"
@@ -37,6 +37,7 @@ ALL_JOINTS = [
 POSITION = 0x238201
 SOFT, STIFF = (0, 56, 0, 1), (515, 19, 0, 1)  # registers of DAMPING and STANDBY, gate open
 PERIOD = 0.02  # [s] of the control loop
+STANDBY_WAY = 1.0  # [s] of each of its two: 3 and 2 with the robot's own controllers
 SLOW = 22  # CAN id of a motor that takes a second to be enabled
 MODE_CHANGES = [8, pytest.param(200, marks=pytest.mark.soak)]
 
@@ -69,7 +70,15 @@ def unless_held_up(test: Callable[..., None]) -> Callable[..., None]:
 class Prime:
     """The virtual robot, the processes of its bring-up, and an operator."""
 
-    def __init__(self, virtual: Any, client: Any, tools: Any, folder: Path, stalls: Stalls) -> None:
+    def __init__(
+        self,
+        virtual: Any,
+        client: Any,
+        tools: Any,
+        folder: Path,
+        controllers: Path,
+        stalls: Stalls,
+    ) -> None:
         self.control, self.client = virtual.control, client
         self.properties: list[tuple[str, object]] = []  # of the test that runs
         self._stalls = stalls
@@ -80,6 +89,7 @@ class Prime:
             can_interface="slcan",
             can_channel=str(virtual.can),
             viewer=False,
+            controllers_file=controllers,
         )
         self.running = {
             process.label: running_type(command_line(process), folder / f"{process.label}.txt")
@@ -151,6 +161,7 @@ def whole(
     client_type: Any,
     running_type: Any,
     command_line: Any,
+    controllers_with: Callable[[Path, float], Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Prime]:
     """Prime, up; one of its wrist motors took a second to be enabled meanwhile."""
@@ -166,7 +177,8 @@ def whole(
         client = client_type()
         cleanup.callback(client.close)
         stalls = cleanup.enter_context(Stalls())
-        prime = Prime(virtual, client, (running_type, command_line), folder, stalls)
+        tools, controllers = (running_type, command_line), controllers_with(folder, STANDBY_WAY)
+        prime = Prime(virtual, client, tools, folder, controllers, stalls)
         for running in reversed(prime.running.values()):  # all of them, whatever one of them says
             cleanup.callback(lambda ended=running: sys.stdout.write(ended.text()))
             cleanup.callback(running.end)
@@ -185,7 +197,7 @@ def prime(whole: Prime, request: pytest.FixtureRequest) -> Iterator[Prime]:
 
 def velocity_limits() -> dict[str, float]:
     """Of the description [rad/s]."""
-    from humanoid_controller_manager.urdf import parse_robot_description
+    from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
     found = parse_robot_description(expand({"use_sim": "true"}), 200.0)
     return dict(zip(found.joints.names, found.limits.velocity.tolist(), strict=True))

@@ -1,36 +1,30 @@
-"""The commands of `hc`. Whatever is slow to load is loaded by the command that needs it."""
+"""The commands of `hc`. A command imports what is slow to load when it runs."""
 
 from __future__ import annotations
 
 import typer
 
-from humanoid_control_cli.commands import bag, black_box, machine, robot, sdo, twin
-from humanoid_control_cli.commands.calibrate import calibrate
-from humanoid_control_cli.commands.up import up
+from humanoid_control_cli.bag.command import record, replay, view
+from humanoid_control_cli.black_box.command import app as black_box
+from humanoid_control_cli.calibrate.command import calibrate
+from humanoid_control_cli.doctor.command import decode, doctor, version
+from humanoid_control_cli.new_controller.command import new_controller
+from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
+from humanoid_control_cli.sdo.command import app as sdo
+from humanoid_control_cli.twin.command import app as twin
+from humanoid_control_cli.up.command import up
 
 app = typer.Typer(
-    help="Humanoid Control: bring Prime up, look at it, change its mode.",
+    help="Humanoid Control: bring a robot up, look at it, change its mode.",
     no_args_is_help=True,
-    pretty_exceptions_enable=False,  # main.py tells errors
+    pretty_exceptions_enable=False,  # main.py prints errors
     rich_markup_mode=None,
 )
-for command in (
-    up,
-    robot.mode,
-    robot.stop,
-    robot.clear_fault,
-    robot.down,
-    robot.heartbeat,
-    robot.status,
-    bag.view,
-    bag.record,
-    bag.replay,
-    calibrate,
-    machine.decode,
-    machine.doctor,
-    machine.version,
-):
+ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status)
+DATA = (view, record, replay)
+MACHINE = (calibrate, decode, doctor, new_controller, version)
+for command in (*ROBOT, *DATA, *MACHINE):
     app.command()(command)
-app.add_typer(black_box.app, name="blackbox")
-app.add_typer(sdo.app, name="sdo")
-app.add_typer(twin.app, name="twin")
+app.add_typer(black_box, name="blackbox")
+app.add_typer(sdo, name="sdo")
+app.add_typer(twin, name="twin")

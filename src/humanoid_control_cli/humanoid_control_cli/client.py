@@ -17,10 +17,10 @@ from std_srvs.srv import Trigger
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_cli.errors import RefusedError, no_control_process
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.middleware import tune_middleware
-from humanoid_control_common.waking import kept_awake
+from humanoid_control_common.executor_wakeup import kept_awake
+from humanoid_control_common.fastdds_tuning import tune_middleware
 
-# [s] between two looks at a condition that no message announces; also how late Ctrl-C may work.
+# [s] between two checks of a condition that no message announces; also the latency of Ctrl-C.
 LOOK_PERIOD: Final = 0.05
 
 
@@ -59,7 +59,7 @@ class Client:
     def subscribe(
         self, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any = 10
     ) -> None:
-        """Have `callback` called with every message while waiting."""
+        """Call `callback` with every message that arrives while `wait` runs."""
         self.node.create_subscription(message_type, topic, callback, qos)
 
     def wait(self, condition: Callable[[], object], timeout: float) -> bool:
@@ -73,9 +73,9 @@ class Client:
         return True
 
     def trigger(self, service: str) -> str:
-        """Call a std_srvs/Trigger service. Returns what it says.
+        """Call a std_srvs/Trigger service. Returns the message of its response.
 
-        Raises RefusedError with its reason, NoAnswerError if it isn't there or doesn't answer.
+        Raises RefusedError with its reason, NoAnswerError if it is absent or doesn't answer.
         """
         response = self.call(Trigger, service, Trigger.Request(), no_control_process(self.timeout))
         if not response.success:
@@ -85,7 +85,7 @@ class Client:
     def call(self, kind: Any, service: str, request: Any, absent: RobotError) -> Any:
         """Call a service. Returns its response.
 
-        Raises `absent` if it isn't there or doesn't answer within the timeout.
+        Raises `absent` if the service is absent or doesn't answer within the timeout.
         """
         caller = self.node.create_client(kind, service)
         if not self.wait(caller.service_is_ready, self.timeout):

@@ -1,4 +1,4 @@
-"""Diagnoses on a screen: what is wrong, what to do about it, and everything there is to know."""
+"""Diagnoses on a screen: faults, remedies, and all values."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ WIDTH: Final = 80
 
 
 def fixes(said: Iterable[str]) -> list[Remedy]:
-    """What helps against what was said, each remedy once."""
+    """Return the remedies for the messages, each once."""
     return list(dict.fromkeys(remedy for text in said for remedy in remedies_for(text, TABLE)))
 
 
 def wrong(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
-    """Those that aren't well, the worst first."""
+    """Return those that aren't well, the worst first."""
     return sorted(
         (it for it in diagnoses if it.level and not it.name.startswith(SAFETY)),
         key=lambda it: it.level is not DiagnosisLevel.ERROR,
@@ -38,7 +38,7 @@ def wrong(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
 
 
 def troubles(diagnoses: Iterable[Diagnosis]) -> Iterator[RenderableType]:
-    """What is wrong; nothing if nothing is."""
+    """Show the faults; nothing if there are none."""
     found = wrong(diagnoses)
     if not found:
         return
@@ -48,7 +48,7 @@ def troubles(diagnoses: Iterable[Diagnosis]) -> Iterator[RenderableType]:
 
 
 def advice(said: Iterable[str]) -> Iterator[RenderableType]:
-    """What to do about what was said; nothing where nothing is known."""
+    """Show the remedies for the messages; nothing if none is known."""
     found = fixes(said)
     if not found:
         return
@@ -60,7 +60,7 @@ def advice(said: Iterable[str]) -> Iterator[RenderableType]:
 
 
 def details(diagnoses: Iterable[Diagnosis]) -> RenderableType:
-    """All diagnoses with all their values."""
+    """Show all diagnoses with all their values."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")

@@ -1,4 +1,4 @@
-"""The ROS domain that `hc` and what it starts are in."""
+"""The ROS domain of `hc` and of the processes that it starts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LARGEST: Final = 232  # beyond it the port numbers of DDS run out
 def ros_domain() -> int:
     """ROS_DOMAIN_ID, 0 if it is not set.
 
-    Raises ConfigError for what ROS would choke on, and for other machines that are named although
-    the robot keeps to this one: it would answer them by ways on which a pulled cable stops it.
+    Raises ConfigError for a domain that ROS can't use, and for other machines named although
+    discovery is limited to this one: the robot would answer them over links whose loss stops it.
     """
     if os.environ.get("ROS_STATIC_PEERS") and (
         os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE") == "LOCALHOST"

@@ -1,4 +1,4 @@
-"""What goes wrong between `hc` and a running control process."""
+"""Errors between `hc` and a running control process."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from humanoid_control_common.errors import RobotError
 
 
 class NoAnswerError(RobotError):
-    """Nobody is there, or nobody answers."""
+    """No control process is there, or it doesn't answer."""
 
 
 class RefusedError(RobotError):
-    """The control process said no; the message is its reason."""
+    """The control process refused; the message is its reason."""
 
 
 def no_control_process(timeout: float) -> NoAnswerError:
-    """Nothing was heard for `timeout` [s]."""
+    """Return the error of a control process that is silent for `timeout` [s]."""
     return NoAnswerError(
         f"no control process answers on ROS_DOMAIN_ID {ros_domain()} within {timeout:g} s: start "
         "one with `hc up mujoco`, or set the ROS_DOMAIN_ID of the one that is running"

@@ -1,4 +1,4 @@
-"""Long texts in short lines."""
+"""Wrap long texts for the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GLUE: Final = "\N{NO-BREAK SPACE}"
 
 
 def fold(text: str, width: int, first: str = "  ", rest: str = "    ") -> str:
-    """`text` in lines of at most `width`, indented; commands in backticks stay whole."""
+    """Wrap `text` into lines of at most `width`, indented; commands in backticks stay whole."""
     glued = _COMMAND.sub(lambda command: command[0].replace(" ", _GLUE), text)
     lines = textwrap.fill(
         glued, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False

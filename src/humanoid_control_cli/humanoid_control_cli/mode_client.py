@@ -1,4 +1,4 @@
-"""Asks the mode manager for modes, and waits for what becomes of it."""
+"""Send mode requests to the mode manager, and wait for its answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
-from humanoid_control_cli.statements import PendingRequest, Refusal, Statement
+from humanoid_control_cli.mode_status import ModeStatus, PendingRequest, Refusal
 from humanoid_control_common.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 
 TOPIC: Final = "/control_mode"
@@ -23,29 +23,29 @@ LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL
 
 
 class ModeClient:
-    """Follows the mode in force and asks for others."""
+    """Follows the mode in force and requests others."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.latest: Statement | None = None
-        self._new: deque[Statement] = deque(maxlen=1000)
+        self.latest: ModeStatus | None = None
+        self._new: deque[ModeStatus] = deque(maxlen=1000)
         self._heard = 0.0  # [s], monotonic
-        # Made before anything is heard: a request published as soon as we know of the listener, but
-        # not yet the listener of us, would be late by the 3 s of a DDS heartbeat.
+        # Made before any message arrives: a request published once the listener is known here, but
+        # not this publisher there, would be late by the 3 s of a DDS heartbeat.
         self._requests = client.node.create_publisher(ControlMode, TOPIC, 10)
         client.subscribe(ControlMode, TOPIC, self._on_control_mode)
 
-    def statement(self) -> Statement:
-        """What is in force. Raises NoAnswerError if nobody says."""
+    def statement(self) -> ModeStatus:
+        """Return the latest statement. Raises NoAnswerError if none arrives."""
         if not self._client.wait(lambda: self.latest, self._client.timeout):
             raise no_control_process(self._client.timeout)
         assert self.latest is not None
         return self.latest
 
-    def request(self, intent: Intent) -> Statement:
-        """Ask for a mode. Returns the statement that it is in force, or was already.
+    def request(self, intent: Intent) -> ModeStatus:
+        """Request a mode. Returns the statement that it is in force, or was already.
 
-        Raises RefusedError with the reason, NoAnswerError if nobody answers.
+        Raises RefusedError with the reason, NoAnswerError without an answer.
         """
         self.statement()
         if not self._client.wait(self._is_matched, self._client.timeout):
@@ -55,7 +55,7 @@ class ModeClient:
         word = FORCE if intent is Intent.FORCE_ZERO_TORQUE else ""
         mode = int(MODE_OF_INTENT[intent])
         self._requests.publish(ControlMode(mode=mode, status_message=word))
-        answers: list[Statement | Refusal] = []
+        answers: list[ModeStatus | Refusal] = []
 
         def answered() -> bool:
             while self._new and not answers:
@@ -72,11 +72,11 @@ class ModeClient:
             raise RefusedError(answers[0].reason)
         return answers[0]
 
-    def wait_for_ready_pose(self, since: Statement) -> None:
+    def wait_for_ready_pose(self, since: ModeStatus) -> None:
         """Wait until the pose sequence of STANDBY, in force since `since`, is finished.
 
-        However long that takes in a slow simulation, as long as STANDBY is stated and its
-        controller says how far it is. Raises RefusedError if STANDBY is left, NoAnswerError if the
+        A simulation may be slow: there is no time limit while STANDBY is stated and its controller
+        publishes its progress. Raises RefusedError if STANDBY is left, NoAnswerError if the
         statements or the controller's states stop.
         """
         finished: list[bool] = []
@@ -85,7 +85,7 @@ class ModeClient:
         def note(state: Any) -> None:
             nonlocal heard
             heard = time.monotonic()
-            # The topic is latched: an older message tells of an earlier STANDBY.
+            # The topic is latched: an older message belongs to an earlier STANDBY.
             if _nanoseconds(state.header.stamp) >= since.stamp and state.is_finished:
                 finished.append(True)
 
@@ -104,9 +104,9 @@ class ModeClient:
             raise RefusedError(f"STANDBY was left unfinished, in force is {self.latest}")
 
     def quit(self, *, wait: bool) -> str:
-        """Ask the control process to end; `wait` until it has. Returns what it says.
+        """Request the end of the control process; `wait` until it has ended. Returns its answer.
 
-        Raises RefusedError with the reason, NoAnswerError if nobody answers, or it doesn't end.
+        Raises RefusedError with the reason, NoAnswerError without an answer, or if it doesn't end.
         """
         self.statement()
         try:
@@ -122,13 +122,13 @@ class ModeClient:
         return message
 
     def is_gone(self) -> bool:
-        """Whether nobody states modes any more."""
-        speakers = self._client.node.get_publishers_info_by_topic(TOPIC)
-        # Names come later than the speakers themselves: who has none yet may be the mode manager.
-        return not {speaker.node_name for speaker in speakers} & {MODE_MANAGER, UNNAMED}
+        """Return True once no mode manager publishes statements."""
+        publishers = self._client.node.get_publishers_info_by_topic(TOPIC)
+        # Names are discovered after publishers: one without a name may be the mode manager.
+        return not {publisher.node_name for publisher in publishers} & {MODE_MANAGER, UNNAMED}
 
     def _is_matched(self) -> bool:
-        """Whether all who listen, the mode manager among them, will get what is published."""
+        """Return True if all subscribers, with the mode manager among them, are matched."""
         listeners = self._client.node.get_subscriptions_info_by_topic(TOPIC)
         known = any(listener.node_name == MODE_MANAGER for listener in listeners)
         return known and self._requests.get_subscription_count() >= len(listeners)
@@ -139,7 +139,7 @@ class ModeClient:
     def _on_control_mode(self, message: Any) -> None:
         if not message.controller_name or message.mode not in KNOWN_MODES:
             return  # a request, maybe our own
-        self.latest = Statement(
+        self.latest = ModeStatus(
             Mode(message.mode),
             message.controller_name,
             message.status_message,

@@ -1,4 +1,4 @@
-"""All that is known to help: the tables of the packages, and how to find a row in them."""
+"""Tables of remedies of all packages, and the search in them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE: Final = tuple(remedy for table in TABLES.values() for remedy in table)
 
 
 def said_with(word: str, table: Iterable[Remedy]) -> list[Remedy]:
-    """The rows that a word a user has seen may belong to: their symptom has it, or is in it."""
+    """Return the rows for a word of a message: their symptom contains it, or it the symptom."""
     rows = tuple(table)
     small = word.lower()
     return [row for row in rows if small in row.symptom.lower()] or remedies_for(word, rows)

@@ -1,6 +1,6 @@
 """The tables of remedies in the documentation: `python -m humanoid_control_cli.remedies_page PAGE`.
 
-Rewrites what stands between two marks; the rest of the page is written by hand.
+Rewrites the text between two marks; the rest of the page is written by hand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ END: Final = "<!-- end of remedies -->"
 
 
 def with_tables(page: str, tables: Mapping[str, Iterable[Remedy]] = TABLES) -> str:
-    """The page with the tables as they are now. Raises ValueError without both marks."""
+    """Return the page with the tables as they are now. Raises ValueError without both marks."""
     before, _, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:

@@ -17,8 +17,11 @@ from pathlib import Path
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from typer.testing import CliRunner
 
-from humanoid_control_common.middleware import PROFILE_VARIABLES
+from humanoid_control_cli.app import app
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.fastdds_tuning import PROFILE_VARIABLES
 from humanoid_control_common.testing import own_domains
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
@@ -231,3 +234,19 @@ def moments() -> Callable[[int, float], list[float]]:
         return [1.1 * duration * (i + random.random()) / count for i in range(count)]
 
     return spread
+
+
+@pytest.fixture
+def hc_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, list[str]]]:
+    """Runs `hc` in this process: its exit code and its lines. For what a start doesn't change."""
+
+    def run(*arguments: object, **environment: str) -> tuple[int, list[str]]:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        result = CliRunner().invoke(app, [*map(str, arguments)])
+        lines = result.output.splitlines()
+        if isinstance(result.exception, RobotError):  # as main.py shows it
+            lines += f"hc: {result.exception}".splitlines()
+        return result.exit_code, lines
+
+    return run

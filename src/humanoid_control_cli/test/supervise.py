@@ -4,11 +4,11 @@ import json
 import os
 import sys
 
-from humanoid_control_cli.output import Output, wants_colour
-from humanoid_control_cli.processes import Command, Guard
-from humanoid_control_cli.signals import StopSignals
-from humanoid_control_cli.stop_sequence import Patience
-from humanoid_control_cli.supervisor import OWN_LABEL, Supervisor
+from humanoid_bringup.supervision.output import Output, wants_colour
+from humanoid_bringup.supervision.processes import Command, OrphanReaper
+from humanoid_bringup.supervision.stop_sequence import Patience
+from humanoid_bringup.supervision.supervisor import OWN_LABEL, Supervisor
+from humanoid_bringup.supervision.terminal_signals import StopSignals
 
 
 def main() -> int:
@@ -23,15 +23,15 @@ def main() -> int:
         )
         for label, arguments in asked["commands"].items()
     ]
-    with StopSignals() as signals, Guard(asked.get("guard_patience", 5.0)) as guard:
+    with StopSignals() as signals, OrphanReaper(asked.get("guard_patience", 5.0)) as reaper:
         if "note" in asked:
             with open(asked["note"], "w", encoding="utf-8") as file:
-                file.write(str(guard.folder))
+                file.write(str(reaper.folder))
         labels = [command.label for command in commands]
         colour = wants_colour(sys.stdout)
         output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=colour)
         patience = Patience(*asked.get("patience", [5.0, 3.0]))
-        return Supervisor(output, signals, guard, patience).run(commands, os.environ)
+        return Supervisor(output, signals, reaper, patience).run(commands, os.environ)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
+from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.testing import own_domains
 
 
 def test_help_names_every_command() -> None:
@@ -35,6 +37,7 @@ def test_help_loads_neither_ros_nor_the_robot(start) -> None:
 import sys
 from humanoid_control_cli.app import app
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.testing import own_domains
 try:
     app(["--help"], prog_name="hc")
 except SystemExit:
@@ -109,11 +112,15 @@ def test_a_bad_argument_is_a_usage_error(arguments: str, said: str) -> None:
     "arguments",
     ["mode load", "mode quit", "status", "clear-fault", "sdo read 0 1000", "sdo write 0 8321:1 5"],
 )
-def test_without_a_control_process_the_domain_is_named(hc, arguments: str) -> None:
-    run = hc(*arguments.split(), "--timeout", "0.3", ROS_DOMAIN_ID="77")
-    assert run.finish() == 1
-    (line,) = run.lines
-    assert line.startswith("hc: no control process answers on ROS_DOMAIN_ID 77 within 0.3 s")
+def test_without_a_control_process_the_domain_is_named(
+    arguments: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    domain = own_domains()[0]
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    result = CliRunner().invoke(app, [*arguments.split(), "--timeout", "0.3"])
+    said = f"no control process answers on ROS_DOMAIN_ID {domain} within 0.3 s"
+    with pytest.raises(NoAnswerError, match=f"^{said}"):
+        raise result.exception
 
 
 @pytest.mark.parametrize("arguments", ["mode", "up mock"])

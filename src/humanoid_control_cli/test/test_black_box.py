@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.serialization import deserialize_message
 
-from humanoid_control_common.flight_file import FOLDER
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.testing import own_domains
+from humanoid_control_common.tick_records.record_file import FOLDER
+from humanoid_recording.black_box.fault_report import FaultReport, read_fault_report
 from humanoid_recording.black_box.messages import log_line
 from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store
-from humanoid_recording.black_box.story import Story, read_story
 from humanoid_recording.definitions import definition
 from humanoid_recording.reader import BagReader
 from humanoid_recording.summary import Topic
@@ -51,7 +54,7 @@ def flown(start_once, quick_controllers) -> SimpleNamespace:
     os.kill(control, signal.SIGKILL)
     assert up.finish() == 128 + signal.SIGKILL
     # There may be others: of a robot that was killed there earlier, of a machine that was held up.
-    reasons = {file: " ".join(read_story(file).reasons) for file in store.files()}
+    reasons = {file: " ".join(read_fault_report(file).reasons) for file in store.files()}
     wanted = ("on request", "emergency stop", f"(pid {control}) was killed")
     files = [file for part in wanted for file in reasons if part in reasons[file]]
     assert len(files) == 3, f"{reasons} in:\n{up.text}"
@@ -72,7 +75,7 @@ def modes_in(bag: Path) -> list[Mode]:
     return list(dict.fromkeys(stated))
 
 
-def texts(story: Story) -> list[str]:
+def texts(story: FaultReport) -> list[str]:
     return [moment.text for moment in story.moments]
 
 
@@ -81,7 +84,7 @@ def test_a_file_that_was_asked_for_is_named(flown: SimpleNamespace) -> None:
 
 
 def test_the_moment_of_the_fault_is_in_its_file(flown: SimpleNamespace) -> None:
-    story = read_story(flown.files[1])
+    story = read_fault_report(flown.files[1])
     assert modes_in(flown.files[1]) == [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY]
     assert story.before > 0.3  # [s]: the way into STANDBY at least
     assert story.after >= 2.0
@@ -92,7 +95,7 @@ def test_the_moment_of_the_fault_is_in_its_file(flown: SimpleNamespace) -> None:
 
 
 def test_who_asked_for_what_is_in_the_file(flown: SimpleNamespace) -> None:
-    found = texts(read_story(flown.files[0]))
+    found = texts(read_fault_report(flown.files[0]))
     assert "request: DAMP: switching to DAMPING" in found
     assert "request: LOAD: switching to STANDBY" in found
     assert any(text.startswith("switch: STANDBY (standby_controller") for text in found)
@@ -129,15 +132,29 @@ def test_a_robot_that_is_gone_leaves_nothing_in_memory(flown: SimpleNamespace) -
     assert list(FOLDER.glob(f"*_{flown.control}.flight")) == []
 
 
-def test_what_is_not_there_is_said_in_a_sentence(hc, tmp_path: Path) -> None:
+@pytest.fixture
+def black_box(hc_here: Callable[..., Any]) -> Callable[..., tuple[int, list[str]]]:
+    """Runs `hc blackbox` in a ROS domain."""
+
+    def run(*words: object, domain: int | None = None) -> tuple[int, list[str]]:
+        chosen = own_domains()[0] if domain is None else domain
+        code, lines = hc_here("blackbox", *words, ROS_DOMAIN_ID=str(chosen))
+        return code, lines
+
+    return run
+
+
+def test_what_is_not_there_is_said_in_a_sentence(
+    black_box: Callable[..., tuple[int, list[str]]], tmp_path: Path
+) -> None:
     for arguments, sentence in (
-        (["list", "--folder", str(tmp_path)], f"hc: {tmp_path}: no files of a black box there"),
-        (["show", "x", "--folder", str(tmp_path)], "hc: x: no such file, here or in"),
+        (["list", "--folder", tmp_path], f"hc: {tmp_path}: no files of a black box there"),
+        (["show", "x", "--folder", tmp_path], "hc: x: no such file, here or in"),
         (["save", "--timeout", "0.2"], "hc: no black box answers on ROS_DOMAIN_ID"),
     ):
-        run = hc("blackbox", *arguments)
-        assert run.finish() == 1
-        assert sentence in run.text
+        code, (line,) = black_box(*arguments)
+        assert code == 1
+        assert line.startswith(sentence)
 
 
 @pytest.fixture
@@ -160,12 +177,12 @@ def three_robots(tmp_path: Path) -> Path:
 
 
 def test_the_files_of_the_own_domain_are_taken_and_all_of_them_on_request(
-    hc, three_robots: Path, monkeypatch: pytest.MonkeyPatch
+    black_box: Callable[..., tuple[int, list[str]]], three_robots: Path
 ) -> None:
     def said(*words: str) -> list[str]:
-        run = hc("blackbox", *words, "--folder", str(three_robots), ROS_DOMAIN_ID="3")
-        assert run.finish() == 0, run.text
-        return run.lines
+        code, lines = black_box(*words, "--folder", three_robots, domain=3)
+        assert code == 0, lines
+        return lines
 
     listed = said("list")
     assert [line.split()[:3] for line in listed[1:2]] == [["black_box_of_3", "3", "real"]]
@@ -181,17 +198,13 @@ def test_the_files_of_the_own_domain_are_taken_and_all_of_them_on_request(
     assert said("show", "black_box_of_4")[:2] == ["black_box_of_4", "ROS domain 4, backend mujoco"]
 
 
-def test_a_domain_without_files_is_told_of_the_others(hc, three_robots: Path) -> None:
-    for command in ("list", "show"):
-        run = hc(
-            "blackbox",
-            command,
-            "--folder",
-            str(three_robots),
-            ROS_DOMAIN_ID="5",
-        )
-        assert run.finish() == 1
-        assert (
-            f"hc: {three_robots}: no files of ROS domain 5 there; 3 are of other ROS domains, "
-            "or older than that mark: --all" in run.text
-        )
+@pytest.mark.parametrize("command", ["list", "show"])
+def test_a_domain_without_files_is_told_of_the_others(
+    black_box: Callable[..., tuple[int, list[str]]], three_robots: Path, command: str
+) -> None:
+    code, (line,) = black_box(command, "--folder", three_robots, domain=5)
+    assert code == 1
+    assert line.startswith(
+        f"hc: {three_robots}: no files of ROS domain 5 there; 3 are of other ROS domains, "
+        "or older than that mark: --all"
+    )

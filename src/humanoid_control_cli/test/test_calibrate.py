@@ -20,8 +20,8 @@ from ament_index_python.packages import get_package_share_directory
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
-from humanoid_control_cli.keys import split_keys
-from prime_description.description import expand
+from humanoid_control_cli.calibrate.screen import split_keys
+from prime_description import expand
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 FAKE = Path(__file__).with_name("fake_prime.py")

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
-from humanoid_control_cli.decode import Kind, decode, meaning
-from humanoid_control_cli.sdo_values import Address, BadWordError
+from humanoid_control_cli.doctor.decode import Kind, decode, meaning
+from humanoid_control_cli.sdo.values import Address, BadWordError
 
 
 def titles(word: str, kind: Kind | None = None) -> list[str]:

@@ -8,16 +8,16 @@ import pytest
 from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
 
-from humanoid_bringup_prime.machine import network
-from humanoid_bringup_prime.machine.findings import Finding, Level, missing, ok, warning
-from humanoid_bringup_prime.machine.rights import (
+from humanoid_bringup.preflight import network
+from humanoid_bringup.preflight.findings import Finding, Level, missing, ok, warning
+from humanoid_bringup.preflight.rights import (
     RAW_ETHERNET,
     Capability,
     MissingRightsError,
     held,
     require,
 )
-from humanoid_bringup_prime.machine.rights import remedy as grant
+from humanoid_bringup.preflight.rights import remedy as grant
 from humanoid_control_cli.doctor import workspace
 from humanoid_control_cli.doctor.system import (
     fifo_is_permitted,
@@ -202,7 +202,7 @@ def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> N
 
 def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     none = frozenset({Capability.NET_ADMIN})
-    monkeypatch.setattr("humanoid_bringup_prime.machine.rights.held", lambda: none)
+    monkeypatch.setattr("humanoid_bringup.preflight.rights.held", lambda: none)
     said = "^a ring on ecs0 needs CAP_NET_RAW, which this process hasn't: "
     with pytest.raises(MissingRightsError, match=said):
         require("a ring on ecs0", RAW_ETHERNET)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_cli import power_down
-from humanoid_control_cli.processes import Guard
-from humanoid_control_cli.stop_sequence import Patience
+from humanoid_bringup.supervision.processes import OrphanReaper
+from humanoid_bringup.supervision.stop_sequence import Patience
+from humanoid_control_cli.robot import operator_requests
 from humanoid_control_common import ending_times as times
-from humanoid_controller_manager import callbacks, runner
-from humanoid_controllers.loop_watch import LONGEST_TICK
-from humanoid_controllers.power_down import SETTLE_LIMIT, ZERO_LIMIT
-from humanoid_controllers.power_down_service import ANSWER_TIME
-from humanoid_devices_can.guard import claim, disabling, host
+from humanoid_controller_manager.loop import loop_thread
+from humanoid_controller_manager.ros import callbacks
+from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK
+from humanoid_controllers.mode_manager.power_down import SETTLE_LIMIT, ZERO_LIMIT
+from humanoid_controllers.mode_manager.power_down_service import ANSWER_TIME
+from humanoid_devices_can.guard import disabling, guard_client
 from humanoid_devices_can.timing import Timing
-from humanoid_devices_erob import ordered_exit
+from humanoid_devices_erob.operation import ordered_exit
 
 BETWEEN = 0.25  # [s] for looks and switches between two steps
 
@@ -22,10 +23,10 @@ BETWEEN = 0.25  # [s] for looks and switches between two steps
 def test_the_parts_are_what_the_steps_may_take() -> None:
     assert SETTLE_LIMIT + ZERO_LIMIT + LONGEST_TICK + BETWEEN <= times.WAY_DOWN
     assert callbacks.WAY_DOWN_LIMIT <= times.WAY_DOWN
-    assert runner.PATIENCE <= times.HANGING_LOOP
+    assert loop_thread.PATIENCE <= times.HANGING_LOOP
     assert ordered_exit.LONGEST + BETWEEN <= times.RING_EXIT
     timing = Timing()
-    can = claim.PATIENCE + disabling.LONGEST + 2 * host.PARTING
+    can = guard_client.PATIENCE + disabling.LONGEST + 2 * guard_client.PARTING
     can += timing.silence + timing.disable_timeout
     assert can + BETWEEN <= times.CAN_EXIT
     assert ANSWER_TIME + 4 * BETWEEN <= times.LAST_WORDS
@@ -40,7 +41,7 @@ def test_hc_up_and_its_guard_kill_later() -> None:
     assert patience.after_interrupt > times.WAY_DOWN, "SIGTERM takes the torque at once"
     assert patience.after_interrupt + patience.after_terminate >= times.END_IN_ORDER
     assert patience.after_terminate >= times.END_AT_ONCE
-    assert Guard.__init__.__defaults__ == (times.SIGTERM_TO_SIGKILL,)
+    assert OrphanReaper.__init__.__defaults__ == (times.SIGTERM_TO_SIGKILL,)
 
 
 def test_a_launch_asks_those_who_are_needed_only_when_a_control_process_is_gone() -> None:
@@ -50,5 +51,5 @@ def test_a_launch_asks_those_who_are_needed_only_when_a_control_process_is_gone(
 
 
 def test_hc_down_waits_for_the_answer() -> None:
-    assert power_down.PATIENCE > times.ANSWER
+    assert operator_requests.POWER_DOWN_PATIENCE > times.ANSWER
     assert times.EVERYTHING > times.LAST_TO_SIGTERM

@@ -1,12 +1,18 @@
 """Stop, heartbeat and power-down from a terminal: the real control process on mock hardware."""
 
+import re
 import signal
 
 import pytest
+from typer.testing import CliRunner
 
+from humanoid_control_cli.app import app
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.testing import own_domains
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 DISABLED = "all joints are without torque: PrimeMock (deactivated)"
@@ -68,19 +74,22 @@ def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("stop", "hc: NOT STOPPED: nobody listens on /emergency_stop within 0.5 s"),
-        ("down", "hc: no mode manager answers on ROS_DOMAIN_ID"),
+        ("stop", "NOT STOPPED: nobody listens on /emergency_stop within 0.5 s"),
+        ("down", "no mode manager answers on ROS_DOMAIN_ID"),
     ],
 )
-def test_with_no_robot_it_is_said_what_else_to_do(start, command: str, said: str) -> None:
-    run = start.hc(command, "--timeout", "0.5")
-    assert run.finish() == 1
-    assert run.text.startswith(said)
-    assert "the power" in run.text
+def test_with_no_robot_it_is_said_what_else_to_do(
+    command: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domains()[0]))
+    result = CliRunner().invoke(app, [command, "--timeout", "0.5"])
+    with pytest.raises(NoAnswerError, match=f"^{said}.* the power"):
+        raise result.exception
 
 
 @pytest.mark.parametrize("text", ["desk", "desk:", "desk:0", "Desk:1", "a.b:1", "desk:nan", ":1"])
-def test_a_heartbeat_that_can_t_be_read_is_refused(start, text: str) -> None:
-    run = start.hc("up", "mock", "--heartbeat", text)
-    assert run.finish() == 1
-    assert run.text == f"hc: heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)"
+def test_a_heartbeat_that_can_t_be_read_is_refused(text: str) -> None:
+    result = CliRunner().invoke(app, ["up", "mock", "--heartbeat", text])
+    said = f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)"
+    with pytest.raises(ConfigError, match=f"^{re.escape(said)}$"):
+        raise result.exception

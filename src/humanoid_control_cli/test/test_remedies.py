@@ -2,15 +2,15 @@
 
 import pytest
 
-from humanoid_bringup_prime.machine.findings import Level
-from humanoid_control_cli.decode import decode
+from humanoid_bringup.preflight.findings import Level
 from humanoid_control_cli.diagnosis_view import fixes
+from humanoid_control_cli.doctor.decode import decode
 from humanoid_control_cli.doctor.robot import judged
 from humanoid_control_cli.folding import fold
+from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.remedies import TABLE
 from humanoid_control_cli.remedies_page import BEGIN, END, with_tables
-from humanoid_control_cli.statements import Statement
-from humanoid_control_cli.status import Status
+from humanoid_control_cli.robot.status import Status
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.remedies import Remedy
@@ -35,7 +35,7 @@ def test_no_symptom_stands_twice_and_every_row_says_what_to_do() -> None:
         ("j2 (id 38): silent: motor off? reset by itself? cable?", "RX_TIMEOUT"),
         ("commands don't get out on socketcan can2", "TX_QUEUE_OVERRUN"),
         ("socketcan can2: the adapter's queue is full: are the motors powered?", "ENOBUFS"),
-        ("j0 (id 22): says more than one motor would: have two motors this id?", "INVALID_FRAME"),
+        ("j0 (id 22): sends more than one motor would: have two motors this id?", "INVALID_FRAME"),
         ("j0 (id 5): over temperature, 140 \N{DEGREE SIGN}C", "TEMPERATURE_LIMIT"),
         ("MOTOR_FAULT j1 (id 6): undervoltage", "MOTOR_FAULT"),
         ("7 overruns since the last report", "overruns since the last report"),
@@ -92,7 +92,7 @@ def test_a_page_gets_the_tables_between_its_marks_and_keeps_the_rest() -> None:
 
 def robot_with(*diagnoses: Diagnosis, message: str = "") -> Status:
     return Status(
-        statement=Statement(Mode.DAMPING, "damping_controller", message, 7, 0),
+        statement=ModeStatus(Mode.DAMPING, "damping_controller", message, 7, 0),
         safety={"Side": SafetyReport("Side")},
         diagnoses={diagnosis.name: diagnosis for diagnosis in diagnoses},
     )

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from fault_campaign.disturbing.stalls import Stalls
 
-from faults.stalls import Stalls
-from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
+from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
 
 MASTER, FAR = f"hc{os.getpid()}m", f"hc{os.getpid()}r"
 PATIENCE = ("--timeout", "60")
@@ -55,7 +55,7 @@ def go_through_the_modes(robot, controllers: Path) -> None:
     words = ("--backends", "ec", "--interface", MASTER, "--controllers", str(controllers))
     up = robot.hc("up", "real", *words, "--no-viewer")
     up.wait_for("Prime is up: ")
-    assert "the four wrists on the CAN bus are mocked" in up.text
+    assert "four wrists on the CAN bus are mocked" in up.text
     ask(robot, up, "mode", "damp")
     errors = [f"slave {i} 0x603F:00 = 0 (0x0000): no error" for i in range(10)]
     assert ask(robot, up, "sdo", "read", "0-9", "0x603F") == errors

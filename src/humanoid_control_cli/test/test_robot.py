@@ -8,8 +8,8 @@ import pytest
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
-from humanoid_control_cli.faults import CLEAR_FAULT
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.robot.operator_requests import CLEAR_FAULT
 from humanoid_control_common.modes import Intent, Mode
 
 UP = "Prime is up"

@@ -1,11 +1,13 @@
 """`hc sdo` beside a process that serves batches as the control process does."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 FAKE = Path(__file__).with_name("fake_ring.py")
+TIMEOUT = "30"  # [s]; a dead-man's switch
 
 
 @pytest.fixture(scope="module")
@@ -15,47 +17,58 @@ def ring(start_once):
     return start_once
 
 
-def ask(ring, *arguments: str, timeout: float = 30.0) -> tuple[int, list[str]]:
-    run = ring.hc("sdo", *arguments, "--timeout", str(timeout))
-    return run.finish(), run.lines
+@pytest.fixture
+def ask(ring, hc_here) -> Callable[..., tuple[int, list[str]]]:
+    """Runs `hc sdo` beside the ring."""
+
+    def run(*arguments: str) -> tuple[int, list[str]]:
+        return hc_here("sdo", *arguments, "--timeout", TIMEOUT, **ring.environment)
+
+    return run
 
 
-def test_an_object_is_read_and_explained(ring) -> None:
+def test_a_program_reads_an_object(ring) -> None:
+    run = ring.hc("sdo", "read", "0-1", "0x1008", "--timeout", TIMEOUT)
+    assert run.finish() == 0, run.text
+    assert run.lines == [f"slave {i} 0x1008:00 = 'eRob 70'" for i in (0, 1)]
+
+
+def test_an_object_is_read_and_explained(ask) -> None:
     told = "slave 0 0x603F:00 = 40960 (0xA000): EtherCAT communication error (`hc decode 0xA000`"
-    code, (line,) = ask(ring, "read", "0", "0x603F")
+    code, (line,) = ask("read", "0", "0x603F")
     assert code == 0
     assert line.startswith(told)
-    assert ask(ring, "read", "0", "24639") == (0, [line])
+    assert ask("read", "0", "24639") == (0, [line])
 
 
-def test_several_slaves_are_read_at_once(ring) -> None:
+def test_several_slaves_are_read_at_once(ask) -> None:
     expected = [f"slave {i} 0x1008:00 = 'eRob 70'" for i in (0, 1)]
-    assert ask(ring, "read", "0-1", "0x1008") == (0, expected)
+    assert ask("read", "0-1", "0x1008") == (0, expected)
 
 
-def test_what_was_written_is_read_back(ring) -> None:
-    assert ask(ring, "write", "0", "0x2381:1", "-19") == (
+def test_what_was_written_is_read_back(ask) -> None:
+    assert ask("write", "0", "0x2381:1", "-19") == (
         0,
         ["slave 0 0x2381:01 = -19 (0xFFFFFFED)"],
     )
-    assert ask(ring, "read", "1", "0x2381:1") == (0, ["slave 1 0x2381:01 = 56 (0x00000038)"])
+    assert ask("read", "1", "0x2381:1") == (0, ["slave 1 0x2381:01 = 56 (0x00000038)"])
 
 
-def test_the_size_of_an_unknown_object_is_asked_of_the_drive(ring) -> None:
-    assert ask(ring, "write", "1", "0x3000", "0x102") == (0, ["slave 1 0x3000:00 = 258 (0x0102)"])
-    code, (line,) = ask(ring, "write", "1", "0x3000", "70000")
+def test_the_size_of_an_unknown_object_is_asked_of_the_drive(ask) -> None:
+    assert ask("write", "1", "0x3000", "0x102") == (0, ["slave 1 0x3000:00 = 258 (0x0102)"])
+    code, (line,) = ask("write", "1", "0x3000", "70000")
     assert code == 1
     assert line.startswith("hc: value is 70000, expected 0 to 65535 for u16")
 
 
-def test_a_given_type_wins(ring) -> None:
-    assert ask(ring, "read", "1", "0x2381:1", "--type", "u32")[0] == 0
+def test_a_given_type_wins(ask) -> None:
+    assert ask("read", "1", "0x2381:1", "--type", "u32")[0] == 0
     told = "hc: the object has 4 bytes, i16 has 2"
-    assert ask(ring, "read", "1", "0x2381:1", "--type", "i16") == (1, [told])
+    assert ask("read", "1", "0x2381:1", "--type", "i16") == (1, [told])
 
 
-def test_every_way_to_fail_is_told_with_its_slave(ring) -> None:
-    code, lines = ask(ring, "write", "0,2-5", "0x2381:1", "56")
+def test_every_way_to_fail_is_told_with_its_slave(ask) -> None:
+    code, lines = ask("write", "0,2-5", "0x2381:1", "56")
     assert code == 1
     for part in (
         "slave 0 0x2381:01 = 56 (0x00000038)",
@@ -67,26 +80,27 @@ def test_every_way_to_fail_is_told_with_its_slave(ring) -> None:
         assert any(line.startswith(part) for line in lines), lines
 
 
-def test_an_object_that_the_drive_lacks_is_told_so(ring) -> None:
+def test_an_object_that_the_drive_lacks_is_told_so(ask) -> None:
     told = "slave 0 0x4000:00 was aborted by the drive: 0x06020000 (object does not exist)"
-    assert ask(ring, "read", "0", "0x4000") == (1, [f"hc: {told}"])
-    code, (line,) = ask(ring, "write", "0", "0x4000", "1")
+    assert ask("read", "0", "0x4000") == (1, [f"hc: {told}"])
+    code, (line,) = ask("write", "0", "0x4000", "1")
     assert code == 1
     assert "read for its type" in line
     assert "give the --type" in line
 
 
-def test_a_robot_without_a_ring_is_told_from_no_robot(start) -> None:
+def test_a_robot_without_a_ring_is_told_from_no_robot(start, hc_here) -> None:
     fake = start(sys.executable, str(FAKE), "without_ring")
     fake.wait_for("serving")
-    code, (line,) = ask(start, "read", "0", "0x603F", timeout=3.0)
+    words = ("sdo", "read", "0", "0x603F", "--timeout", "3")
+    code, (line,) = hc_here(*words, **start.environment)
     assert code == 1
     assert line.startswith("hc: a control process is running (DAMPING), but /erob/read_sdo_batch")
     assert "hc up real" in line
 
 
 @pytest.mark.parametrize("words", [("x", "0x603F"), ("0", "603F"), ("0", "0x603F:999")])
-def test_a_word_that_cannot_be_understood_needs_no_robot(start, words: tuple[str, str]) -> None:
-    code, (line,) = ask(start, "read", *words)
+def test_a_word_that_cannot_be_understood_needs_no_robot(hc_here, words: tuple[str, str]) -> None:
+    code, (line,) = hc_here("sdo", "read", *words)
     assert code == 1
     assert "expected a number from 0 to " in line

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_cli.sdo_values import (
+from humanoid_control_cli.sdo.values import (
     Address,
     BadWordError,
     ValueType,

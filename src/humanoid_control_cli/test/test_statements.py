@@ -2,19 +2,19 @@ import dataclasses
 
 import pytest
 
-from humanoid_control_cli.statements import (
+from humanoid_control_cli.mode_status import (
     UNCHANGED_STATEMENTS,
+    ModeStatus,
     PendingRequest,
     Refusal,
-    Statement,
 )
 from humanoid_control_common.modes import Intent, Mode
 
-DAMPING = Statement(Mode.DAMPING, "damping_controller", "", 3, 0)
-STANDBY = Statement(Mode.STANDBY, "standby_controller", "", 4, 0)
+DAMPING = ModeStatus(Mode.DAMPING, "damping_controller", "", 3, 0)
+STANDBY = ModeStatus(Mode.STANDBY, "standby_controller", "", 4, 0)
 
 
-def with_message(statement: Statement, message: str) -> Statement:
+def with_message(statement: ModeStatus, message: str) -> ModeStatus:
     return dataclasses.replace(statement, message=message)
 
 
@@ -75,7 +75,7 @@ def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
 
 
 def test_somebody_elses_switch_is_no_answer() -> None:
-    limp = Statement(Mode.ZERO_TORQUE, "zero_torque_controller", "", 4, 0)
+    limp = ModeStatus(Mode.ZERO_TORQUE, "zero_torque_controller", "", 4, 0)
     assert PendingRequest(Intent.LOAD, DAMPING).answer(limp) is None
 
 

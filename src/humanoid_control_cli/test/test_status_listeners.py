@@ -5,7 +5,7 @@ from __future__ import annotations
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import SafetyStatus
 
-from humanoid_control_cli import status
+from humanoid_control_cli.robot import status
 from humanoid_control_common.diagnosis import DiagnosisLevel
 from humanoid_control_common.safety import SafetyLevel
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from prime_description.description import expand
+from prime_description import expand
 
 FAKE = Path(__file__).with_name("fake_prime.py")
 

@@ -1,9 +1,9 @@
 from rich.console import Console
 
-from humanoid_control_cli.statements import Statement
-from humanoid_control_cli.status import REMOTE, TIMING, JointRow, Status
-from humanoid_control_cli.status_view import render
-from humanoid_control_cli.streams import Stream
+from humanoid_control_cli.mode_status import ModeStatus
+from humanoid_control_cli.robot.message_rate import Stream
+from humanoid_control_cli.robot.status import REMOTE, TIMING, JointRow, Status
+from humanoid_control_cli.robot.status_view import render
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
@@ -34,7 +34,7 @@ def full_status() -> Status:
         stream.arrive(i * 0.005)
     bus = SafetyReport("PrimeSitoCAN", SafetyLevel.FAULT, SafetyFlag.BUS_OFF, "can2 [off]")
     return Status(
-        statement=Statement(Mode.DAMPING, "damping_controller", "Rejected LOAD: no", 7, 0),
+        statement=ModeStatus(Mode.DAMPING, "damping_controller", "Rejected LOAD: no", 7, 0),
         joints=[JointRow(f"joint_{i:02}", 0.1 * i, -1.5, 2.25) for i in range(14)],
         joint_states=stream,
         joint_states_age=0.003,

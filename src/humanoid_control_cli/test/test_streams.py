@@ -1,6 +1,6 @@
 import pytest
 
-from humanoid_control_cli.streams import Stream
+from humanoid_control_cli.robot.message_rate import Stream
 
 
 def test_the_rate_is_that_of_the_flow_not_of_what_had_piled_up_before() -> None:

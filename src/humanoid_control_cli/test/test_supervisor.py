@@ -285,7 +285,7 @@ def test_a_kill_of_supervisor_and_guard_still_asks_everybody_to_end(supervise) -
     run = supervise({"a": python(POLITE), "b": python(POLITE)})
     for label in ("a ", "b "):
         run.wait_for(f"{label} | ready")
-    os.kill(run.descendant("guard.py"), SIGKILL)
+    os.kill(run.descendant("orphan_reaper.py"), SIGKILL)
     run.send(SIGKILL)
     run.finish()
     run.wait_until_alone()
@@ -295,7 +295,7 @@ def test_without_its_guard_it_stops_as_ever(supervise, tmp_path: Path) -> None:
     note = tmp_path / "note"
     run = supervise({"a": python(POLITE)}, note=str(note))
     run.wait_for("ready")
-    os.kill(run.descendant("guard.py"), SIGKILL)
+    os.kill(run.descendant("orphan_reaper.py"), SIGKILL)
     run.send(SIGINT)
     assert run.finish() == 0
     assert not run.descendants()

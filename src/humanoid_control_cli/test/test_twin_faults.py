@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_bringup_prime.machine.rights import RAW_ETHERNET, held
-from humanoid_control_cli import twin_faults
+from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_control_cli.twin import faults
 from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.testing import robot
 from prime_description import expand
@@ -32,17 +32,17 @@ def prime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RobotCont
     urdf = tmp_path / "prime.urdf"
     urdf.write_text(expand({}))
     with robot(urdf, clock="stepped") as running:
-        monkeypatch.setattr(twin_faults, "control_socket", lambda: running.socket)
+        monkeypatch.setattr(faults, "control_socket", lambda: running.socket)
         yield running.control
 
 
 def test_a_wrist_is_broken_by_its_name(prime: RobotControl) -> None:
-    assert twin_faults.mend_joint(WRIST) == f"nothing is wrong with {WRIST}"
-    said = twin_faults.break_joint(WRIST, None)
+    assert faults.mend_joint(WRIST) == f"nothing is wrong with {WRIST}"
+    said = faults.break_joint(WRIST, None)
     assert said == f"{WRIST} has disabled itself and is silent; `hc clear-fault` enables it again"
     found = prime.can_drives().items()
     assert [id for id, motor in found if motor["firmware"]["faults"]] == [23]
-    said = twin_faults.mend_joint(WRIST)
+    said = faults.mend_joint(WRIST)
     assert said.startswith(f"the fault of {WRIST} has no lasting cause; `hc clear-fault`")
 
 
@@ -50,13 +50,13 @@ def test_a_wrist_is_broken_by_its_name(prime: RobotControl) -> None:
 def test_an_erob_is_broken_by_its_name_and_a_new_battery_mends_it(
     prime: RobotControl, given: str | None, code: int
 ) -> None:
-    assert twin_faults.mend_joint(ELBOW) == f"nothing is wrong with {ELBOW}"
-    said = twin_faults.break_joint(ELBOW, given)
+    assert faults.mend_joint(ELBOW) == f"nothing is wrong with {ELBOW}"
+    said = faults.break_joint(ELBOW, given)
     assert said.startswith(f"{ELBOW} reports 0x{code:04X}; ")
     assert ("hc twin mend" in said) == (code == 0x730F)
     assert [drive["error"] for drive in prime.drives()] == [0] * 8 + [code, 0]
     expected = "has a new battery" if code == 0x730F else "has no lasting cause"
-    assert expected in twin_faults.mend_joint(ELBOW)
+    assert expected in faults.mend_joint(ELBOW)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_cannot_break_is_refused(
     domain: int, joint: str, error: str | None, said: str
 ) -> None:
     with pytest.raises(RefusedError) as refused:
-        twin_faults.break_joint(joint, error)
+        faults.break_joint(joint, error)
     assert str(refused.value).startswith(said)
 
 
@@ -80,14 +80,14 @@ def test_what_cannot_break_is_refused(
 def test_without_a_virtual_robot_on_this_domain_a_sentence_says_so(
     domain: int, stale: bool
 ) -> None:
-    path = twin_faults.control_socket()
+    path = faults.control_socket()
     assert path.name == f"humanoid_control_{os.getuid()}_domain_77_twin"
     if stale:
         path.touch()  # of one that was killed
     try:
         for ask in (
-            lambda: twin_faults.break_joint(ELBOW, "0x8500"),
-            lambda: twin_faults.mend_joint(WRIST),
+            lambda: faults.break_joint(ELBOW, "0x8500"),
+            lambda: faults.mend_joint(WRIST),
         ):
             with pytest.raises(NoAnswerError, match="no virtual robot runs on ROS_DOMAIN_ID 77"):
                 ask()

@@ -46,24 +46,24 @@ class Calibration:
     homing_offset: FloatArray  # [rad], raw frame
 
     def position_to_joint(self, raw: FloatArray) -> FloatArray:
-        """Raw angles [rad] to joint positions [rad]."""
+        """Convert raw angles [rad] to joint positions [rad]."""
         return self.direction * (raw - self.homing_offset)
 
     def position_to_raw(self, joint: FloatArray) -> FloatArray:
-        """Joint positions [rad] to raw angles [rad]."""
+        """Convert joint positions [rad] to raw angles [rad]."""
         return self.direction * joint + self.homing_offset
 
     def rate_to_joint(self, raw: FloatArray) -> FloatArray:
-        """Raw velocities or efforts to the joint frame; the same map leads back."""
+        """Convert raw velocities or efforts to the joint frame, or back: it is its own inverse."""
         return self.direction * raw
 
 
 def load_calibration(
     path: Path, joints: Sequence[str], ids: Sequence[int] | None = None
 ) -> Calibration:
-    """Calibration of `joints` from a YAML file, which may have others as well.
+    """Return the calibration of `joints` from a YAML file, which may contain more joints.
 
-    `ids`: ring position or CAN id of each joint; not looked at if None.
+    `ids`: ring position or CAN id of each joint; not checked if None.
 
     Raises ConfigError naming file and key if the file is malformed, a joint is missing, or was
     measured on another id.
@@ -82,11 +82,11 @@ def load_calibration(
 def load_complete_calibration(
     path: Path, ids: Mapping[str, int | None]
 ) -> dict[str, JointCalibrationEntry]:
-    """The entries of a file that calibrates all joints of the robot and nothing else.
+    """Return the entries of a file that calibrates exactly the joints of the robot.
 
-    `ids`: every joint of the robot, and its ring position or CAN id; None: on no bus.
+    `ids`: ring position or CAN id of every joint of the robot; None: on no bus.
 
-    Raises ConfigError naming file and key, with what to do.
+    Raises ConfigError naming file, key and remedy.
     """
     document = read_yaml(path)
     entries = validate(CalibrationFile, document).root
@@ -102,7 +102,7 @@ def load_complete_calibration(
 
 
 def is_placeholder(path: Path) -> bool:
-    """Whether a file calibrates nothing: every direction is 1, every offset 0. ConfigError."""
+    """Return whether every direction is 1 and every offset 0. Raises ConfigError."""
     entries = validate(CalibrationFile, read_yaml(path)).root
     return all(entry.direction == 1 and entry.homing_offset == 0.0 for entry in entries.values())
 

@@ -17,7 +17,7 @@ KeyPath = tuple[str | int, ...]
 # The C parser takes a millisecond for a robot description, the other one a hundred.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-DEEPEST = 32  # levels; more is an alias that contains itself
+DEEPEST = 32  # levels; deeper nesting is an alias that contains itself
 
 
 class StrictModel(BaseModel):
@@ -31,14 +31,14 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Parsed configuration and where each of its keys stands."""
+    """Parsed configuration and the place of each key."""
 
-    name: str  # what it is called where a key has no place: the file's path
+    name: str  # the file's path; stands for the place of a key without one
     content: Any
     places: Mapping[KeyPath, str] = field(default_factory=dict)  # "file:line"
 
     def where(self, key: KeyPath) -> str:
-        """`file:line` of `key`, or of the nearest parent that has a place."""
+        """Return `file:line` of `key`, or of the nearest parent that has a place."""
         for depth in range(len(key), -1, -1):
             if key[:depth] in self.places:
                 return self.places[key[:depth]]
@@ -66,9 +66,9 @@ def _index_places(node: yaml.Node, key: KeyPath, places: dict[KeyPath, str], pat
 
 
 def read_yaml(path: Path) -> Document:
-    """Parse a YAML file without judging its content.
+    """Parse a YAML file without validating its content.
 
-    Raises ConfigError if it can't be read, isn't YAML or gives a key twice.
+    Raises ConfigError if it cannot be read, is not YAML or contains a key twice.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -93,9 +93,9 @@ def read_yaml(path: Path) -> Document:
 
 
 def validate(model: type[Model], document: Document) -> Model:
-    """The document's content as an instance of `model`.
+    """Return the document's content as an instance of `model`.
 
-    Raises ConfigError with one line per problem: file, line, key, cause, what was found.
+    Raises ConfigError with one line per problem: file, line, key, cause, value.
     """
     try:
         return model.model_validate(document.content)
@@ -116,5 +116,5 @@ def _describe(problem: Mapping[str, Any], document: Document) -> str:
 
 
 def load_yaml(path: Path, model: type[Model]) -> Model:
-    """A YAML file as an instance of `model`. Raises ConfigError, see `read_yaml` and `validate`."""
+    """Return a YAML file as a `model`. Raises ConfigError, see `read_yaml` and `validate`."""
     return validate(model, read_yaml(path))

@@ -1,4 +1,4 @@
-"""What a part of the robot says of itself: plain values, for /diagnostics and for people."""
+"""Diagnoses of parts of the robot: plain values, for /diagnostics and for operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from humanoid_control_common.safety import SafetyLevel
 
 
 class DiagnosisLevel(IntEnum):
-    """How bad it is, numbered as in diagnostic_msgs/DiagnosticStatus."""
+    """Severity, numbered as in diagnostic_msgs/DiagnosticStatus."""
 
     OK = 0
     WARN = 1
@@ -28,21 +28,21 @@ _OF_SAFETY: Final = {
 
 
 def level_of(safety: SafetyLevel) -> DiagnosisLevel:
-    """The same badness, in the words of diagnostics."""
+    """Return the diagnostic level of a safety level."""
     return _OF_SAFETY[safety]
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One status. Its name stays the same for as long as the robot is up."""
+    """One status. Its name is constant while the robot runs."""
 
     name: str  # kind and which: "joint: left_elbow_pitch", "control loop: timing"
     level: DiagnosisLevel = DiagnosisLevel.OK
-    message: str = ""  # what is the matter, or that nothing is
+    message: str = ""  # the problem, or that there is none
     values: Mapping[str, str] = field(default_factory=dict)  # units are in the keys
-    source: str = ""  # the hardware component it is about, if it is about one
+    source: str = ""  # the hardware component concerned, if there is one
 
 
 def yes_or_no(value: object) -> str:
-    """A truth as a value of a diagnosis."""
+    """Return a truth value as text for `Diagnosis.values`."""
     return "yes" if value else "no"

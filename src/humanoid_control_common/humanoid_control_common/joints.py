@@ -1,4 +1,4 @@
-"""The ordered set of joints every array of the stack is indexed by, and their limits."""
+"""The ordered set of joints that indexes every array, and the joint limits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class JointSet:
         return len(self.names)
 
     def indices(self, names: Iterable[str]) -> IndexArray:
-        """Positions of `names` in this set, in the order given.
+        """Return the positions of `names` in this set, in the given order.
 
         Raises ConfigError naming unknown and repeated joints and listing the known ones.
         """
@@ -50,17 +50,17 @@ class JointSet:
         return np.array([self._index[name] for name in wanted], dtype=np.intp)
 
     def named(self, mask: NDArray[np.bool_]) -> str:
-        """Comma-separated names of the joints where `mask` (n_joints,) is true."""
+        """Return the names of the joints where `mask` (n_joints,) is true, comma-separated."""
         return ", ".join(name for name, hit in zip(self.names, mask, strict=True) if hit)
 
 
 @dataclass(frozen=True, slots=True)
 class SoftLimits:
-    """The range a joint's target is kept in, and how motion towards its ends is slowed down.
+    """The range of a joint's target, and the slowing of motion towards its ends.
 
-    Values and law of URDF's <safety_controller>: towards an end a joint is asked for no more than
-    velocity_max = position_gain * (end - position), and pushed there with no more than
-    velocity_gain * (velocity_max - velocity). A gain of 0 asks for neither.
+    Values and law of URDF's <safety_controller>: towards an end the commanded velocity is at most
+    velocity_max = position_gain * (end - position), and the effort at most
+    velocity_gain * (velocity_max - velocity). A gain of 0 sets no such limit.
     Each array has shape (n_joints,).
     """
 
@@ -103,16 +103,16 @@ class JointLimits:
 
     @property
     def target_lower(self) -> FloatArray:
-        """The least a target may be [rad]: the soft limit where there is one."""
+        """The lowest target [rad]: the soft limit if there is one."""
         return self.lower if self.soft is None else self.soft.lower
 
     @property
     def target_upper(self) -> FloatArray:
-        """The most a target may be [rad]: the soft limit where there is one."""
+        """The highest target [rad]: the soft limit if there is one."""
         return self.upper if self.soft is None else self.soft.upper
 
     def of(self, rows: IndexArray) -> JointLimits:
-        """The limits of the joints at `rows`, in that order."""
+        """Return the limits of the joints at `rows`, in that order."""
         soft = self.soft and SoftLimits(
             self.soft.lower[rows],
             self.soft.upper[rows],
@@ -126,7 +126,7 @@ class JointLimits:
 
 
 def _check_soft(limits: JointLimits, soft: SoftLimits) -> None:
-    """Raises ConfigError unless the soft range lies within the joints' own."""
+    """Raise ConfigError unless the soft range lies within the joints' own."""
     inside = (limits.lower <= soft.lower) & (soft.upper <= limits.upper)
     if not np.all(inside & (soft.lower < soft.upper)):
         raise ConfigError("a joint's soft limits are no range within its limits")

@@ -1,4 +1,4 @@
-"""The five control modes and the rules by which they follow each other: one pure function.
+"""The five control modes and their transition rules, as one pure function.
 
 Source: behaviour of the documented system (modes 0-4 and their transition table); what is stricter
 here (latched safety falls, fresh impedance) is described in docs/modes.md.
@@ -22,10 +22,10 @@ class Mode(IntEnum):
 
 
 class Intent(Enum):
-    """What an operator can ask for."""
+    """The requests that the transition rules decide on."""
 
     ZERO_TORQUE = "ZERO_TORQUE"
-    FORCE_ZERO_TORQUE = "FORCE_ZERO_TORQUE"  # although joints still move
+    FORCE_ZERO_TORQUE = "FORCE_ZERO_TORQUE"  # even while joints move
     DAMP = "DAMP"
     LOAD = "LOAD"
     START_LOCOMOTION = "START_LOCOMOTION"
@@ -50,41 +50,38 @@ SAFE_MODES: Final = frozenset({Mode.ZERO_TORQUE, Mode.DAMPING})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """Everything the rules look at."""
+    """The inputs of the rules. Texts are reasons; empty if there is none."""
 
     mode: Mode
-    unfinished: str = "it has not begun"  # why STANDBY has not come to its end; empty if it has
-    safety_problem: str = ""  # why safety forbids stiff modes now; empty if it doesn't
-    latched_fall: str = ""  # why the robot fell to DAMPING; empty once cleared
-    unconfirmed_impedance: str = (
-        ""  # who has not confirmed the present mode's impedance; empty if all have
-    )
+    unfinished: str = "it has not begun"  # why STANDBY has not finished
+    safety_problem: str = ""  # why safety forbids stiff modes now
+    latched_fall: str = ""  # why the robot fell to DAMPING, until it is cleared
+    unconfirmed_impedance: str = ""  # which impedance of the present mode is not confirmed
     writing_impedance: bool = False  # the mode is so young that it may still be confirmed in time
-    moving: str = ""  # the joints that move too fast to be left without damping; empty if none
-    settling: str = ""  # why joints that are slow now may not be at rest; empty if they are
+    moving: str = ""  # the joints that move too fast to lose their damping
+    settling: str = ""  # why joints that are slow now may not be at rest
     policy_loaded: bool = False
 
 
 class Verdict(Enum):
-    """What becomes of an intent."""
+    """The outcome of an intent."""
 
     SWITCH = "switch"
-    STAY = "stay"  # the mode asked for is in force already
+    STAY = "stay"  # the requested mode is in force already
     REFUSE = "refuse"
-    WAIT = "wait"  # only time is lacking: ask again, until it is another verdict
+    WAIT = "wait"  # decide again later: only time is lacking
     SHUT_DOWN = "shut down"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Outcome of the rules: `mode` for SWITCH, `reason` for REFUSE and WAIT."""
+    """Verdict of the rules, with a `reason` for REFUSE and WAIT."""
 
     verdict: Verdict
-    mode: Mode | None = None
     reason: str = ""
 
 
-# The modes an intent may be asked from; DAMP from any.
+# The modes in which an intent is allowed.
 _ALLOWED_FROM: Final = {
     Intent.DAMP: tuple(Mode),
     Intent.QUIT: (Mode.ZERO_TORQUE, Mode.DAMPING),
@@ -98,7 +95,7 @@ _START: Final = frozenset({Intent.START_LOCOMOTION, Intent.START_REMOTE})
 _STIFF: Final = _START | {Intent.LOAD}
 
 
-# How a request for mode 0 on /control_mode insists: the word in its `status_message`.
+# The `status_message` of a request on /control_mode for ZERO_TORQUE even while joints move.
 FORCE: Final = "force"
 _LET_SINK: Final = (
     f"an arm that sinks would fall; wait until it hangs, or insist (status_message '{FORCE}', "
@@ -107,12 +104,12 @@ _LET_SINK: Final = (
 
 
 def waits(intent: Intent) -> str:
-    """How a statement begins that says what a request for `intent` waits for."""
+    """Return the beginning of the status message while a request for `intent` waits."""
     return f"{intent.value} waits: "
 
 
 def _refusal(situation: Situation, intent: Intent) -> str:
-    """Why `intent` is refused in `situation`, whatever time may bring; empty if it is not."""
+    """Return why `intent` is refused, however long it waits; empty if it is not."""
     allowed = _ALLOWED_FROM[intent]
     if situation.mode not in allowed:
         names = " or ".join(mode.name for mode in allowed)
@@ -129,7 +126,7 @@ def _refusal(situation: Situation, intent: Intent) -> str:
 
 
 def _lacking(situation: Situation, intent: Intent) -> tuple[str, bool]:
-    """What `intent` still lacks in `situation`, or nothing; whether time alone may bring it."""
+    """Return what `intent` lacks, empty if nothing, and whether waiting may provide it."""
     if intent is Intent.ZERO_TORQUE:
         return situation.settling, True
     if intent in _STIFF:
@@ -138,11 +135,11 @@ def _lacking(situation: Situation, intent: Intent) -> tuple[str, bool]:
 
 
 def decide(situation: Situation, intent: Intent) -> Decision:
-    """What becomes of `intent` in `situation`. Pure: same input, same answer.
+    """Decide on `intent` in `situation`. Pure: the same input gives the same decision.
 
-    A request for the mode in force changes nothing. After a fall by safety everything but QUIT is
-    refused until the fall is cleared, so a repeated request can never lead out of it. The way down
-    from a stiff mode is always open. What lacks nothing but a moment waits for it.
+    An intent for the mode in force changes nothing. After a fall everything but QUIT is refused
+    until the fall is cleared, so a repeated request never leads out of it. DAMP is always allowed
+    in a stiff mode. An intent that lacks only time waits.
     """
     target = MODE_OF_INTENT.get(intent)
     if target is situation.mode:
@@ -150,13 +147,11 @@ def decide(situation: Situation, intent: Intent) -> Decision:
     down = intent is Intent.DAMP and situation.mode not in SAFE_MODES
     if situation.latched_fall and intent is not Intent.QUIT and not down:
         reason = f"fell to safety: {situation.latched_fall}; call clear_fault first"
-        return Decision(Verdict.REFUSE, reason=f"Rejected {intent.value}: {reason}")
+        return Decision(Verdict.REFUSE, f"Rejected {intent.value}: {reason}")
     reason = _refusal(situation, intent)
     lacking, in_time = _lacking(situation, intent)
     if reason or (lacking and not in_time):
-        return Decision(Verdict.REFUSE, reason=f"Rejected {intent.value}: {reason or lacking}")
+        return Decision(Verdict.REFUSE, f"Rejected {intent.value}: {reason or lacking}")
     if lacking:
-        return Decision(Verdict.WAIT, reason=f"{waits(intent)}{lacking}")
-    if target is None:
-        return Decision(Verdict.SHUT_DOWN)
-    return Decision(Verdict.SWITCH, mode=target)
+        return Decision(Verdict.WAIT, f"{waits(intent)}{lacking}")
+    return Decision(Verdict.SHUT_DOWN if target is None else Verdict.SWITCH)

@@ -1,4 +1,4 @@
-"""Safety reports of sources, and the monitor that knows when they forbid stiff modes.
+"""Safety reports of sources, and the monitor that decides when they forbid stiff modes.
 
 Levels and flag bits are those of humanoid_control_msgs/SafetyStatus.
 """
@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 
 
 class SafetyLevel(IntEnum):
-    """How bad it is. WARNING is shown; FAULT and CRITICAL lead to DAMPING."""
+    """Severity. WARNING is displayed; FAULT and CRITICAL lead to DAMPING."""
 
     OK = 0
     WARNING = 1
@@ -20,7 +20,7 @@ class SafetyLevel(IntEnum):
 
 
 class SafetyFlag(IntFlag):
-    """What a source observes now."""
+    """Conditions that a source observes."""
 
     NONE = 0
     BUS_OFF = 1  # sticky until re-activation
@@ -33,7 +33,7 @@ class SafetyFlag(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class SafetyReport:
-    """What one source observes now."""
+    """The present observation of one source."""
 
     source: str
     level: SafetyLevel = SafetyLevel.OK
@@ -45,39 +45,39 @@ def _names(flags: SafetyFlag) -> str:
     return "|".join(flag.name or "" for flag in flags) or "no details"
 
 
-MOST_SOURCES = 32  # a robot has a handful; more is somebody's mistake, and would slow every look
-SURPLUS = "safety monitor"  # what reports in the place of sources beyond these
-MOST_NAMED = 3  # reasons told in full
-PACE = 2  # repetitions in a row that make a pace; one may be a latched report told again
+MOST_SOURCES = 32  # a robot has a handful; more are an error, and would slow every check
+SURPLUS = "safety monitor"  # the source that reports in place of those beyond the limit
+MOST_NAMED = 3  # reasons quoted in full
+PACE = 2  # repetitions in a row that make a source periodic; one may be a latched report
 
 
 def surplus_message(source: str) -> str:
-    """What is said where `source` is one more than may be."""
+    """Return the message for `source`, which is beyond the limit."""
     return f"more than {MOST_SOURCES} safety sources, now '{source:.40}'"
 
 
 @dataclass(slots=True)
 class SafetyMonitor:
-    """Latest report of every source and the time it arrived. A source is never forgotten.
+    """Keeps the latest report of every source, for good, with its arrival.
 
-    A source named in `deadlines` [s] that is silent for longer counts as a FAULT; its clock starts
-    with the first call that gives a time. Who repeats the same report within `default_deadline` [s]
-    twice in a row is taken at that: silence for longer counts, too. Who speaks only when something
-    changes is not.
+    Silence of a source for longer than its entry in `deadlines` [s] is a FAULT; it counts from the
+    first call with a time. A source that repeats its report within `default_deadline` [s] twice in
+    a row counts as periodic: longer silence is a FAULT, too. A source that reports changes only has
+    no deadline.
     """
 
     deadlines: dict[str, float] = field(default_factory=dict)
     default_deadline: float = math.inf
     _reports: dict[str, SafetyReport] = field(default_factory=dict, init=False)
     _arrival: dict[str, float] = field(default_factory=dict, init=False)
-    _held_to: dict[str, float] = field(init=False)  # [s], deadlines in force
+    _deadline_of: dict[str, float] = field(init=False)  # [s]
     _repeats: dict[str, int] = field(default_factory=dict, init=False)  # in a row
 
     def __post_init__(self) -> None:
-        self._held_to = dict(self.deadlines)
+        self._deadline_of = dict(self.deadlines)
 
     def report(self, report: SafetyReport, now: float) -> None:
-        """Take a report that arrived at `now` [s]. Too many sources are a FAULT of their own."""
+        """Take a report that arrived at `now` [s]. A source beyond the limit is a FAULT."""
         if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
             message = surplus_message(report.source)
             report = SafetyReport(SURPLUS, SafetyLevel.FAULT, message=message)
@@ -86,18 +86,18 @@ class SafetyMonitor:
         soon = repeated and now - self._arrival[source] <= self.default_deadline
         self._repeats[source] = self._repeats.get(source, 0) + 1 if soon else 0
         if self._repeats[source] >= PACE:
-            self._held_to.setdefault(source, self.default_deadline)
+            self._deadline_of.setdefault(source, self.default_deadline)
         self._reports[source] = report
         self._arrival[source] = now
 
     def problem(self, now: float) -> str:
-        """Why stiff modes are forbidden at `now` [s]; empty if they are not."""
+        """Return why stiff modes are forbidden at `now` [s]; empty if they are not."""
         reasons = [
             f"{r.source} reports {r.level.name}: {r.message or _names(r.flags)}"
             for r in self._reports.values()
             if r.level >= SafetyLevel.FAULT
         ]
-        for source, deadline in self._held_to.items():
+        for source, deadline in self._deadline_of.items():
             silence = now - self._arrival.setdefault(source, now)
             if silence > deadline:
                 reasons.append(f"{source} silent for {silence:.2f} s (deadline {deadline:g} s)")

@@ -1,4 +1,4 @@
-"""What tests of several packages share."""
+"""Helpers of tests of several packages."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from pathlib import Path
 from typing import Final
 
 DOMAINS: Final = range(1, 102)  # these leave the ports of other programs alone
+SHARE: Final = "HUMANOID_TEST_SHARE"  # variable of a test run: "0/2" is the first of two
 
 
 def own_domains() -> list[int]:
-    """ROS domains for what tests of this process start, in random order.
+    """Return the ROS domains for the programs that tests of this process start, in random order.
 
-    Of pytest-xdist's workers, which run side by side, each has its own: what one of them starts
-    never meets what another one has started.
+    Each of pytest-xdist's parallel workers has its own, and each of parallel test runs has its
+    SHARE: their programs never meet.
     """
+    share, _, shares = os.environ.get(SHARE, "0/1").partition("/")
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    domains = DOMAINS[worker::workers]
+    domains = DOMAINS[int(share) :: int(shares)][worker::workers]
     return random.sample(domains, len(domains))
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What something that ran has left behind in this process."""
+    """Resources of this process that a call has not released."""
 
-    blocks: int  # of Python's memory: an object has one or more
+    blocks: int  # of Python's memory; an object has one or more
     memory: int  # [kB] of anonymous pages
     descriptors: int  # open files
 
 
 def kept_by(run: Callable[[], object]) -> Kept:
-    """What `run` keeps. What fills up to a bound has to be full before."""
+    """Return the resources that `run` keeps. Bounded buffers must be full before."""
     before = _held()
     run()
     after = _held()

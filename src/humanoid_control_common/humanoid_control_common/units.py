@@ -31,9 +31,9 @@ class Encoder:
         return self.counts_per_revolution / (2.0 * math.pi)
 
     def to_radians(self, counts: FloatArray | float) -> FloatArray | float:
-        """Counts (or counts/s) to rad (or rad/s)."""
+        """Convert counts (or counts/s) to rad (or rad/s)."""
         return counts / self.counts_per_radian
 
     def to_counts(self, radians: FloatArray | float) -> FloatArray | float:
-        """Rad (or rad/s) to counts (or counts/s), not rounded: that is the codec's."""
+        """Convert rad (or rad/s) to counts (or counts/s), without rounding: the codec rounds."""
         return radians * self.counts_per_radian

@@ -1,4 +1,4 @@
-"""Calibration: there and back, and what a wrong file is told."""
+"""Calibration: conversions in both directions, and errors of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The safety monitor: who forbids stiff modes, and until when."""
+"""The safety monitor: which sources forbid stiff modes, and until when."""
 
 from __future__ import annotations
 

@@ -1,10 +1,15 @@
-"""Tests that run side by side keep what they start apart."""
+"""Parallel tests use different ROS domains."""
 
 from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.testing import DOMAINS, own_domains
+from humanoid_control_common.testing import DOMAINS, SHARE, own_domains
+
+
+@pytest.fixture(autouse=True)
+def one_test_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SHARE, raising=False)
 
 
 def test_one_process_has_all_domains(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,4 +29,14 @@ def test_no_domain_belongs_to_two_workers_and_each_has_some(
         own = own_domains()
         assert len(own) >= 10
         found += own
+    assert sorted(found) == list(DOMAINS)
+
+
+def test_no_domain_belongs_to_two_test_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    for share in ("0/2", "1/2"):
+        monkeypatch.setenv(SHARE, share)
+        monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "1")
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+        found += own_domains()
     assert sorted(found) == list(DOMAINS)

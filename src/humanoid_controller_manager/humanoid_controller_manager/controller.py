@@ -1,9 +1,9 @@
-"""The contract between the control loop and its plugins: mode controllers and broadcasters.
+"""The contract between the control loop and controllers: `Controller` and `Broadcaster`.
 
-    on_configure(parameters) -> on_activate -> update* -> on_deactivate
+    on_configure -> on_activate -> update* -> on_deactivate
 
-`update` is called once per tick in the loop's thread: no blocking, logging or heavy allocation.
-It may raise; the loop then writes the fallback's command in the same tick.
+The loop calls `update` once per tick in its own thread: it must not block, log or allocate much.
+If it raises, the loop writes the command of the fallback in the same tick.
 """
 
 from __future__ import annotations
@@ -18,29 +18,95 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import (
+from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
+from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.duties import Contract
-from humanoid_controller_manager.hardware import CapabilityArray
+from humanoid_controller_manager.hardware_component import CapabilityArray
+
+
+class Controller(ABC):
+    """Computes the command of each tick in one mode.
+
+    Duties that are not abstract have defaults: override the ones the controller needs. A class
+    whose duties are misspelt or have other parameters is refused when it is loaded, see `duties`.
+    """
+
+    Parameters: ClassVar[type[StrictModel]]  # model of its ROS parameters
+    mode: ClassVar[Mode]  # that it implements
+    needs: ClassVar[Mapping[str, Capability]]  # capabilities required on every joint, by interface
+
+    @abstractmethod
+    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
+        """Prepare with `parameters`, an instance of Parameters. Raises ConfigError."""
+
+    @abstractmethod
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """Start at `now` [s] from the measured `state` and a copy of the `command` in force."""
+
+    @abstractmethod
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """Write the command of this tick to `command`; it holds the controller's previous one.
+
+        In the first update `command` is zero. `now` and `period` are in [s].
+        """
+
+    def on_deactivate(self) -> None:
+        """Release resources. Another controller is in charge already."""
+
+    @property
+    def gains(self) -> ModeGains | None:
+        """The largest gains it commands by itself, valid after `on_configure`; None if unknown.
+
+        Hardware that cannot realize them refuses the controller when it is configured.
+        """
+        return None
+
+    @property
+    def progress(self) -> Progress | None:
+        """Its progress; None for a controller without an end. Read after `update`."""
+        return None
+
+    @property
+    def remark(self) -> str:
+        """A warning for the operator, such as "no command received"; empty if there is none.
+
+        Published as a WARN on /diagnostics. Use constant texts. Read after `update`, in the loop's
+        thread.
+        """
+        return ""
+
+
+class Broadcaster(ABC):
+    """Publishes snapshots from its ROS side; the loop does not call it."""
+
+    Parameters: ClassVar[type[StrictModel]]  # model of its ROS parameters
+
+    @abstractmethod
+    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
+        """Prepare with `parameters`, an instance of Parameters. Raises ConfigError."""
+
+
+CONTROLLER_CONTRACT: Final = Contract(Controller)
+BROADCASTER_CONTRACT: Final = Contract(Broadcaster)
 
 
 @dataclass(frozen=True, slots=True)
 class RobotFacts:
-    """What a controller may know about the robot."""
+    """Constant facts about the robot."""
 
     joints: JointSet
     limits: JointLimits
     update_rate: float  # [Hz]
-    # How each command interface acts on each joint, shape (5, n); None: all act in every tick.
+    # Capability of each command interface on each joint, shape (5, n); None: all PER_TICK.
     capabilities: CapabilityArray | None = None
 
     def acts_per_tick(self, interface: str) -> NDArray[np.bool_]:
-        """On which joints the command `interface` acts in every tick, shape (n,)."""
+        """Return on which joints the command `interface` acts in every tick, shape (n,)."""
         if self.capabilities is None:
             return np.ones(len(self.joints), dtype=np.bool_)
         row = self.capabilities[COMMAND_INTERFACES.index(interface)]
@@ -48,7 +114,7 @@ class RobotFacts:
 
 
 class Progress(NamedTuple):
-    """How far a controller with an end has come."""
+    """Progress of a controller that has an end."""
 
     current_segment: int
     total_segments: int
@@ -56,7 +122,7 @@ class Progress(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether the end is reached."""
+        """True once the end is reached."""
         return self.fraction >= 1.0
 
 
@@ -65,65 +131,3 @@ class ModeGains(NamedTuple):
 
     stiffness: float  # [Nm/rad]
     damping: float  # [Nm s/rad]
-
-
-class Controller(ABC):
-    """A mode controller.
-
-    The duties that are not abstract have defaults: a controller overrides those that it takes on.
-    Values are properties. See `duties` for what is refused when a class is loaded.
-    """
-
-    Parameters: ClassVar[type[StrictModel]]  # the model its ROS parameters are checked against
-    mode: ClassVar[Mode]  # that it implements
-    needs: ClassVar[Mapping[str, Capability]]  # the interfaces it relies on, and at which level
-
-    @abstractmethod
-    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
-        """Take `parameters` (an instance of Parameters). Raises ConfigError."""
-
-    @abstractmethod
-    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """Start from the measured `state` and a copy of the `command` in force."""
-
-    @abstractmethod
-    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
-        """Fill `command`, which holds what was written last (zeros at first). Times in [s]."""
-
-    def on_deactivate(self) -> None:
-        """Let go. The loop has another controller already."""
-
-    @property
-    def gains(self) -> ModeGains | None:
-        """The largest it commands by itself, from `on_configure` on; None if it can't know.
-
-        Hardware that can't have them refuses them before the controller runs.
-        """
-        return None
-
-    @property
-    def progress(self) -> Progress | None:
-        """How far it has come, if it has an end. Read after `update`, in the loop's thread."""
-        return None
-
-    @property
-    def remark(self) -> str:
-        """Something to tell the operator, such as that no program commands it; empty if nothing.
-
-        A WARN on /diagnostics. The same words each time. Read after `update`, in the loop's thread.
-        """
-        return ""
-
-
-class Broadcaster(ABC):
-    """A plugin that only publishes: its ROS side listens to snapshots, the loop ignores it."""
-
-    Parameters: ClassVar[type[StrictModel]]  # the model its ROS parameters are checked against
-
-    @abstractmethod
-    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
-        """Take `parameters` (an instance of Parameters). Raises ConfigError."""
-
-
-CONTROLLER_CONTRACT: Final = Contract(Controller)
-BROADCASTER_CONTRACT: Final = Contract(Broadcaster)

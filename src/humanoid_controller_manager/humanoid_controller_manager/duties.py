@@ -1,8 +1,8 @@
-"""Which duties of its contract a plug-in's class takes on: decided from the class, once.
+"""Contracts of plug-ins: which duties a class overrides, and errors for one that overrides wrongly.
 
 A contract is a base class. Its public methods and properties are the duties; those that are not
-abstract have a default. A duty that is misspelt, has other parameters or is taken on without those
-that belong to it would silently not be done: such a class is refused when it is loaded.
+abstract have a default. A duty that is misspelt, has other parameters or lacks the duties it
+belongs to would silently not be done: such a class is refused when it is loaded.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from types import FunctionType
 from typing import Any, Final
 
 from humanoid_control_common.errors import ConfigError
 
-CLOSE: Final = 0.8  # difflib's ratio from which on a name is taken for a misspelt duty
+CLOSE: Final = 0.8  # difflib's ratio from which on a name counts as a misspelt duty
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,15 @@ class Contract:
 
     Args:
         base: its methods and properties are the duties.
-        together: duties of which a class takes on all or none.
+        together: duties of which a class overrides all or none.
     """
 
     base: type
     together: tuple[frozenset[str], ...] = ()
 
-    @property
+    @cached_property
     def duties(self) -> dict[str, Any]:
-        """The duties by name, as the base class has them."""
+        """The duties by name, as the base class defines them."""
         return {
             name: value
             for name, value in vars(self.base).items()
@@ -41,79 +42,68 @@ class Contract:
         }
 
     def taken_on(self, plugin: object, where: str) -> frozenset[str]:
-        """Names of the duties that class `plugin` overrides.
+        """Return the names of the duties that class `plugin` overrides.
 
-        Raises ConfigError, which begins with `where`, for a class that can't be relied on.
+        Raises ConfigError, which begins with `where`, for a class that breaks the contract.
         """
         base = f"{self.base.__module__}.{self.base.__name__}"
         if not (isinstance(plugin, type) and issubclass(plugin, self.base)):
             raise ConfigError(f"{where}: {plugin!r} does not derive from {base}: derive it from it")
-        duties = self.duties
         overridden = frozenset(
-            name for name in duties if inspect.getattr_static(plugin, name) is not duties[name]
+            name
+            for name, duty in self.duties.items()
+            if inspect.getattr_static(plugin, name) is not duty
         )
-        who = f"{where}: {plugin.__module__}.{plugin.__name__}"
-        own = [kind for kind in plugin.__mro__ if kind not in self.base.__mro__]
-        left = sorted(duties.keys() - overridden)
-        for problem in (
-            *self._hidden(own, left),
-            *_misspelt(own, left, duties),
-            *_lacking(plugin),
-            *_unfit(plugin, {name: duties[name] for name in sorted(overridden)}),
-            *self._incomplete(overridden),
-        ):
-            raise ConfigError(f"{who} {problem}")
+        problem = next(self._problems(plugin, overridden), None)
+        if problem is not None:
+            raise ConfigError(f"{where}: {plugin.__module__}.{plugin.__name__} {problem}")
         return overridden
 
-    def _hidden(self, own: list[type], left: list[str]) -> Iterator[str]:
+    def refuse_hidden(self, plugin: object, where: str) -> None:
+        """Raise ConfigError if an attribute of the object `plugin` hides a duty of its class."""
+        hidden = sorted(self.duties.keys() & getattr(plugin, "__dict__", {}).keys())
+        if hidden:
+            raise ConfigError(
+                f"{where}: attribute '{hidden[0]}' hides a duty: define it in the class"
+            )
+
+    def _problems(self, plugin: type, overridden: frozenset[str]) -> Iterator[str]:
+        yield from self._not_overridden(plugin, sorted(self.duties.keys() - overridden))
+        if lacking := sorted(getattr(plugin, "__abstractmethods__", ())):
+            yield f"lacks {', '.join(lacking)}"
+        for name in sorted(overridden):
+            if problem := _mismatch(plugin, name, self.duties[name]):
+                yield f"has a '{name}' that {problem}"
+        for group in self.together:
+            if overridden & group and group - overridden:
+                has, lacks = sorted(overridden & group), sorted(group - overridden)
+                yield f"has {', '.join(has)} without {', '.join(lacks)}: they belong together"
+
+    def _not_overridden(self, plugin: type, names: list[str]) -> Iterator[str]:
+        """Yield where the class defines one of the duties `names`, but hidden or misspelt."""
         base = self.base.__name__
-        for name in left:
+        own = [kind for kind in plugin.__mro__ if kind not in self.base.__mro__]
+        for name in names:
             for kind in own:
                 if name in vars(kind):
                     yield (
                         f"has the '{name}' of {kind.__name__} hidden by that of {base}: "
                         f"name {kind.__name__} before {base} among the bases"
                     )
-
-    def _incomplete(self, overridden: frozenset[str]) -> Iterator[str]:
-        for group in self.together:
-            if overridden & group and group - overridden:
-                has, lacks = sorted(overridden & group), sorted(group - overridden)
-                yield f"has {', '.join(has)} without {', '.join(lacks)}: they belong together"
-
-
-def _misspelt(own: list[type], left: list[str], duties: dict[str, Any]) -> Iterator[str]:
-    """A class that does a duty hasn't misspelt it, so only those that are `left` are meant."""
-    for name in sorted({name for kind in own for name in vars(kind)} - duties.keys()):
-        meant = [] if name.startswith("_") else get_close_matches(name, left, 1, CLOSE)
-        if meant:
-            yield f"has '{name}', which looks like the duty '{meant[0]}': spell it so, or rename it"
+        for name in sorted({name for kind in own for name in vars(kind)} - self.duties.keys()):
+            close = [] if name.startswith("_") else get_close_matches(name, names, 1, CLOSE)
+            if close:
+                yield (
+                    f"has '{name}', which looks like the duty '{close[0]}': spell it so, or "
+                    "rename it"
+                )
 
 
-def _lacking(plugin: type) -> Iterator[str]:
-    if lacking := sorted(getattr(plugin, "__abstractmethods__", ())):
-        yield f"lacks {', '.join(lacking)}"
-
-
-def _unfit(plugin: type, overridden: dict[str, Any]) -> Iterator[str]:
-    for name, duty in overridden.items():
-        if problem := _problem_of(plugin, name, duty):
-            yield f"has a '{name}' that {problem}"
-
-
-def refuse_hidden(contract: Contract, plugin: object, where: str) -> None:
-    """Raises ConfigError if an attribute of this one object hides a duty of its class."""
-    hidden = sorted(contract.duties.keys() & getattr(plugin, "__dict__", {}).keys())
-    if hidden:
-        raise ConfigError(f"{where}: attribute '{hidden[0]}' hides a duty: define it in the class")
-
-
-def _problem_of(plugin: type, name: str, duty: Any) -> str:
-    """Why the class's own `name` can't stand in for `duty`; empty if it can."""
-    found = inspect.getattr_static(plugin, name)
+def _mismatch(plugin: type, name: str, duty: Any) -> str:
+    """Return why the `name` of `plugin` cannot be called like `duty`; empty if it can."""
+    found, method = inspect.getattr_static(plugin, name), getattr(plugin, name)
     if isinstance(duty, property):
-        return "is a method, expected a property" if callable(getattr(plugin, name)) else ""
-    method = getattr(plugin, name)
+        return "is a method, expected a property" if callable(method) else ""
     if not callable(method) or isinstance(found, property):
         return "is no method"
     if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
@@ -125,5 +115,5 @@ def _problem_of(plugin: type, name: str, duty: Any) -> str:
     except TypeError as error:
         return f"can't be called with ({', '.join(parameters)}): {error}"
     except ValueError:
-        pass  # compiled, and says nothing about its parameters
+        pass  # a compiled function without a signature
     return ""

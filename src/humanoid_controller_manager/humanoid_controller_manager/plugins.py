@@ -1,7 +1,7 @@
-"""Plugins are Python entry points, looked up by the names that URDF and YAML use.
+"""Plug-ins: Python entry points, found by their names in URDF and YAML.
 
 Three groups: hardware components, controllers, and, under the same name as either, the function
-that gives a plugin its topics and services (so that the plugin itself needs no ROS).
+that creates the plug-in's topics and services (so that the plug-in itself needs no ROS).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROS_SIDES: Final = "humanoid_control.ros"
 
 @cache
 def _installed() -> Any:
-    """All entry points of the environment. Finding them takes many milliseconds: done once."""
+    """Return all entry points of the environment, found once: it takes many milliseconds."""
     return entry_points()
 
 
@@ -28,27 +28,27 @@ def _group(group: str) -> dict[str, EntryPoint]:
 
 
 def known_plugins(group: str) -> list[str]:
-    """Names of the installed plugins of `group`, sorted."""
+    """Return the names of the installed plug-ins of `group`, sorted."""
     return sorted(_group(group))
 
 
 def find_plugin(group: str, name: str) -> Any | None:
-    """The object registered under `name`, or None. Raises ConfigError if it can't be imported."""
+    """Return the object registered as `name`, or None. Raises ConfigError if its import fails."""
     point = _group(group).get(name)
     if point is None:
         return None
     try:
         return point.load()
     except (Exception, SystemExit) as error:
-        # Somebody else's module: importing it may raise anything, a program's exit() included.
+        # The import of a plug-in may raise anything, or call exit().
         where = f"plugin '{name}' ({point.value})"
         raise ConfigError(f"{where} cannot be imported: {error!r}") from error
 
 
 def require_plugin(group: str, name: str, where: str) -> Any:
-    """Like `find_plugin`; raises ConfigError listing the known names if there is none.
+    """Return the object registered as `name`.
 
-    `where` says in the message who asks.
+    Raises ConfigError that begins with `where` and lists the known names if there is none.
     """
     plugin = find_plugin(group, name)
     if plugin is None:

@@ -1,4 +1,4 @@
-"""What ROS tests of several packages share."""
+"""Fixtures of ROS tests of several packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rclpy.node import Node
 
 from humanoid_control_common.testing import own_domains
 
-PATIENCE: Final = 20.0  # [s] until an answer is given up, whatever the machine is busy with
+PATIENCE: Final = 20.0  # [s] to wait for an answer, even on a busy machine
 _LOOK: Final = 0.005  # [s]
 
 
@@ -26,7 +26,7 @@ class LoneNode:
         self.executor.add_node(self.node)
 
     def spin_until(self, condition: Callable[[], bool]) -> None:
-        """Serve callbacks until `condition` holds. Raises AssertionError if it never does."""
+        """Execute callbacks until `condition` holds. Raises AssertionError after PATIENCE."""
         future = rclpy.task.Future(executor=self.executor)
         timer = self.node.create_timer(_LOOK, lambda: condition() and future.set_result(True))
         self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
@@ -34,7 +34,7 @@ class LoneNode:
         assert future.done(), f"not within {PATIENCE} s"
 
     def close(self) -> None:
-        """Take all of it apart."""
+        """Destroy executor, node and context."""
         self.executor.shutdown()
         self.node.destroy_node()
         self.context.shutdown()

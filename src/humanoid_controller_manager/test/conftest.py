@@ -1,4 +1,4 @@
-"""The virtual robot of this layer: components and controllers that do what a test tells them."""
+"""Test components and controllers, and a robot that only the test ticks."""
 
 from __future__ import annotations
 
@@ -7,36 +7,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
-from humanoid_control_common.surface import Capability, JointCommand, JointState
 from humanoid_controller_manager.controller import Controller, Progress
-from humanoid_controller_manager.hardware import (
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.member import Member
+from humanoid_controller_manager.hardware_component import (
     CapabilityArray,
     HardwareComponent,
     HardwareInfo,
     JointInfo,
     uniform_capabilities,
 )
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware_member import Member
-from humanoid_controller_manager.limits import LimitStage
-from humanoid_controller_manager.loop import ControlLoop, SwitchRequest
-from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controller_manager.snapshot import Snapshot
-
-settings.register_profile(
-    "workspace",
-    deadline=None,
-    max_examples=40,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("workspace")
+from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.safety.limits import LimitStage
 
 RATE = 100.0  # [Hz]
 PERIOD = 1.0 / RATE

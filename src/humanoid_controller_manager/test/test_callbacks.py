@@ -1,4 +1,4 @@
-"""A callback that raises takes no torque: the robot is damped, the callback executed no more."""
+"""A callback that raises: the robot is damped and the callback is not executed again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_controller_manager.callbacks import (
+from humanoid_controller_manager.loop.snapshot import Phase
+from humanoid_controller_manager.ros.callbacks import (
     CallbackFailure,
     FailedCallbacks,
     FailureGuard,
     described,
 )
-from humanoid_controller_manager.snapshot import Phase
-from humanoid_controller_manager.stopping import EndRequests
+from humanoid_controller_manager.ros.stop_signals import EndRequests
 
 
 def _failure(node: str = "gripper", error: BaseException | None = None) -> CallbackFailure:

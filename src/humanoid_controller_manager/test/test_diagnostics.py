@@ -1,4 +1,4 @@
-"""What the control process says about its loop and its hardware, and when."""
+"""Diagnoses of the loop and its hardware, and when they are published."""
 
 from __future__ import annotations
 
@@ -11,11 +11,21 @@ from builtin_interfaces.msg import Time
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.remedies import remedies_for
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
-from humanoid_controller_manager.diagnostics import SHORTEST, Diagnostician
-from humanoid_controller_manager.diagnostics_message import diagnostic_array, diagnostic_arrays
-from humanoid_controller_manager.loop_diagnoses import COMMANDS, LIMITS, MODE, TIMING, WATCHDOGS
+from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.remedies import REMEDIES
-from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.ros.diagnostics import (
+    SHORTEST,
+    Diagnostician,
+    diagnostic_array,
+    diagnostic_arrays,
+)
+from humanoid_controller_manager.safety.loop_diagnoses import (
+    COMMANDS,
+    LIMITS,
+    MODE,
+    TIMING,
+    WATCHDOGS,
+)
 
 OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
 
@@ -25,10 +35,10 @@ class Watched:
 
     def __init__(self, rig) -> None:
         self.rig, self.time = rig, 0.0
-        self.runner = LoopRunner(rig.loop, 100.0, lambda snapshot: None)
+        self.loop_thread = LoopThread(rig.loop, 100.0, lambda snapshot: None)
         self.overwritten = 0
         self.diagnostician = Diagnostician(
-            rig.loop, self.runner, lambda: self.overwritten, lambda: self.time
+            rig.loop, self.loop_thread, lambda: self.overwritten, lambda: self.time
         )
 
     def report(self) -> dict[str, Diagnosis]:
@@ -52,11 +62,11 @@ def test_a_robot_that_is_well_is_ok_throughout(watched) -> None:
 
 
 def test_overruns_warn_as_long_as_they_come(watched) -> None:
-    watched.runner.statistics.overruns = 3
+    watched.loop_thread.statistics.overruns = 3
     first = watched.report()[TIMING]
     assert (first.level, first.message) == (WARN, "3 overruns since the last report")
     assert remedies_for(first.message, REMEDIES)
-    watched.runner.statistics.overruns = 4
+    watched.loop_thread.statistics.overruns = 4
     one = watched.report()[TIMING]
     assert (one.level, one.message) == (WARN, "1 overrun since the last report")
     assert remedies_for(one.message, REMEDIES)

@@ -1,4 +1,4 @@
-"""What a component's class takes on is decided when it is loaded, and mistakes are refused then."""
+"""Contracts: the duties of a class are found when it is loaded, and mistakes are refused."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointSet
-from humanoid_controller_manager.companion import COMPANION_CONTRACT, Companion
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller
-from humanoid_controller_manager.generic_system import GenericSystem
-from humanoid_controller_manager.hardware import (
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
+from humanoid_controller_manager.hardware.hardware_group import load_hardware
+from humanoid_controller_manager.hardware.urdf import RobotDescription
+from humanoid_controller_manager.hardware_component import (
     HARDWARE_CONTRACT,
     HardwareComponent,
     HardwareInfo,
     JointInfo,
 )
-from humanoid_controller_manager.hardware_loading import load_hardware
-from humanoid_controller_manager.urdf import RobotDescription
+from humanoid_controller_manager.ros.companion import COMPANION_CONTRACT, Companion
 
 REQUIRED = {
     "on_configure", "on_activate", "read", "write", "on_deactivate", "capabilities",
@@ -101,7 +101,10 @@ PARTIAL = {name: getattr(Confirming, name) for name in ("mode_changed", "impedan
         (_with(reset_faults=property(_nothing)), "'reset_faults' that is no method"),
         (_with(sample_age=_nothing), "'sample_age' that is a method, expected a property"),
         (type("Arm", (HardwareComponent,), {}), r"Arm lacks capabilities, effort_limit, on_act"),
-        (type("Arm", (), {}), "does not derive from .*hardware.HardwareComponent: derive it"),
+        (
+            type("Arm", (), {}),
+            "does not derive from .*HardwareComponent: derive it",
+        ),
         (Plain(), "does not derive from"),
         (len, "does not derive from"),
     ],
@@ -172,10 +175,10 @@ def test_controllers_are_held_to_their_contract() -> None:
         CONTROLLER_CONTRACT.taken_on(misspelt, "c")
 
 
-def test_a_companion_decides_on_switches_whole_or_not_at_all() -> None:
-    half = type("Half", (Companion,), {"changed": _nothing, "asked_for": lambda self: ""})
-    with pytest.raises(ConfigError, match="asked_for without ask, refusal: they belong together"):
-        COMPANION_CONTRACT.taken_on(half, "companion")
+def test_a_companion_is_held_to_its_contract() -> None:
+    misspelt = type("Bad", (Companion,), {"changed": _nothing, "leads_down": _nothing})
+    with pytest.raises(ConfigError, match="has 'leads_down', which looks like the duty 'lead_d"):
+        COMPANION_CONTRACT.taken_on(misspelt, "companion")
 
 
 def test_components_are_told_of_publications_and_their_mistakes_end_nothing(

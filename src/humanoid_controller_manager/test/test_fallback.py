@@ -1,4 +1,4 @@
-"""A controller that fails is replaced in the same tick; its bad command never reaches a joint."""
+"""A failing controller is replaced in the same tick; its bad command reaches no joint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
-from humanoid_controller_manager.snapshot import Phase
+from humanoid_controller_manager.loop.snapshot import Phase
 
 MARK = 1.25  # a value that only the bad command holds
 

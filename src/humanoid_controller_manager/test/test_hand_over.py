@@ -1,4 +1,4 @@
-"""Whole values between threads: the mailbox and the outbox."""
+"""Passing whole values between threads: LatestValue and SnapshotPublisher."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from humanoid_controller_manager.mailbox import Mailbox
-from humanoid_controller_manager.outbox import Outbox
+from humanoid_controller_manager.loop.latest_value import LatestValue
+from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
 
 PATIENCE = 60.0  # [s] until a test gives up on another thread; never waited for when all is well
 
 
 def test_an_empty_mailbox_gives_nothing() -> None:
-    assert Mailbox[int]().take() is None
+    assert LatestValue[int]().take() is None
 
 
 def test_a_value_is_taken_once() -> None:
-    box: Mailbox[int] = Mailbox()
+    box: LatestValue[int] = LatestValue()
     box.put(1)
     assert (box.take(), box.take()) == (1, None)
 
 
 def test_the_newest_value_wins() -> None:
-    box: Mailbox[int] = Mailbox()
+    box: LatestValue[int] = LatestValue()
     for value in range(5):
         box.put(value)
     assert (box.take(), box.take()) == (4, None)
 
 
 def test_between_threads_values_arrive_whole_in_order_and_at_most_once() -> None:
-    box: Mailbox[tuple[int, int]] = Mailbox()
+    box: LatestValue[tuple[int, int]] = LatestValue()
     done = threading.Event()
 
     def produce() -> None:
@@ -78,8 +78,8 @@ class Listener:
         self.called.clear()
 
 
-def _outbox(*listeners: Any) -> Outbox:
-    outbox = Outbox(listeners, 0.0)
+def _outbox(*listeners: Any) -> SnapshotPublisher:
+    outbox = SnapshotPublisher(listeners, 0.0)
     outbox.start()
     return outbox
 

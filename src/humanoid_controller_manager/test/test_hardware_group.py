@@ -1,4 +1,4 @@
-"""Several components behind one robot: rows, lifecycle, and what a broken component does."""
+"""Several components of one robot: rows, lifecycle, failing components."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import Capability, JointState
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
-from humanoid_control_common.surface import Capability, JointState
 
 PRIME = tuple(f"j{i}" for i in range(14))
 SITO = ("j6", "j5", "j13", "j12")  # between the others, and not even in order

@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.loop.loop_thread import LoopThread
 
 PATIENCE = 60.0  # [s] until a test gives up on the other thread
 
@@ -65,7 +65,7 @@ def test_it_is_given_the_time_until_the_next_tick(rig: Any, cycling_hardware: An
     ring = cycling_hardware()
     robot = rig({"ring": (ring, ("a",))})
     ticked = threading.Event()
-    runner = LoopRunner(
+    runner = LoopThread(
         robot.loop, 1000.0, lambda s: ticked.set() if s.tick >= 20 else None, realtime=False
     )
     ring.correction = 0.5e-3  # so every period is half as long again

@@ -1,4 +1,4 @@
-"""The limit stage: what reaches the joints for any command and any measured state."""
+"""The limit stage bounds every command for every measured state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.joints import JointLimits
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.limits import Limited, LimitStage
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.safety.limits import Limited, LimitStage
 
 LOWER, UPPER, VELOCITY, EFFORT = -1.0, 2.0, 3.0, 10.0
 N = 2

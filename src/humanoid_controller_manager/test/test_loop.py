@@ -1,4 +1,4 @@
-"""The cycle: read, update, limit, write; what it reports, and how it watches the ROS side."""
+"""The tick: read, update, limit, write, reports, and the supervision of the ROS side."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controller_manager.limits import Limited
-from humanoid_controller_manager.snapshot import Phase
+from humanoid_controller_manager.loop.snapshot import Phase
+from humanoid_controller_manager.safety.limits import Limited
 
 HEARTBEAT_LIMIT = 0.2  # [s]
 

@@ -1,4 +1,4 @@
-"""ROS parameters as typed values that know where they came from."""
+"""ROS parameters as typed values with the place they came from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import Field
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_controller_manager.parameters import (
+from humanoid_controller_manager.ros.parameters import (
     ManagerParameters,
     controller_entry,
     manager_parameters,

@@ -1,4 +1,4 @@
-"""Plugins are found by the names URDF and YAML use; unknown names are answered with the known."""
+"""Plug-ins are found by name; errors list the known names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager import plugins
-from humanoid_controller_manager.generic_system import GenericSystem
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.plugins import (
     HARDWARE,
     find_plugin,

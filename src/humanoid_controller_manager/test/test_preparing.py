@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_controller_manager.snapshot import Phase
+from humanoid_controller_manager.loop.snapshot import Phase
 
 
 @pytest.fixture

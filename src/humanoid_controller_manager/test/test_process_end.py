@@ -1,4 +1,4 @@
-"""What the control process says at its end, about joints that may still have torque."""
+"""The report at the end of the control process, on joints that may still have torque."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.errors import ControllerError, HardwareError
-from humanoid_controller_manager import process
-from humanoid_controller_manager.ending import Ending, end_of
-from humanoid_controller_manager.stopping import EndRequests
+from humanoid_controller_manager.ros import control_process
+from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
+from humanoid_controller_manager.ros.stop_signals import EndRequests
 
 
 def manager_that(stop: Any) -> Any:
@@ -36,7 +36,7 @@ BOTH = ExceptionGroup("joints may still be powered", FAILURES)
 
 
 def test_an_end_in_order_says_what_was_made_sure_of() -> None:
-    assert end_of(manager_that(lambda: None)) == Ending(
+    assert end_of(manager_that(lambda: None)) == ShutdownReport(
         "", ("Side (gate read back as 0)", "CAN (deactivated)")
     )
 
@@ -44,28 +44,28 @@ def test_an_end_in_order_says_what_was_made_sure_of() -> None:
 def test_what_may_still_be_powered_is_said_in_sentences() -> None:
     ending = end_of(manager_that(raising(BOTH)))
     text = "joints may still be powered: Side: elbow may be armed; CAN: no adapter"
-    assert ending == Ending(text, ())
+    assert ending == ShutdownReport(text, ())
 
 
 def test_a_component_that_left_in_order_is_named_beside_one_that_did_not() -> None:
     one = ExceptionGroup("joints may still be powered", FAILURES[1:])
-    assert end_of(manager_that(raising(one))) == Ending(
+    assert end_of(manager_that(raising(one))) == ShutdownReport(
         "joints may still be powered: CAN: no adapter", ("Side (gate read back as 0)",)
     )
 
 
 def test_after_a_loop_that_hangs_nothing_is_called_made_sure_of() -> None:
     ending = end_of(manager_that(raising(ControllerError("the control loop hangs"))))
-    assert ending == Ending("the control loop hangs", ())
+    assert ending == ShutdownReport("the control loop hangs", ())
 
 
 def test_failures_are_logged_and_told_to_companions() -> None:
     logged: list[str] = []
-    told: list[Ending] = []
+    told: list[ShutdownReport] = []
     manager = manager_that(raising(BOTH))
     manager.node = SimpleNamespace(get_logger=lambda: SimpleNamespace(fatal=logged.append))
     companions: Any = [SimpleNamespace(ended=told.append)]
-    ending = process._stop(manager, companions)
+    ending = control_process._stop(manager, companions)
     assert told == [ending]
     assert logged == [ending.failure]
 
@@ -78,8 +78,8 @@ def test_start_that_fails_half_way_also_tells_its_notes(
         error.add_note("joints may still be powered: CAN: stuck on")
         raise error
 
-    monkeypatch.setattr(process, "parameter_files", files)
-    assert process.run([], [], EndRequests()) == 1
+    monkeypatch.setattr(control_process, "parameter_files", files)
+    assert control_process.run([], [], EndRequests()) == 1
     assert capsys.readouterr().err.splitlines() == [
         "Side: no answer",
         "joints may still be powered: CAN: stuck on",
@@ -98,16 +98,16 @@ def test_what_fails_once_the_joints_may_have_torque_ends_in_order(
         def start(self) -> None:
             raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(process, "ServiceThread", Services)
-    monkeypatch.setattr(process, "forward_logging", lambda _: None)
+    monkeypatch.setattr(control_process, "ServiceThread", Services)
+    monkeypatch.setattr(control_process, "forward_logging", lambda _: None)
     manager = manager_that(lambda: calls.append("stopped"))
     manager.start = lambda: calls.append("started")
     manager.executor = None
-    manager.runner = SimpleNamespace(realtime=False)
+    manager.loop_thread = SimpleNamespace(realtime=False)
     manager.node = SimpleNamespace(
         get_logger=lambda: None,
         create_guard_condition=lambda _: SimpleNamespace(trigger=None),
     )
     with pytest.raises(RuntimeError, match="new thread"):
-        process._spin(manager, [], EndRequests())
+        control_process._spin(manager, [], EndRequests())
     assert calls == ["started", "stopped", "services stopped"]

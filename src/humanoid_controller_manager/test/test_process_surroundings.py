@@ -1,4 +1,4 @@
-"""What the operating system gives: the lock of the domain, real-time scheduling."""
+"""The operating system: the lock of the domain, real-time scheduling."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager import domain_lock
-from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_controller_manager.ros import domain_lock
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 
 HOLD_LOCK = """
 import os, pathlib, signal, sys
-from humanoid_controller_manager import domain_lock
+from humanoid_controller_manager.ros import domain_lock
 domain_lock.FOLDER = pathlib.Path(sys.argv[1])
 lock = domain_lock.take_domain_lock()
 print(os.getpid(), flush=True)
@@ -28,7 +28,7 @@ UNPRIVILEGED = """
 import os, resource, threading
 resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
 resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
-from humanoid_controller_manager.realtime import calm_interpreter, make_thread_realtime
+from humanoid_controller_manager.loop.realtime import calm_interpreter, make_thread_realtime
 if os.getuid() == 0:
     os.setuid(65534)
 answers = []

@@ -1,4 +1,4 @@
-"""What is asked beside the loop is checked, too: at the start, for diagnostics, at the end."""
+"""Results of a component's duties are checked outside of ticks, too."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.surface import Capability
-from humanoid_controller_manager.diagnostics import Diagnostician
-from humanoid_controller_manager.ending import end_of
-from humanoid_controller_manager.hardware import uniform_capabilities
-from humanoid_controller_manager.results import shown
-from humanoid_controller_manager.runner import LoopRunner
+from humanoid_control_common.mit_interface import Capability
+from humanoid_controller_manager.hardware_component import uniform_capabilities
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.results import shown
+from humanoid_controller_manager.ros.diagnostics import Diagnostician
+from humanoid_controller_manager.ros.shutdown_report import end_of
 
 GOOD = uniform_capabilities(2, Capability.PER_TICK)
 NAN = float("nan")
@@ -87,7 +87,7 @@ def test_a_component_that_diagnoses_nonsense_is_told_of_and_the_others_are_heard
     arm = _telling(scripted_hardware, diagnose=lambda self: found)
     leg = _telling(scripted_hardware, diagnose=lambda self: [said])
     robot = rig({"arm": (arm, ("a",)), "leg": (leg, ("b",))}).start()
-    runner = LoopRunner(robot.loop, 100.0, lambda snapshot: None)
+    runner = LoopThread(robot.loop, 100.0, lambda snapshot: None)
     report = Diagnostician(robot.loop, runner, lambda: 0).report()
     (bad,) = [it for it in report if it.name == "bus: arm"]
     assert bad.level is DiagnosisLevel.ERROR

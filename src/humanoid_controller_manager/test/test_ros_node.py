@@ -1,4 +1,4 @@
-"""Nodes come up whole, and are gone before the process ends: what is left then may crash it."""
+"""Nodes are complete after a start, and destroyed before the process ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 SCRIPT = """
 from pathlib import Path
-from humanoid_controller_manager.ros_node import configured_node, ros_session
+from humanoid_controller_manager.ros.ros_session import configured_node, ros_session
 
 def middleware():
     names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
@@ -45,10 +45,10 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager import plugins
 from humanoid_controller_manager.controller import Controller
-from humanoid_controller_manager.generic_system import GenericSystem
-from humanoid_controller_manager.node import ControllerManagerNode
-from humanoid_controller_manager.parameters import parameter_files
-from humanoid_controller_manager.ros_node import ros_session
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
+from humanoid_controller_manager.ros.node import ControllerManagerNode
+from humanoid_controller_manager.ros.parameters import parameter_files
+from humanoid_controller_manager.ros.ros_session import ros_session
 
 class Arm(GenericSystem):
     def on_activate(self, state):
@@ -95,7 +95,7 @@ with ros_session(arguments):
         manager.start()
     except OSError as error:
         print(error)
-        print("running" if manager.runner.is_running() else "stopped")
+        print("running" if manager.loop_thread.is_running() else "stopped")
         print(getattr(error, "__notes__", []))
 """
 PARAMETERS = """

@@ -1,4 +1,4 @@
-"""A callback that raises in the thread of the services ends neither the thread nor the rest."""
+"""A callback that raises ends neither the thread of the services nor the process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 import rclpy
 from rclpy.node import Node
 
-from humanoid_controller_manager.callbacks import CallbackExecutor, CallbackFailure
-from humanoid_controller_manager.service_thread import serve
+from humanoid_controller_manager.ros.callbacks import CallbackExecutor, CallbackFailure
+from humanoid_controller_manager.services.service_thread import serve
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.generic_system import GenericSystem
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 
 # As eRobs realize 20 and 2, 0 and 6.
 SERVO = {"mode_stiffness": "0 0 20.2 20.2 20.2", "mode_damping": "0 5.95 2.02 2.02 2.02"}

@@ -1,4 +1,4 @@
-"""What a wish to switch comes to: ros2_control's rules, and ours for the one in charge."""
+"""The plan of a switch: ros2_control's rules, and this stack's for the one in charge."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import SwitchRefusedError
-from humanoid_controller_manager.registry import State
-from humanoid_controller_manager.switch_plan import Plan, Shown, Wish, plan_switch
+from humanoid_controller_manager.services.switch_plan import Candidate, Plan, Selection, plan_switch
+from humanoid_controller_manager.switching.registry import State
 
 CLAIM = "elbow/position"
 NAMES = ("limp", "damped", "standby", "raw", "states", "mute", "ghost")
 
 
-def _shown(in_charge: str = "damped") -> dict[str, Shown]:
-    shown = {name: Shown(State.INACTIVE, CLAIM) for name in ("limp", "damped", "standby")}
-    shown[in_charge] = Shown(State.ACTIVE, CLAIM)
-    shown["raw"] = Shown(State.UNCONFIGURED, CLAIM)
-    shown["states"] = Shown(State.ACTIVE, "")
-    shown["mute"] = Shown(State.INACTIVE, "")
+def _shown(in_charge: str = "damped") -> dict[str, Candidate]:
+    shown = {name: Candidate(State.INACTIVE, CLAIM) for name in ("limp", "damped", "standby")}
+    shown[in_charge] = Candidate(State.ACTIVE, CLAIM)
+    shown["raw"] = Candidate(State.UNCONFIGURED, CLAIM)
+    shown["states"] = Candidate(State.ACTIVE, "")
+    shown["mute"] = Candidate(State.INACTIVE, "")
     return shown
 
 
@@ -33,7 +33,7 @@ def _plan(
     in_charge: str = "damped",
     successor: str = "limp",
 ) -> Plan:
-    return plan_switch(Wish(activate, deactivate, strict), _shown(in_charge), successor)
+    return plan_switch(Selection(activate, deactivate, strict), _shown(in_charge), successor)
 
 
 def _refusal(**wish: object) -> str:

@@ -1,4 +1,4 @@
-"""Switches as `ros2 control` asks for them, on a loop that only the test ticks."""
+"""Switches by `ros2 control`, on a loop that only the test ticks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from humanoid_control_common.errors import ControllerError, SwitchRefusedError
 from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_controller_manager.authority import LoopAuthority
-from humanoid_controller_manager.parameters import ControllerEntry
-from humanoid_controller_manager.registry import Configured, Record, Registry, State
-from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controller_manager.switch_plan import Wish
-from humanoid_controller_manager.switcher import Switcher
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.ros.parameters import ControllerEntry
+from humanoid_controller_manager.services.switch_plan import Selection
+from humanoid_controller_manager.services.switcher import Switcher
+from humanoid_controller_manager.switching.registry import Configured, Record, Registry, State
+from humanoid_controller_manager.switching.switch_requests import LoopAuthority
 
 
 class TickingBell:
@@ -71,7 +71,7 @@ class Bench:
         strict: bool = True,
         timeout: float = 0.0,
     ) -> str:
-        return self.switcher.switch(Wish(activate or [], deactivate or [], strict), timeout)
+        return self.switcher.switch(Selection(activate or [], deactivate or [], strict), timeout)
 
     def refusal(self, **wish: Any) -> str:
         with pytest.raises(SwitchRefusedError) as caught:
@@ -191,14 +191,14 @@ def test_no_broadcaster_falls_silent_while_somebody_else_asks_for_a_stiff_mode(
         result = carry_out(function)
         if not executed:
             number = bench.robot.loop.snapshot.switch_number
-            bench.switcher.authority.ask("torque", Mode.REMOTE, number)
+            bench.switcher.authority.request_switch("torque", Mode.REMOTE, number)
         executed.append(function)
         return result
 
     impatient = replace(bench.switcher, in_executor=asked_between)  # type: ignore[arg-type]
     for _ in range(2):  # on its way, then in force
         with pytest.raises(SwitchRefusedError, match="'speaker' can not be deactivated in"):
-            impatient.switch(Wish([], ["speaker"], True), 0.0)
+            impatient.switch(Selection([], ["speaker"], True), 0.0)
         assert bench.active("speaker")
         bench.robot.tick()
     assert bench.in_charge == "torque"
@@ -212,14 +212,14 @@ def test_a_broadcaster_in_both_lists_stays_active(bench: Bench) -> None:
 
 def test_a_fall_between_the_decision_and_the_loop_wins(bench: Bench) -> None:
     bench.switch(["torque"], ["damped"])
-    ask = bench.switcher.authority.ask
+    request_switch = bench.switcher.authority.request_switch
 
     def fall_first(*arguments: Any) -> Any:
         bench.robot.controllers["torque"].fail["update"] = ControllerError("broke")
         bench.robot.tick()
-        return ask(*arguments)
+        return request_switch(*arguments)
 
-    bench.switcher.authority.ask = fall_first  # type: ignore[method-assign]
+    bench.switcher.authority.request_switch = fall_first  # type: ignore[method-assign]
     said = bench.refusal(activate=["remote"], deactivate=["torque"])
     assert "'damped' is in charge; the latest fall: torque failed: broke" in said
     assert bench.in_charge == "damped"

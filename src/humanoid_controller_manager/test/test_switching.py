@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.mit_interface import Capability
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import Capability
-from humanoid_controller_manager.loop import SwitchRequest
+from humanoid_controller_manager.loop.control_loop import SwitchRequest
 
 
 def test_a_request_takes_effect_in_the_next_tick_and_gets_the_next_number(rig: Any) -> None:

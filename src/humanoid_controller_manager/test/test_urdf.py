@@ -1,4 +1,4 @@
-"""The robot description: what is read from it, and how every mistake in it is told."""
+"""Parsing of the robot description, and the errors for its mistakes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.urdf import parse_robot_description
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
 COMMANDS = ("position", "velocity", "effort", "stiffness", "damping")
 STATES = ("position", "velocity", "effort")

@@ -1,4 +1,4 @@
-"""Which topics the joint states and the written commands go out on."""
+"""The broadcaster of joint states and written commands; `ros` publishes them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class BroadcasterParameters(StrictModel):
 
     joint_states_topic: str
     joint_commands_topic: str
-    frame_id: str = "base_link"  # as upstream's; rviz shows no efforts of states without a frame
+    frame_id: str = "base_link"  # as upstream; without a frame rviz shows no efforts
 
 
 class JointStateBroadcaster(Broadcaster):
-    """Publishes every tick's state and command; its work is done on the ROS side."""
+    """Publishes state and command of every tick, on its ROS side."""
 
     Parameters = BroadcasterParameters
 

@@ -1,36 +1,36 @@
-"""How old a message is whose sender may run on another machine, with another clock."""
+"""The age of messages whose sender may have another clock."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Final
 
-WINDOW: Final = 10.0  # [s] within which the shortest way of a message is remembered, at least
+WINDOW: Final = 10.0  # [s] for which the shortest delay is remembered, at least
 MOST_SENDERS: Final = 8
 
 
 class MessageAge:
-    """Judges how much later than usual a message comes, by the time its middleware stamped it.
+    """Estimates the delay of messages by their send stamps.
 
-    A middleware may say that a message was received when it was merely looked at; then one that was
-    left waiting, or sent again after the network came back, seems fresh. The stamp of its sending
-    doesn't change, but is of the sender's clock. The shortest time between a sender's stamps and
-    their arrival here is the difference of the two clocks and the shortest way; what is beyond it
-    is delay. It is learned anew all the time, for clocks drift and are set: after a clock was set
-    messages may seem late for up to two windows, never fresh.
+    The receive stamp of a middleware may be the time at which the message was taken: then one that
+    waited, or was sent again after a network failure, seems fresh. The send stamp does not change,
+    but comes from the sender's clock. The shortest time from a sender's stamps to their arrival is
+    the difference of the clocks plus the shortest delay; more than that is additional delay. It is
+    learned continuously, because clocks drift and are set. After a clock was set, messages may seem
+    late for up to two windows, but never fresh.
     """
 
     def __init__(self) -> None:
         self._shortest: dict[Hashable, _Shortest] = {}
 
     def lateness(self, sender: Hashable, sent: int, now: int, monotonic: float) -> float:
-        """How much later [s] a message comes than it could.
+        """Return the additional delay [s] of a message.
 
         Args:
-            sender: tells senders apart, as far as the middleware does.
-            sent: its stamp, of the sender's clock [ns]; 0 if the middleware has none.
+            sender: identity of the sender, as far as the middleware gives one.
+            sent: send stamp, of the sender's clock [ns]; 0 if unknown.
             now: the system's time [ns].
-            monotonic: [s].
+            monotonic: time of the monotonic clock [s].
         """
         if sent == 0:
             return 0.0

@@ -1,4 +1,4 @@
-"""REMOTE: commands of another program, checked before they are believed."""
+"""REMOTE: follows the checked commands of another program."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pydantic import Field
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.joints import FloatArray, JointSet
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import (
+from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
+from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
-from humanoid_controller_manager.mailbox import Mailbox
+from humanoid_controller_manager.loop.latest_value import LatestValue
 
 
 class RemoteParameters(StrictModel):
@@ -33,7 +33,7 @@ class RemoteParameters(StrictModel):
     on_stale: Literal["damp", "passive", "hold"] = "damp"
 
 
-# The next command is followed again: no fault, but nothing an operator could guess.
+# Remarks while commands are stale. No fault: the next command is followed again.
 _STALE: Final = {
     "damp": "stale commands: the joints are damped until the next one",
     "passive": "stale commands: the joints are passive until the next one",
@@ -47,7 +47,7 @@ FOLLOWING: Final = "follows commands"
 
 @dataclass(frozen=True, slots=True)
 class RemoteCommand:
-    """A checked command, shape (5, n) in joint order, and when it arrived [s]."""
+    """A checked command, shape (5, n) in joint order, and its arrival [s]."""
 
     array: FloatArray
     arrival: float
@@ -59,15 +59,15 @@ def checked_command(
     values: Mapping[str, Sequence[float]],
     arrival: float,
 ) -> RemoteCommand:
-    """A command as it came in, if it can be trusted.
+    """Return a received command after checking it.
 
     Args:
         joints: the robot's joints.
         names: must be exactly those, in their order.
         values: the five interfaces, each as long as `names`.
-        arrival: the loop's time [s] at which it arrived; the sender's clock is never looked at.
+        arrival: the loop's time [s]; the sender's clock is not used.
 
-    Raises ControllerError saying what is wrong with it.
+    Raises ControllerError with the reason for a wrong command.
     """
     if tuple(names) != joints.names:
         raise ControllerError(_joint_mismatch(joints, names))
@@ -88,7 +88,7 @@ def checked_command(
 
 
 def _joint_mismatch(joints: JointSet, names: Sequence[str]) -> str:
-    if len(names) > 2 * len(joints):  # a message may name any number: don't compare them all
+    if len(names) > 2 * len(joints):  # a message may contain any number: do not compare them all
         return f"{len(names)} joint names, expected {len(joints)}"
     unknown = [name for name in names if name not in joints.names]
     missing = [name for name in joints.names if name not in names]
@@ -102,9 +102,9 @@ def _joint_mismatch(joints: JointSet, names: Sequence[str]) -> str:
 class RemotePolicyController(Controller):
     """Follows the latest command; without a fresh one it damps, goes passive or holds.
 
-    Until the first command the pose measured at entry is held with the mode's gains. From the pose
-    held to the first command the target moves no faster than the joints' velocity limits, as it
-    does from every command to the next.
+    Until the first command it holds the pose measured at activation with the mode's gains. From
+    there to the first command, and from each command to the next, the target moves no faster than
+    the joints' velocity limits.
     """
 
     Parameters = RemoteParameters
@@ -121,28 +121,28 @@ class RemotePolicyController(Controller):
         self._parameters = parameters
         self._gains = ModeGains(parameters.stiffness, parameters.damping)
         self._limits = robot.limits
-        self._inbox: Mailbox[RemoteCommand] = Mailbox()
+        self._received: LatestValue[RemoteCommand] = LatestValue()
         self._target = JointCommand(len(robot.joints))
         self._arrival: float | None = None  # of the latest command; None before the first
         self._stale = False
 
     def receive(self, command: RemoteCommand) -> None:
-        """Leave a command for the next tick; may be called from any thread."""
-        self._inbox.put(command)
+        """Store a command for the next tick. Called by any thread."""
+        self._received.put(command)
 
     @property
     def remark(self) -> str:
-        """See Controller: whether the stream of commands has broken off."""
+        """See Controller: set while commands are stale."""
         return _STALE[self._parameters.on_stale] if self._stale else ""
 
     @property
     def doing(self) -> str:
-        """What it does while it is in charge, in words. From any thread."""
+        """The present behaviour while in charge, in words. Read by any thread."""
         return self.remark or (NEVER_COMMANDED if self._arrival is None else FOLLOWING)
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. Commands that came before are forgotten."""
-        self._inbox.take()
+        """See Controller. Earlier commands are dropped."""
+        self._received.take()
         self._arrival = None
         self._stale = False
         self._target.array.fill(0.0)
@@ -153,10 +153,10 @@ class RemotePolicyController(Controller):
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
-        received = self._inbox.take()
+        received = self._received.take()
         if received is not None:
             self._target.array[:] = received.array
-            # Beyond the range it would run away, and have to come all the way back.
+            # A target beyond the range would have to come all the way back.
             np.clip(
                 received.array[0],
                 self._limits.target_lower,
@@ -180,13 +180,13 @@ class RemotePolicyController(Controller):
         return self._gains
 
     def _make_stale(self, state: JointState) -> None:
-        """Nobody vouches for motion: no velocity, no effort and, unless held, no stiffness."""
+        """Remove velocity, effort and, unless the pose is held, stiffness from the target."""
         self._target.array[1:3] = 0.0
         if self._parameters.on_stale != "hold":
             self._target.stiffness[:] = 0.0
             damps = self._parameters.on_stale == "damp"
             self._target.damping[:] = self._parameters.damping if damps else 0.0
-            # Where the next command takes over from.
+            # The next command starts from here.
             self._target.position[:] = state.position
             self._position[:] = state.position
         else:

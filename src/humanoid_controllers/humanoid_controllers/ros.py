@@ -1,4 +1,4 @@
-"""Topics of the controllers: what each publishes and subscribes to."""
+"""The ROS sides of the controllers: their topics."""
 
 from __future__ import annotations
 
@@ -8,47 +8,44 @@ from typing import Any, Final, TypedDict
 
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
-from humanoid_control_msgs.msg import StandbyState as StandbyStateMessage
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState as JointStateMessage
 
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.surface import COMMAND_INTERFACES
-from humanoid_controller_manager.diagnostics_message import diagnostic_array
-from humanoid_controller_manager.ros_host import RosHost, SnapshotListener
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES
+from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.ros.diagnostics import diagnostic_array
+from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
 from humanoid_controllers.message_age import MessageAge
 from humanoid_controllers.remote import RemotePolicyController, checked_command
 from humanoid_controllers.remote_report import RemoteReport
-from humanoid_controllers.standby import StandbyController
 
-LONGEST_WAIT: Final = 1.0  # [s] believed of a message: the system's clock may have been set
+LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have been set
 
 
 class _MessageInfo(TypedDict):
-    """What of rclpy's information about a message is looked at."""
+    """The used fields of rclpy's message information."""
 
-    received_timestamp: int  # [ns] of system time; 0: the middleware doesn't say
-    source_timestamp: int  # [ns] of the sender's system time; 0: the same
+    received_timestamp: int  # [ns] of system time; 0: unknown
+    source_timestamp: int  # [ns] of the sender's system time; 0: unknown
 
 
 def attach_joint_state_broadcaster(
-    host: RosHost, broadcaster: JointStateBroadcaster
+    context: PluginContext, broadcaster: JointStateBroadcaster
 ) -> SnapshotListener:
-    """Publishes states and written commands of every tick."""
+    """Publish state and written command of every tick."""
     topics = broadcaster.topics
-    states = host.node.create_publisher(JointStateMessage, topics.joint_states_topic, 10)
-    commands = host.node.create_publisher(MITCommand, topics.joint_commands_topic, 10)
-    names = list(host.robot.joints.names)
+    states = context.node.create_publisher(JointStateMessage, topics.joint_states_topic, 10)
+    commands = context.node.create_publisher(MITCommand, topics.joint_commands_topic, 10)
+    names = list(context.robot.joints.names)
 
     def publish(snapshot: Snapshot) -> None:
         state = JointStateMessage(name=names)
-        state.header.stamp = host.stamp(snapshot)
+        state.header.stamp = context.stamp(snapshot)
         state.header.frame_id = topics.frame_id
         state.position, state.velocity, state.effort = snapshot.state_array.tolist()
         states.publish(state)
-        host.published(snapshot)
+        context.published(snapshot)
         if commands.get_subscription_count() > 0:
             command = MITCommand(header=state.header, joint_names=names)
             for interface, values in zip(COMMAND_INTERFACES, snapshot.command_array, strict=True):
@@ -58,57 +55,35 @@ def attach_joint_state_broadcaster(
     return publish
 
 
-def attach_standby(host: RosHost, controller: StandbyController) -> SnapshotListener:
-    """Publishes StandbyState on `~/state` while active."""
-    qos = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    states = host.node.create_publisher(StandbyStateMessage, "~/state", qos)
-    name = host.node.get_name()
+def attach_remote(context: PluginContext, controller: RemotePolicyController) -> SnapshotListener:
+    """Subscribe to MITCommand on `~/command`; log once why a stream of commands is refused.
 
-    def publish(snapshot: Snapshot) -> None:
-        progress = snapshot.progress
-        if snapshot.controller != name or progress is None:
-            return
-        message = StandbyStateMessage(
-            current_segment=progress.current_segment,
-            total_segments=progress.total_segments,
-            progress=progress.fraction,
-            is_finished=progress.finished,
-        )
-        message.header.stamp = host.stamp(snapshot)
-        states.publish(message)
+    RemoteReport counts the commands for /diagnostics.
 
-    return publish
-
-
-def attach_remote(host: RosHost, controller: RemotePolicyController) -> SnapshotListener:
-    """Subscribes to MITCommand on `~/command`; says once why a stream of commands is refused.
-
-    What became of the commands it says on /diagnostics, too, see RemoteReport.
-
-    A command arrives when the middleware takes it in, not when the executor has time for it: else
-    one that was left waiting would be fresh again, though its sender may be dead. Not every
-    middleware says when that was (Cyclone DDS says when it was looked at), so it arrives the sooner
-    the later it comes than its sender's others, see MessageAge. A simulator's time passes otherwise
-    than the system's: there it arrives when it is looked at.
+    The arrival of a command is the time at which the middleware received it, not the time at which
+    the executor calls `receive`: a command that waited would seem fresh although its sender may be
+    dead. Some middlewares do not give that time (Cyclone DDS gives the time of the call), so the
+    arrival is set earlier by the message's lateness, see MessageAge. With simulated time, which
+    differs from the system's, the arrival is the time of the call.
     """
-    logger = host.node.get_logger()
-    complaint = _OncePerText(logger.warning)
+    logger = context.node.get_logger()
+    warn_once = _OncePerText(logger.warning)
     age = MessageAge()
     report = RemoteReport()
-    diagnostics = host.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-    name = host.node.get_name()
+    diagnostics = context.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+    name = context.node.get_name()
 
     def receive(message: MITCommand, info: _MessageInfo) -> None:
-        arrival = host.now()
-        if not host.simulated:
+        arrival = context.now()
+        if not context.simulated:
             now = time_ns()
             late = age.lateness(_sender(info), info["source_timestamp"], now, monotonic())
             arrival -= max(waiting_time(info["received_timestamp"], now), late)
         values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
         try:
-            command = checked_command(host.robot.joints, message.joint_names, values, arrival)
+            command = checked_command(context.robot.joints, message.joint_names, values, arrival)
         except ControllerError as error:
-            complaint(f"command refused: {error}")
+            warn_once(f"command refused: {error}")
             report.received(monotonic(), str(error))
             return
         report.received(monotonic())
@@ -118,17 +93,17 @@ def attach_remote(host: RosHost, controller: RemotePolicyController) -> Snapshot
         doing = controller.doing if snapshot.controller == name else "not in charge"
         diagnosis = report.due(doing, monotonic())
         if diagnosis is not None:
-            diagnostics.publish(diagnostic_array(host.stamp(snapshot), [diagnosis]))
+            diagnostics.publish(diagnostic_array(context.stamp(snapshot), [diagnosis]))
 
-    host.node.create_subscription(MITCommand, "~/command", receive, 4)
+    context.node.create_subscription(MITCommand, "~/command", receive, 4)
     return publish
 
 
 def waiting_time(received: int, now: int) -> float:
-    """How long [s] a message has waited, from 0 to LONGEST_WAIT.
+    """Return how long [s] a message has waited, from 0 to LONGEST_WAIT.
 
     Args:
-        received: when the middleware took it in, system time [ns]; 0 if that isn't known.
+        received: when the middleware received it, system time [ns]; 0 if unknown.
         now: system time [ns].
     """
     if received == 0:
@@ -137,19 +112,19 @@ def waiting_time(received: int, now: int) -> float:
 
 
 def _sender(info: Mapping[str, Any]) -> Hashable:
-    """What tells senders apart; older rclpy tells nothing."""
+    """Return the sender's identity; None with older versions of rclpy."""
     gid = info.get("publisher_gid")
     return None if gid is None else str(gid)
 
 
 class _OncePerText:
-    """Says a sentence when it differs from the last one said."""
+    """Logs a text when it differs from the last one."""
 
-    def __init__(self, say: Callable[[str], object]) -> None:
-        self._say = say
+    def __init__(self, log: Callable[[str], object]) -> None:
+        self._log = log
         self._last = ""
 
     def __call__(self, text: str) -> None:
         if text != self._last:
             self._last = text
-            self._say(text)
+            self._log(text)

@@ -1,4 +1,4 @@
-"""STANDBY: from wherever the robot is, through a sequence of poses, to a pose it holds."""
+"""STANDBY: from the present pose through a sequence of poses to the last one, which is held."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pydantic import Field
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import Capability, JointCommand, JointState
 from humanoid_controller_manager.controller import Controller, ModeGains, Progress, RobotFacts
 
 
@@ -38,7 +38,7 @@ class StandbyController(Controller):
     """Linear interpolation from the measured pose through the sequence, then hold.
 
     In the first segment the stiffness ramps from 0 to its target and the damping from the value in
-    force to its target, so that a damped joint never goes limp and a sagged arm is not snatched up.
+    force to its target, so that a damped joint never goes limp and a sagged arm does not jerk.
     """
 
     Parameters = StandbyParameters
@@ -68,7 +68,7 @@ class StandbyController(Controller):
         self._ends = list(accumulate(durations))  # [s] since activation
         self._velocity_limit = robot.limits.velocity
         self._start_damping = np.zeros(len(robot.joints))
-        # What can't act isn't asked for: no velocity there, and the mode's own gains at once.
+        # No velocity is commanded where it cannot act; gains that are set per mode have no ramp.
         self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
         self._is_ramped = robot.acts_per_tick("stiffness") & robot.acts_per_tick("damping")
         self._is_set = ~self._is_ramped
@@ -81,7 +81,7 @@ class StandbyController(Controller):
         self._waypoints[0] = state.position
         np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
         np.multiply(self._ways, self._has_velocity, out=self._speeds)
-        # The first way begins anywhere: from far away it takes longer than configured.
+        # The first segment begins at any pose: from a distant one it takes longer than configured.
         shortest = float((np.abs(self._ways[0]) / self._velocity_limit).max())
         self._durations = [max(self._configured[0], shortest), *self._configured[1:]]
         self._ends = list(accumulate(self._durations))
@@ -121,7 +121,7 @@ class StandbyController(Controller):
         return Progress(self._segment(), len(self._ends), fraction)
 
     def _segment(self) -> int:
-        """Index of the segment at the elapsed time; the last one after the end."""
+        """Return the index of the segment at the elapsed time; after the end the last one."""
         return min(bisect_right(self._ends, self._elapsed), len(self._ends) - 1)
 
 
@@ -131,7 +131,7 @@ def _check_speeds(
     durations: Sequence[float],
     robot: RobotFacts,
 ) -> None:
-    """Raises ConfigError where a way between two poses is faster than a joint can follow."""
+    """Raise ConfigError if a segment between two poses is faster than a joint's velocity limit."""
     for i in range(1, len(names)):
         speed = np.abs(waypoints[i] - waypoints[i - 1]) / durations[i]
         if (speed > robot.limits.velocity).any():

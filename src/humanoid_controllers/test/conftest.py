@@ -1,4 +1,4 @@
-"""Real controllers on mock hardware that can be made to fail, on a clock that only tests move."""
+"""Real controllers on mock hardware that can fail, on a clock that only tests move."""
 
 from __future__ import annotations
 
@@ -7,36 +7,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyMonitor, SafetyReport
-from humanoid_control_common.surface import Capability, JointCommand, JointState
 from humanoid_controller_manager.controller import Controller, RobotFacts
-from humanoid_controller_manager.generic_system import GenericSystem
-from humanoid_controller_manager.hardware import CapabilityArray, HardwareInfo, JointInfo
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware_member import Member
-from humanoid_controller_manager.limits import LimitStage
-from humanoid_controller_manager.loop import ControlLoop
-from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controller_manager.snapshot import Snapshot
-from humanoid_controllers.emergency_stop import EmergencyStop
-from humanoid_controllers.mode_manager import ModeManager
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.member import Member
+from humanoid_controller_manager.hardware_component import CapabilityArray, HardwareInfo, JointInfo
+from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
+from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 from humanoid_controllers.remote import RemotePolicyController
-from humanoid_controllers.soft import DampingController, ZeroTorqueController
 from humanoid_controllers.standby import StandbyController
-
-settings.register_profile(
-    "workspace",
-    deadline=None,
-    max_examples=40,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("workspace")
 
 JOINTS = ("shoulder", "elbow", "wrist")
 RATE = 100.0  # [Hz]

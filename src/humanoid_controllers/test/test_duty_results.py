@@ -1,4 +1,4 @@
-"""A plug-in's results are checked: nonsense is its component's FAULT, and the loop goes on."""
+"""Wrong results of a component's duties are its FAULT, and the loop continues."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.flight_ring import whole_records
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.tick_records.record_ring import whole_records
 from humanoid_controller_manager.controller import Progress
-from humanoid_controller_manager.flight_recorder import flight_recorder
-from humanoid_controller_manager.runner import LoopRunner
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.tick_recorder import tick_recorder
 
 RATE = 100.0
 RIGHT_TICKS = 50
@@ -76,8 +76,8 @@ def plug_in(robot_type: Any, failing_system: Any, tmp_path: Path) -> Any:
     duties["idle_until"] = lambda self, deadline: None
     kind = type("PlugIn", (failing_system,), {**duties, "counter_names": ("lost", "late")})
     robot = robot_type(hardware=kind).enter(Mode.STANDBY)
-    runner = LoopRunner(robot.loop, RATE, lambda snapshot: None)
-    robot.recorder = flight_recorder(robot.loop, runner, RATE, "<robot/>", tmp_path)
+    runner = LoopThread(robot.loop, RATE, lambda snapshot: None)
+    robot.recorder = tick_recorder(robot.loop, runner, RATE, "<robot/>", tmp_path)
     robot.wrong = wrong
     return robot
 

@@ -1,4 +1,4 @@
-"""The operator's stop: what stops, what a stop forbids, and what alone lets go of it."""
+"""The operator's stop: its causes, its effects, and its release."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controllers.emergency_stop import SOURCE, EmergencyStop
+from humanoid_controllers.mode_manager.emergency_stop import SOURCE, EmergencyStop
 
 MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
 REASON = "emergency stop (gamepad)"

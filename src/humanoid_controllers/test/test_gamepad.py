@@ -1,4 +1,4 @@
-"""What the buttons of a gamepad ask for."""
+"""Requests by gamepad."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.modes import Intent
-from humanoid_controllers.gamepad import CHORDS, Button, Gamepad, wants_stop
+from humanoid_controllers.mode_manager.gamepad import CHORDS, Button, Gamepad, wants_stop
 
 NONE = [0] * 11
 

@@ -1,4 +1,4 @@
-"""The interlock on the impedance manager: when it lets a robot become stiff, and remain so."""
+"""The interlock on the impedance manager: stiff modes need confirmed gains."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyMonitor
-from humanoid_controllers.impedance_watch import GONE, ImpedanceReport, ImpedanceWatch
-from humanoid_controllers.mode_manager import ModeManager
+from humanoid_controllers.mode_manager.impedance_watch import GONE, ImpedanceReport, ImpedanceWatch
+from humanoid_controllers.mode_manager.mode_manager import ModeManager
 
 PERIOD = 0.01  # [s] of a tick of the robot
 

@@ -1,4 +1,4 @@
-"""A command of a dead sender is never fresh again, whatever is said of its reception."""
+"""A command of a dead sender never becomes fresh again."""
 
 from __future__ import annotations
 

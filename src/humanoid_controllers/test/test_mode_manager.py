@@ -1,4 +1,4 @@
-"""The mode manager: which intents are passed on, what safety does, and what is said about it."""
+"""The mode manager: accepted requests, reactions to safety, statements."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.joints import JointSet
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
-from humanoid_control_common.surface import JointCommand
-from humanoid_controller_manager.hardware_member import Fault
-from humanoid_controller_manager.loop import SwitchRequest
-from humanoid_controller_manager.snapshot import Fall, Phase, Snapshot
-from humanoid_controllers.mode_manager import ModeManager
+from humanoid_controller_manager.hardware.member import Fault
+from humanoid_controller_manager.loop.control_loop import SwitchRequest
+from humanoid_controller_manager.loop.snapshot import Fall, Phase, Snapshot
+from humanoid_controllers.mode_manager.mode_manager import ModeManager
 
 FAULT = SafetyReport("battery", SafetyLevel.FAULT, message="cell 3 low")
 ALL_MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]

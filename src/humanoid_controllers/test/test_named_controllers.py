@@ -1,4 +1,4 @@
-"""A controller that is asked for by name gets the answer its mode would get."""
+"""A request for a controller by name gets the answer of a request for its mode."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from humanoid_control_common.modes import INTENT_OF_MODE, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controller_manager.slots import ControllerSlot
-from humanoid_controllers.soft import DampingController
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controllers.passive_controllers import DampingController
 from humanoid_controllers.standby import StandbyController
 
 MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
@@ -97,11 +97,11 @@ def test_a_controller_that_is_not_loaded_is_refused(robot: Any) -> None:
 
 def test_what_is_on_its_way_is_told_until_the_loop_has_answered(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
-    assert robot.modes.asked_for == ""
+    assert robot.modes.pending_controller == ""
     ask(robot, Mode.STANDBY, "other_standby")
-    assert robot.modes.asked_for == "other_standby"
+    assert robot.modes.pending_controller == "other_standby"
     robot.tick()
-    assert robot.modes.asked_for == ""
+    assert robot.modes.pending_controller == ""
 
 
 def test_a_mode_whose_controller_is_gone_is_refused(robot: Any) -> None:

@@ -1,4 +1,4 @@
-"""The ordered way down: soft until the joints are slow, limp, then nothing is decided any more."""
+"""The way down: soft until the joints are slow, limp, then no more decisions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controller_manager.ending import Ending
-from humanoid_controllers.loop_watch import LONGEST_TICK, LoopWatch
-from humanoid_controllers.power_down import SETTLE_LIMIT, ZERO_LIMIT, PowerDown
-from humanoid_controllers.power_down_service import outcome_of
-from humanoid_controllers.rest import SLOW_FOR
+from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
+from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK
+from humanoid_controllers.mode_manager.power_down import SETTLE_LIMIT, ZERO_LIMIT, PowerDown
+from humanoid_controllers.mode_manager.power_down_service import outcome_of
+from humanoid_controllers.mode_manager.rest_watch import SLOW_FOR
 
 MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
 MOST_TICKS = 2000
@@ -21,8 +21,7 @@ MOST_TICKS = 2000
 
 def begun(robot: Any) -> PowerDown:
     robot.modes.close("powering down")
-    modes = robot.modes
-    return PowerDown(modes.rest, modes.go_down, modes.unconfirmed, LoopWatch(), robot.time)
+    return PowerDown(robot.modes, robot.time)
 
 
 def seconds_to_the_end(
@@ -107,9 +106,8 @@ def test_gains_that_are_never_confirmed_are_not_waited_for_forever(robot: Any) -
 
 def test_a_loop_that_stands_still_is_not_waited_for(robot: Any) -> None:
     robot.enter(Mode.REMOTE)
-    way, snapshot = begun(robot), robot.loop.snapshot
-    now = robot.time
-    while not way.look(snapshot, now):
+    way, now = begun(robot), robot.time
+    while not way.look(robot.modes.observe(now), now):
         now += 0.02
         assert now < robot.time + LONGEST_TICK + 0.1
     assert way.remarks == ["the control loop stood still"]
@@ -127,7 +125,7 @@ def test_on_the_way_down_nothing_else_is_decided(robot: Any, intent: Intent) -> 
 
 
 def test_the_answer_says_what_each_component_made_sure_of() -> None:
-    ending = Ending("", ("Side (gates read back as 0)", "CAN (motors disabled)"))
+    ending = ShutdownReport("", ("Side (gates read back as 0)", "CAN (motors disabled)"))
     text = "all joints are without torque: Side (gates read back as 0), CAN (motors disabled)"
     assert outcome_of(ending, []) == (True, text)
     assert outcome_of(ending, ["still moving: elbow after 6 s"]) == (
@@ -137,7 +135,9 @@ def test_the_answer_says_what_each_component_made_sure_of() -> None:
 
 
 def test_the_answer_says_what_may_still_be_powered_and_what_to_do() -> None:
-    ending = Ending("joints may still be powered: CAN: no adapter", ("Side (gates closed)",))
+    ending = ShutdownReport(
+        "joints may still be powered: CAN: no adapter", ("Side (gates closed)",)
+    )
     assert outcome_of(ending, []) == (
         False,
         "joints may still be powered: CAN: no adapter: cut the power of the drives; "

@@ -1,4 +1,4 @@
-"""REMOTE: which commands are believed, how far they reach, and what happens when they stop."""
+"""REMOTE: valid commands, their limits, and stale commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.joints import JointSet
-from humanoid_control_common.surface import COMMAND_INTERFACES, JointCommand
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES, JointCommand
 from humanoid_controllers.remote import RemoteCommand, RemotePolicyController, checked_command
 
 NAMES = ("shoulder", "elbow", "wrist")

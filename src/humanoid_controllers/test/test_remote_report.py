@@ -1,4 +1,4 @@
-"""What an operator is told of REMOTE's commands, and when."""
+"""The diagnoses of commands to REMOTE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of another program over a real topic: their freshness begins where they arrive."""
+"""Commands over a real topic: their age counts from their arrival."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from humanoid_control_msgs.msg import MITCommand
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.surface import JointCommand
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.ros_host import RosHost
+from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.testing import LoneNode
 from humanoid_controllers import ros
 from humanoid_controllers.remote import RemotePolicyController
@@ -51,7 +51,9 @@ class Remote(LoneNode):
 
     def attach(self, *, simulated: bool) -> None:
         stamp = Time(sec=7)
-        host = RosHost(self.node, self.facts, lambda: NOW, lambda s: stamp, simulated=simulated)
+        host = PluginContext(
+            self.node, self.facts, lambda: NOW, lambda s: stamp, simulated=simulated
+        )
         self.listener = ros.attach_remote(host, self.controller)
         self.spin_until(lambda: self._commands.get_subscription_count() > 0)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.joints import JointSet
+from humanoid_control_common.mit_interface import JointState
 from humanoid_control_common.modes import SAFE_MODES, Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
-from humanoid_control_common.surface import JointState
-from humanoid_controller_manager.safety_trip import SafetyTrip
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_controllers.remote import RemoteCommand
 
 STIFF = [Mode.STANDBY, Mode.REMOTE]
@@ -156,7 +156,7 @@ class Runaway:
 def _supervised(robot_type: Any, mode: Mode, facts: Any) -> Any:
     robot = robot_type()
     limit = 1.5 * facts.limits.velocity
-    robot.loop.supervise(SafetyTrip(JointSet(facts.joints.names), facts.limits, limit, 100.0))
+    robot.loop.supervise(MeasurementCheck(JointSet(facts.joints.names), facts.limits, limit, 100.0))
     return robot.enter(mode)
 
 

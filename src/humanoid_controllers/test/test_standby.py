@@ -1,4 +1,4 @@
-"""STANDBY: no step, no snatch, no limp moment on the way to the ready pose."""
+"""STANDBY: no step, no jerk and no limp moment on the way to the ready pose."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.surface import JointCommand
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT
 from humanoid_controllers.standby import StandbyController
 

@@ -1,4 +1,4 @@
-"""Requests that lack nothing but a moment: they wait for it, and for nothing else."""
+"""Requests that lack only time wait for it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_any_other_request_drops_it(load: Any, other: str) -> None:
 
 
 def test_who_asked_is_told_what_dropped_the_request(load: Any) -> None:
-    ticket = load.modes._desk.ticket + 1
+    ticket = load.modes._requests.ticket + 1
     load.ask(Intent.DAMP)
     assert load.message == "Rejected LOAD: DAMP was asked for meanwhile"
     assert (load.modes.refusal.ticket, load.modes.refusal.reason) == (ticket, load.message)
@@ -119,11 +119,11 @@ def test_what_no_waiting_mends_is_refused_at_once(writing: Any) -> None:
 
 
 def test_a_controller_asked_for_by_name_is_what_takes_over(load: Any) -> None:
-    assert load.modes.asked_for == "standby_controller"
+    assert load.modes.pending_controller == "standby_controller"
     load.hardware.confirmed = True
     load.tick()
     load.tick(2)
-    assert load.modes.asked_for == ""
+    assert load.modes.pending_controller == ""
     assert load.loop.snapshot.controller == "standby_controller"
 
 

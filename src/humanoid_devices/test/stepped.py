@@ -9,10 +9,10 @@ from collections.abc import Callable, Generator, Sequence
 from random import Random
 from typing import Any
 
-from humanoid_devices_can.bus import BusSettings, DataFrame, ErrorFrame, InvalidFrame, Received
-from humanoid_devices_can.error_frames import BusEvent, ControllerState
+from humanoid_devices_can.bus.bus import BusSettings, DataFrame, ErrorFrame, InvalidFrame, Received
+from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
-from humanoid_twin.can import error_frames
+from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.controller import Trouble
 from humanoid_twin.can.frame import CanFrame
@@ -24,9 +24,9 @@ MOST_STEPS = 100_000  # of all workers at one time: more are an endless loop
 class SteppedWorker:
     """Steps that are carried out when a scheduler says so."""
 
-    def __init__(self, time: SteppedTime, name: str, steps: Any, bell: threading.Event) -> None:
+    def __init__(self, time: SteppedTime, name: str, steps: Any, wake: threading.Event) -> None:
         self.name, self.due, self.alive = name, time.now, True
-        self._time, self._steps, self._bell = time, steps, bell
+        self._time, self._steps, self._bell = time, steps, wake
 
     def is_alive(self) -> bool:
         return self.alive
@@ -74,12 +74,12 @@ class SteppedTime:
     def clock(self) -> float:
         return self.now / NANO
 
-    def start(self, name: str, steps: Any, bell: threading.Event) -> SteppedWorker:
-        worker = SteppedWorker(self, name, steps, bell)
+    def start(self, name: str, steps: Any, wake: threading.Event) -> SteppedWorker:
+        worker = SteppedWorker(self, name, steps, wake)
         self.workers.append(worker)
         return worker
 
-    def carry_out(self, steps: Generator[float, None, Any]) -> Any:
+    def run(self, steps: Generator[float, None, Any]) -> Any:
         while True:
             try:
                 wait = next(steps)

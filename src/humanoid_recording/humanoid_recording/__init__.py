@@ -1,1 +1,1 @@
-"""What a robot says and does, kept: bags, and the black box."""
+"""Recordings of a robot's topics: bags, and the black box."""

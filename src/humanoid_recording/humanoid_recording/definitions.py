@@ -1,4 +1,4 @@
-"""Message types: the text of their definition and its hash, as bags carry them, and their class."""
+"""Message types: the text of their definition, its hash and their class."""
 
 from __future__ import annotations
 
@@ -15,25 +15,10 @@ from humanoid_control_common.errors import RobotError
 _TYPE_NAME: Final = re.compile(r"(\w+)/(?:msg/)?(\w+)")
 _FIELD_TYPE: Final = re.compile(r"^\s*([\w/]+)(?:<=\d+)?(?:\[[^\]]*\])?\s+\w+", re.MULTILINE)
 _COMMENT: Final = re.compile(r"#.*")
-_PRIMITIVES: Final = frozenset(
-    [
-        "bool",
-        "byte",
-        "char",
-        "string",
-        "wstring",
-        "float32",
-        "float64",
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "uint32",
-        "int64",
-        "uint64",
-    ]
-)
+_PRIMITIVES: Final = frozenset({
+    "bool", "byte", "char", "string", "wstring", "float32", "float64",
+    "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+})  # fmt: skip
 _BORDER: Final = "=" * 80  # between definitions, by the `ros2msg` encoding of MCAP
 
 
@@ -42,7 +27,7 @@ class UnknownTypeError(RobotError):
 
 
 def definition(type_name: str) -> str:
-    """The definition of a message type, and of all types it consists of, as `ros2msg` has it.
+    """Return the definition of a message type and of all types in it, in the encoding `ros2msg`.
 
     Raises UnknownTypeError if one of them isn't installed.
     """
@@ -61,7 +46,7 @@ def definition(type_name: str) -> str:
 
 
 def type_hash(type_name: str) -> str:
-    """The hash by which ROS tells versions of a type apart: "RIHS01_…".
+    """Return the hash of a version of a type: "RIHS01_…".
 
     Raises UnknownTypeError if the type isn't installed.
     """
@@ -72,7 +57,7 @@ def type_hash(type_name: str) -> str:
 
 
 def message_class(type_name: str) -> Any:
-    """The Python class of a message type. Raises UnknownTypeError if it isn't installed."""
+    """Return the Python class of a message type. Raises UnknownTypeError if it isn't installed."""
     package, name = _split(type_name)
     try:
         return getattr(import_module(f"{package}.msg"), name)
@@ -81,7 +66,7 @@ def message_class(type_name: str) -> Any:
 
 
 def same_layout(one: str, other: str) -> bool:
-    """Whether two definitions describe the same bytes: comments and blank lines don't count."""
+    """Return whether two definitions describe the same bytes, whatever their comments."""
     return _bare(one) == _bare(other)
 
 
@@ -98,7 +83,7 @@ def _dependencies(type_name: str, text: str) -> list[str]:
 
 
 def _short(type_name: str) -> str:
-    """The name without "msg", as definitions write it."""
+    """Return the name without "msg", as definitions write it."""
     return type_name.replace("/msg/", "/")
 
 

@@ -1,4 +1,4 @@
-"""Publishes what a bag holds of observations, and nothing that anybody could take for an order."""
+"""Replay the observations of a bag, and none of its requests."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.definitions import (
     UnknownTypeError,
     definition,
     message_class,
     same_layout,
 )
-from humanoid_recording.offers import to_publish
+from humanoid_recording.qos_profiles import replay_qos
 from humanoid_recording.reader import Recorded
 from humanoid_recording.topics import CONTROL_MODE, OBSERVATIONS
-from humanoid_recording.whole_writes import BagError
 
 
 class NodePlayer:
-    """Has `node` publish recorded messages, byte by byte as they came; `say` tells what isn't."""
+    """Publishes recorded observations with `node`; `notify` gets a line for each topic left out."""
 
-    def __init__(self, node: Node, say: Callable[[str], None]) -> None:
+    def __init__(self, node: Node, notify: Callable[[str], None]) -> None:
         self.count = 0  # messages published
-        self.requests = 0  # for modes, which were not
+        self.requests = 0  # for modes, which are left out
         self._node = node
-        self._say = say
-        self._publishers: dict[str, Any] = {}  # by topic; None: it is not replayed
+        self._notify = notify
+        self._publishers: dict[str, Any] = {}  # by topic; None: not replayed
 
     def publish(self, recorded: Recorded) -> None:
-        """Publish a message, if it is an observation."""
+        """Publish a message if it is an observation. Raises BagError for one that can't be read."""
         topic = recorded.channel.topic
         if topic not in self._publishers:
             self._publishers[topic] = self._begin(recorded)
@@ -45,27 +45,27 @@ class NodePlayer:
         self.count += 1
 
     def _begin(self, recorded: Recorded) -> Any:
-        """A publisher for the topic of `recorded`, or None if it isn't to be replayed."""
+        """Return a publisher for the topic of `recorded`; None if the topic isn't replayed."""
         channel, type_name = recorded.channel, recorded.schema.name
         if channel.topic not in OBSERVATIONS:
-            self._say(f"not replayed: {channel.topic}: it is no observation")
+            self._notify(f"not replayed: {channel.topic}: it is no observation")
             return None
         try:
             installed = definition(type_name)
         except UnknownTypeError as error:
-            self._say(f"not replayed: {channel.topic}: {error}")
+            self._notify(f"not replayed: {channel.topic}: {error}")
             return None
         if not same_layout(recorded.schema.data.decode(errors="replace"), installed):
-            self._say(f"not replayed: {channel.topic}: {type_name} has changed since")
+            self._notify(f"not replayed: {channel.topic}: {type_name} has changed since")
             return None
-        qos = to_publish(channel.metadata.get("offered_qos_profiles", ""))
+        qos = replay_qos(channel.metadata.get("offered_qos_profiles", ""))
         return self._node.create_publisher(message_class(type_name), channel.topic, qos)
 
 
 def _is_request(recorded: Recorded) -> bool:
-    """Whether it asks for a mode: a statement names the controller in force.
+    """Return whether a message requests a mode: a statement names the controller in force.
 
-    Raises BagError for what is no message.
+    Raises BagError if it can't be read.
     """
     try:
         message = deserialize_message(recorded.data, message_class(recorded.schema.name))

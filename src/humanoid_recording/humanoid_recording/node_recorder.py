@@ -1,4 +1,4 @@
-"""Listens to topics as soon as they exist, and hands on what comes, byte by byte as it came."""
+"""Subscribe to topics as soon as they exist, and record their messages byte by byte."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from humanoid_recording.definitions import (
     message_class,
     type_hash,
 )
-from humanoid_recording.offers import to_listen, to_plain
+from humanoid_recording.qos_profiles import plain_offers, subscription_qos
 from humanoid_recording.recording import Arrived, Recording
 from humanoid_recording.summary import Topic
 
 
 class NodeRecorder:
-    """Has `node` listen to `topics` for `recording`; `say` tells people what is recorded."""
+    """Subscribes `node` to `topics` for `recording`; `notify` gets a line for each topic."""
 
     def __init__(
-        self, node: Node, topics: Iterable[str], recording: Recording, say: Callable[[str], None]
+        self, node: Node, topics: Iterable[str], recording: Recording, notify: Callable[[str], None]
     ) -> None:
         self._node = node
         self._missing = list(dict.fromkeys(topics))
         self._recording = recording
-        self._say = say
+        self._notify = notify
 
-    def look(self) -> None:
-        """Begin with the topics that have a publisher by now."""
+    def subscribe_new(self) -> None:
+        """Subscribe to the topics that have got a publisher since the last call."""
         for name in tuple(self._missing):
             publishers = self._node.get_publishers_info_by_topic(name)
             if publishers:
@@ -41,34 +41,38 @@ class NodeRecorder:
                 try:
                     self._begin(name, publishers)
                 except UnknownTypeError as error:
-                    self._say(f"not recorded: {name}: {error}")
+                    self._notify(f"not recorded: {name}: {error}")
 
     def _begin(self, name: str, publishers: list[TopicEndpointInfo]) -> None:
         type_name = publishers[0].topic_type
         qos = [publisher.qos_profile for publisher in publishers]
-        topic = Topic(name, type_name, _hash(publishers), definition(type_name), to_plain(qos))
+        topic = Topic(name, type_name, _hash(publishers), definition(type_name), plain_offers(qos))
         self._recording.add_topic(topic)
         self._node.create_subscription(
-            message_class(type_name), name, partial(self._take, name), to_listen(qos), raw=True
+            message_class(type_name),
+            name,
+            partial(self._take, name),
+            subscription_qos(qos),
+            raw=True,
         )
-        self._say(f"recording {name}")
+        self._notify(f"recording {name}")
 
     def _take(self, topic: str, data: bytes, info: dict[str, Any]) -> None:
-        # 0: a middleware that doesn't tell
+        # 0: the middleware has no time stamps
         arrival = info["received_timestamp"] or time.time_ns()
         published = info["source_timestamp"] or arrival
         self._recording.add(Arrived(topic, data, arrival, published))
 
 
 def _hash(publishers: list[TopicEndpointInfo]) -> str:
-    """The hash of the type that all publishers agree on with this machine.
+    """Return the hash of the type, which must be that of all publishers and of this machine.
 
-    Raises UnknownTypeError if they don't: their messages would be misread.
+    Raises UnknownTypeError if one differs: its messages would be misread.
     """
     type_name = publishers[0].topic_type
     installed = type_hash(type_name)
     for publisher in publishers:
-        theirs = str(publisher.topic_type_hash)  # "INVALID" of those that don't tell
+        theirs = str(publisher.topic_type_hash)  # "INVALID": the publisher has none
         if publisher.topic_type != type_name or theirs not in {installed, "INVALID"}:
             raise UnknownTypeError(
                 f"node {publisher.node_name} publishes {publisher.topic_type} ({theirs}), "

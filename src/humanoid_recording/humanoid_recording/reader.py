@@ -1,4 +1,4 @@
-"""Reads bags: ours and those of rosbag2, finished or not."""
+"""Read bags of this package and of rosbag2, finished or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC
 from zstandard import ZstdError
 
-from humanoid_recording.whole_writes import BagError
+from humanoid_recording.crash_safe_file import BagError
 
 _LARGEST: Final = 256 * 1024 * 1024  # bytes of a record; a larger one is a damaged one
 _DAMAGE: Final = (McapError, ZstdError, ValueError, RuntimeError, struct.error)
@@ -31,11 +31,11 @@ class Recorded:
 
 
 class BagReader:
-    """The messages of a bag in the order in which they were written; may be read again and again.
+    """The messages of a bag in the order in which they were written; iterates any number of times.
 
     `path` is the bag's folder or one MCAP file.
 
-    Raises BagError if there is none.
+    Raises BagError if there is no bag.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,9 +43,9 @@ class BagReader:
         self.damage = ""  # where and why reading ended early, if it did
 
     def __iter__(self) -> Iterator[Recorded]:
-        """All that can be read: a file that is not finished or damaged ends there.
+        """Yield all readable messages, up to the end or the damage of each file.
 
-        Raises BagError for what isn't MCAP with messages of ROS 2.
+        Raises BagError for a file that isn't MCAP with messages of ROS 2.
         """
         for path in self._files:
             with path.open("rb") as file:
@@ -83,7 +83,7 @@ class BagReader:
 
 
 class _WholeReads:
-    """A file that has all of what is asked for, or is at its end."""
+    """A file whose reads return all requested bytes, or raise EndOfFile."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

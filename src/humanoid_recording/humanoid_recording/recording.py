@@ -1,4 +1,4 @@
-"""Puts messages into a bag from a thread of its own: no disk is waited for while listening."""
+"""Write messages into a bag from a separate thread, so that no subscription waits for a disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_WAITING: Final = 64_000_000  # bytes that may wait for a slow disk
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A message, as it came; times in [ns] since the epoch."""
+    """A received message; times in [ns] since the epoch."""
 
     topic: str
     data: bytes  # CDR
@@ -25,10 +25,9 @@ class Arrived:
 
 
 class Recording:
-    """To be used in a `with` statement, at the end of which everything is in `bag`.
+    """A context in which messages go into `bag`; at its end all are there.
 
-    When the disk takes less than what comes, messages are dropped and counted. `error` is what
-    ended it early.
+    When the disk is too slow, messages are dropped and counted. `error` ended it early.
     """
 
     def __init__(self, bag: BagWriter, most_waiting: int = MOST_WAITING) -> None:
@@ -51,12 +50,12 @@ class Recording:
         self._thread.join()
 
     def add_topic(self, topic: Topic) -> None:
-        """Begin a topic."""
+        """Add a topic."""
         with self._lock:
             self._waiting.append(topic)
 
     def add(self, message: Arrived) -> None:
-        """Take a message of a topic that was begun, at once."""
+        """Queue a message of an added topic. Does not wait."""
         with self._lock:
             if self._size + len(message.data) > self._most_waiting:
                 self.dropped += 1

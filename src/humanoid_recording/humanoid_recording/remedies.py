@@ -1,4 +1,4 @@
-"""What to do about what the black box says."""
+"""Remedies for symptoms of the black box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rosbag2 wants to know of a bag: its metadata.yaml (format 9, that of Jazzy)."""
+"""The metadata of a bag, as rosbag2 reads them: metadata.yaml (format 9, that of Jazzy)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FORMAT: Final = 9
 
 @dataclass(slots=True)
 class Topic:
-    """One topic of a bag; see definitions.py and offers.py."""
+    """One topic of a bag; see definitions.py and qos_profiles.py."""
 
     name: str
     type_name: str
@@ -41,17 +41,17 @@ class Summary:
 
     @property
     def duration(self) -> int:
-        """From the first message to the last one [ns]."""
+        """Time from the first message to the last one [ns]."""
         return self.last - self.first
 
     def note(self, topic: str, time: int) -> None:
-        """A message was written that had arrived at `time`."""
+        """Count a written message that arrived at `time` [ns since the epoch]."""
         self.first = min(self.first, time) if self.count else time
         self.last = max(self.last, time)
         self.topics[topic].count += 1
 
     def to_plain(self) -> dict[str, Any]:
-        """As rosbag2 writes it, both beside the file and into it."""
+        """Return the values that rosbag2 writes both beside the file and into it."""
         span = {
             "starting_time": {"nanoseconds_since_epoch": self.first},
             "duration": {"nanoseconds": self.duration},
@@ -72,7 +72,7 @@ class Summary:
 
 
 def to_yaml(plain: object) -> str:
-    """YAML without the anchors that yaml-cpp's readers may not like."""
+    """Return YAML without anchors, which readers based on yaml-cpp may refuse."""
     return yaml.dump(plain, Dumper=_Dumper, sort_keys=False)
 
 

@@ -1,13 +1,13 @@
-"""What a robot says of itself. Nothing here is an order to anybody."""
+"""Topics with observations of a robot, and no requests."""
 
 from __future__ import annotations
 
 from typing import Final
 
 JOINT_STATES: Final = "/prime/joint_states"
-CONTROL_MODE: Final = "/control_mode"  # statements; the requests on it are orders
+CONTROL_MODE: Final = "/control_mode"  # statements; the requests on it are left out
 
-# Recorded unless somebody chooses otherwise; all that is ever replayed.
+# Recorded by default; no other topic is replayed.
 OBSERVATIONS: Final = (
     JOINT_STATES,
     "/prime/joint_commands",  # what was written, after the limits

@@ -1,4 +1,4 @@
-"""Writes a bag as rosbag2 does: a folder with one MCAP file and its metadata.yaml."""
+"""Write a bag as rosbag2 does: a folder with one MCAP file and its metadata.yaml."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import IO, Any, Final, cast
 from mcap.writer import CompressionType, Writer
 
 from humanoid_recording import summary as rosbag2
+from humanoid_recording.crash_safe_file import BagError, CrashSafeFile
 from humanoid_recording.summary import Summary, Topic
-from humanoid_recording.whole_writes import BagError, WholeWrites
 
 CHUNK_SIZE: Final = 256 * 1024  # bytes before compression
-# A full disk harms more than a recording: so much of it is left to the rest of the robot.
+# Kept free for the rest of the robot, which a full disk harms more than the recording.
 ROOM: Final = 100_000_000  # bytes
 
 
 def free_space(folder: Path) -> int:
-    """Bytes that the disk of an existing folder still takes."""
+    """Return the free space on the disk of an existing folder [bytes]."""
     return shutil.disk_usage(folder).free
 
 
 class BagWriter:
-    """To be used in a `with` statement. `folder` must not exist; an empty bag is removed again.
+    """A context that writes a bag. `folder` must not exist; an empty bag is removed again.
 
     `name` is that of the bag; without it, the folder's. `custom_data` is kept in its metadata.
 
-    What was flushed stays readable whatever happens to this process or to the machine.
+    Flushed data stay readable whatever happens to this process or to the machine.
 
     Raises BagError if the bag can't be made.
     """
@@ -45,7 +45,7 @@ class BagWriter:
         self.summary = Summary(f"{name or folder.name}_0.mcap", custom_data=dict(custom_data or {}))
         try:
             folder.mkdir(parents=True)
-            self._file = WholeWrites(folder / self.summary.file_name)
+            self._file = CrashSafeFile(folder / self.summary.file_name)
         except FileExistsError:
             raise BagError(f"{folder} exists already: choose another name for the bag") from None
         except OSError as error:
@@ -74,7 +74,7 @@ class BagWriter:
         return self._file.size
 
     def add_topic(self, topic: Topic) -> None:
-        """Begin a topic."""
+        """Add a topic."""
         if topic.type_name not in self._schemas:
             text = topic.definition.encode()
             schema = self._writer.register_schema(topic.type_name, "ros2msg", text)
@@ -91,16 +91,16 @@ class BagWriter:
         self.summary.topics[topic.name] = topic
 
     def add(self, topic: str, data: bytes, arrival: int, publication: int) -> None:
-        """A message in CDR; times in [ns] since the epoch. Raises BagError."""
+        """Write a message in CDR; times in [ns] since the epoch. Raises BagError."""
         self._writer.add_message(self._channels[topic], arrival, data, publication)
         self.summary.note(topic, arrival)
 
     def flush(self) -> None:
-        """Bring everything onto the disk. Raises BagError if that fails or is nearly full."""
+        """Write everything onto the disk. Raises BagError if it fails or is nearly full."""
         self._writer.flush()  # type: ignore[no-untyped-call]
         try:
             free = self._free(self._folder)
-        except OSError as error:  # somebody removed the folder, or the disk
+        except OSError as error:  # the folder or the disk was removed
             self._file.broken = True
             raise BagError(f"{self._folder}: {error.strerror}") from error
         if free < ROOM:

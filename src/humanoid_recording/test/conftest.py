@@ -1,4 +1,4 @@
-"""Bags with all that a robot says, made without a robot."""
+"""Bags with all topics of a robot, made without a robot."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from humanoid_recording.definitions import definition, type_hash
-from humanoid_recording.offers import to_plain
+from humanoid_recording.qos_profiles import plain_offers
 from humanoid_recording.summary import Topic
 from humanoid_recording.writer import BagWriter
 
@@ -63,7 +63,7 @@ def type_name(message: object) -> str:
 
 def topic_of(name: str, message: object, *offers: QoSProfile) -> Topic:
     kind = type_name(message)
-    return Topic(name, kind, type_hash(kind), definition(kind), to_plain(offers or [VOLATILE]))
+    return Topic(name, kind, type_hash(kind), definition(kind), plain_offers(offers or [VOLATILE]))
 
 
 def write_bag(
@@ -87,5 +87,5 @@ def write_bag(
 
 @pytest.fixture(scope="session")
 def bags() -> SimpleNamespace:
-    """What makes bags: `messages` by topic, `start` [ns], `topic` and `write`."""
+    """Return the tools for bags: `messages` by topic, `start` [ns], `topic` and `write`."""
     return SimpleNamespace(messages=MESSAGES, start=START, topic=topic_of, write=write_bag)

@@ -1,4 +1,4 @@
-"""What we write, others read: the libraries `mcap`, `mcap-ros2-support` and `rosbags`."""
+"""Bags are readable with the libraries `mcap`, `mcap-ros2-support` and `rosbags`."""
 
 from pathlib import Path
 

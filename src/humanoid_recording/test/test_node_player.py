@@ -1,4 +1,4 @@
-"""What of a bag is published, and what never is."""
+"""The messages of a bag that are replayed, and those that never are."""
 
 from types import SimpleNamespace
 
@@ -7,9 +7,9 @@ from humanoid_control_msgs.msg import ControlMode, MITCommand
 from mcap.records import Channel, Schema
 from rclpy.serialization import deserialize_message, serialize_message
 
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_player import NodePlayer
 from humanoid_recording.reader import Recorded
-from humanoid_recording.whole_writes import BagError
 
 
 class Node:

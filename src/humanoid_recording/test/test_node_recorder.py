@@ -1,4 +1,4 @@
-"""Whose messages are recorded; without ROS's graph."""
+"""The publishers whose messages are recorded; without ROS's graph."""
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_recording.definitions import type_hash
 from humanoid_recording.node_recorder import NodeRecorder
-from humanoid_recording.offers import to_plain, to_publish
+from humanoid_recording.qos_profiles import plain_offers, replay_qos
 from humanoid_recording.summary import to_yaml
 
 TOPIC = "/prime/joint_states"
@@ -26,7 +26,7 @@ def publisher(kind: str = JOINT_STATE, type_hash: str = "", qos: QoSProfile = RE
 
 
 class Graph:
-    """A node that sees `publishers`, and what is listened to and said because of them."""
+    """A node with `publishers` in its graph; records subscriptions and notices."""
 
     def __init__(self, publishers: Sequence[SimpleNamespace] = ()) -> None:
         self.publishers = list(publishers)
@@ -47,17 +47,17 @@ class Graph:
         self.topics.append(topic)
 
     def look(self) -> None:
-        NodeRecorder(self, [TOPIC], self, self.said.append).look()
+        NodeRecorder(self, [TOPIC], self, self.said.append).subscribe_new()
 
 
 def test_a_topic_is_recorded_once_it_has_a_publisher() -> None:
     graph = Graph()
     recorder = NodeRecorder(graph, [TOPIC], graph, graph.said.append)
-    recorder.look()
+    recorder.subscribe_new()
     assert not graph.said
     graph.publishers = [publisher(type_hash=type_hash(JOINT_STATE))]
     for _ in range(2):
-        recorder.look()
+        recorder.subscribe_new()
     assert graph.said == [f"recording {TOPIC}"]
     assert [(kind, topic) for kind, topic, _ in graph.listening] == [(JointState, TOPIC)]
 
@@ -96,12 +96,12 @@ def test_every_publisher_is_heard_as_well_as_all_allow_and_replayed_so(
     graph = Graph([publisher(type_hash="INVALID", qos=qos) for qos in offers])
     graph.look()
     ((_, _, asked),) = graph.listening
-    for qos in (asked, to_publish(to_yaml(to_plain(offers)))):
+    for qos in (asked, replay_qos(to_yaml(plain_offers(offers)))):
         assert (qos.reliability is ReliabilityPolicy.RELIABLE) == reliable
         assert (qos.durability is DurabilityPolicy.TRANSIENT_LOCAL) == latched
 
 
 def test_offers_of_older_bags_are_understood() -> None:
-    offers = to_publish("- {history: 1, depth: 1, reliability: 1, durability: 1}")
+    offers = replay_qos("- {history: 1, depth: 1, reliability: 1, durability: 1}")
     assert offers.durability is DurabilityPolicy.TRANSIENT_LOCAL
-    assert to_publish("").durability is DurabilityPolicy.VOLATILE
+    assert replay_qos("").durability is DurabilityPolicy.VOLATILE

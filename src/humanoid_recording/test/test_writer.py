@@ -1,4 +1,4 @@
-"""Whatever happens while recording, what was flushed can be read."""
+"""Flushed data can be read after any end of a recording."""
 
 import errno
 import os
@@ -12,9 +12,9 @@ from mcap.writer import CompressionType, Writer
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.reader import BagReader
 from humanoid_recording.recording import Arrived, Recording
-from humanoid_recording.whole_writes import BagError
 from humanoid_recording.writer import ROOM, BagWriter
 
 STATES = "/prime/joint_states"

@@ -1,1 +1,1 @@
-"""The virtual robot: answers on the wire like Prime's drives."""
+"""The virtual robot: it answers on the wire as Prime's drives do."""

@@ -1,11 +1,11 @@
-"""What the documents don't say of a drive, chosen for a run: NAME=VALUE of its parameters."""
+"""Assumptions about drives, chosen for a run: NAME=VALUE of their parameters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
-from humanoid_twin.drive.parameters import DriveParameters
+from humanoid_twin.erob.parameters import DriveParameters
 from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.parameters import SlaveParameters
 
@@ -15,17 +15,17 @@ _WORDS = {"yes": True, "no": False}
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """How every drive of a ring is, and the slave controller in front of it."""
+    """Parameters of every drive of a ring, and of the slave controller in front of it."""
 
     drive: DriveParameters = field(default_factory=DriveParameters)
     slave: SlaveParameters = field(default_factory=SlaveParameters)
 
 
 def assume(choices: Sequence[str]) -> Assumptions:
-    """The defaults, but for `choices`, each NAME=VALUE.
+    """Return the defaults with `choices`, each NAME=VALUE, in place of some.
 
-    Raises TwinError for a name that isn't there and for a value of another kind, ConfigError for
-    one that no drive can have.
+    Raises TwinError for an unknown name and for a value of another kind, ConfigError for a value
+    that no drive can have.
     """
     made = Assumptions()
     for choice in choices:
@@ -44,7 +44,7 @@ def assume(choices: Sequence[str]) -> Assumptions:
 
 
 def _names(parameters: Any) -> list[str]:
-    """Fields that a word can say."""
+    """Return the fields whose values can be written as one word."""
     kinds = (bool, int, float, Enum)
     return [it.name for it in fields(parameters) if isinstance(getattr(parameters, it.name), kinds)]
 

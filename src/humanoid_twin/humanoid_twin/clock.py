@@ -7,53 +7,53 @@ FRAME_TIME = 10_000  # [ns] by which a frame advances the stepped clock
 
 
 class Clock(Protocol):
-    """Tells what time it is for the robot."""
+    """The robot's clock."""
 
     def now(self) -> int:
-        """The time [ns]."""
+        """Return the time [ns]."""
 
     def arrival(self, age: int) -> int:
-        """The time [ns] of a frame that the kernel got `age` [ns] ago. Counts the frame."""
+        """Return the time [ns] of a frame that the kernel received `age` [ns] ago. Counts it."""
 
 
 class WallClock:
-    """Time passes as it does in the world."""
+    """Time passes as the machine's does."""
 
     def __init__(self) -> None:
         self.epoch = time.monotonic_ns()  # [ns] at time 0
 
     def now(self) -> int:
-        """The time [ns]."""
+        """Return the time [ns]."""
         return time.monotonic_ns() - self.epoch
 
     def arrival(self, age: int) -> int:
-        """The time [ns] of a frame: when the master sent it, not when the ring came to read it."""
+        """Return the time [ns] at which the master sent a frame, not the time of reading it."""
         return time.monotonic_ns() - self.epoch - age
 
 
 class SteppedClock:
-    """Time passes by 10 us a frame of the ring and by `advance` only: runs repeat exactly."""
+    """Time passes only by 10 us for a frame of the ring and by `advance`: runs repeat exactly."""
 
     def __init__(self) -> None:
         self._now = 0
 
     def now(self) -> int:
-        """The time [ns]."""
+        """Return the time [ns]."""
         return self._now
 
     def arrival(self, age: int) -> int:
-        """The time [ns] of a frame."""
+        """Return the time [ns] of a frame, 10 us after the one before."""
         self._now += FRAME_TIME
         return self._now
 
     def advance(self, nanoseconds: int) -> int:
-        """Let time pass; the new time [ns]."""
+        """Advance the time. Return the new time [ns]."""
         self._now += nanoseconds
         return self._now
 
 
 class Moment:
-    """The time [ns] that is being dealt with, shared by all units of a robot."""
+    """The time [ns] of the event in progress, shared by all units of a robot."""
 
     __slots__ = ("now",)
 

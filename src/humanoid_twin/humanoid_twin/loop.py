@@ -6,9 +6,9 @@ from typing import Final, Protocol
 
 from humanoid_twin.clock import Clock, SteppedClock
 from humanoid_twin.control.server import ControlServer
-from humanoid_twin.world import World
+from humanoid_twin.scheduler import Scheduler
 
-_LONGEST_WAIT: Final = 0.005  # [s] after which the drives catch up although nothing has come
+_LONGEST_WAIT: Final = 0.005  # [s] after which the drives catch up without an event
 _SHORTEST_WAIT: Final = 10e-6  # [s]
 
 
@@ -16,34 +16,35 @@ class Wire(Protocol):
     """The outside of one bus."""
 
     def fileno(self) -> int:
-        """Readable when something has come from outside."""
+        """Return a descriptor that is readable when something has come from outside."""
 
     @property
     def next_event(self) -> int:
-        """When the bus wants to be served although nothing has come [ns]."""
+        """Time at which the bus needs service although nothing has come [ns]."""
 
     def serve(self, readable: bool, /) -> bool:
-        """Take what has come; True if more that came before now may be waiting.
+        """Take what has come. Return whether more that came before now may be waiting.
 
-        `readable` is what select said, a moment ago.
+        `readable` is the result of select for the descriptor.
         """
 
     def settle(self) -> None:
-        """Time has advanced: hand out what is due."""
+        """Hand out what is due, after time has advanced."""
 
 
 class Loop:
-    """Serves the wires of a world until it is told to end.
+    """Serves the wires of a robot and its control channel.
 
     select with a timeout wakes exactly at the next event; a receive timeout of a socket would be
     rounded up to the kernel's tick (4 ms).
     """
 
     def __init__(
-        self, world: World, wires: Sequence[Wire], clock: Clock, control: ControlServer
+        self, scheduler: Scheduler, wires: Sequence[Wire], clock: Clock, control: ControlServer
     ) -> None:
-        self._world, self._wires, self._clock, self._control = world, tuple(wires), clock, control
-        self._steps_by_itself = not isinstance(clock, SteppedClock)
+        self._scheduler, self._wires = scheduler, tuple(wires)
+        self._clock, self._control = clock, control
+        self._free_running = not isinstance(clock, SteppedClock)
 
     def run(self, wake: int) -> None:
         """Serve until something can be read from the file descriptor `wake`.
@@ -57,14 +58,14 @@ class Loop:
             if wake in readable:
                 return
             now = self._clock.now()
-            # Where nothing sent before `now` is waiting, what happens without it may happen.
-            if not self._serve(readable) and self._steps_by_itself:
-                self._world.advance(now)
+            # Only if nothing sent before `now` is waiting may later events happen.
+            if not self._serve(readable) and self._free_running:
+                self._scheduler.advance(now)
             self._settle()
-            asked = [descriptor for descriptor in readable if descriptor not in wires]
-            for descriptor in asked:
+            requests = [descriptor for descriptor in readable if descriptor not in wires]
+            for descriptor in requests:
                 self._control.serve(descriptor)
-            if asked:
+            if requests:
                 self._settle()
 
     def _settle(self) -> None:
@@ -76,9 +77,9 @@ class Loop:
         return any(served)
 
     def _wait(self) -> float:
-        """How long [s] nothing has to be done."""
-        if not self._steps_by_itself:
-            return 1.0  # the control channel tells the time
+        """Return the time [s] until the next event."""
+        if not self._free_running:
+            return 1.0  # the control channel advances time
         due = min(wire.next_event for wire in self._wires)
         wait = (due - self._clock.now()) / 1e9
         return min(max(wait, _SHORTEST_WAIT), _LONGEST_WAIT)

@@ -1,7 +1,6 @@
-"""Which drive of the virtual Prime moves which joint: its own words, shared with nobody.
+"""The drives and joints of the virtual Prime: its own literals, not shared with the stack.
 
-A wrong id that the stack and the virtual robot took from one place would be right everywhere but
-on the robot. Source: the actuator documents.
+A wrong id in a shared table would be wrong on the robot only. Source: the actuator documents.
 """
 
 from typing import Final
@@ -21,6 +20,6 @@ CAN_JOINTS: Final = {
 }
 # Order of the plant: ring positions first, so that drive k moves joint k.
 JOINTS: Final = (*RING_JOINTS, *CAN_JOINTS.values())
-# Rotor and gear input of each, reflected to the joint [kg m²]: what a URDF can't say of a joint.
-# The documents don't say it either: assumed, confirm on hardware.
+# Inertia of rotor and gear input, reflected to the joint [kg m²]; neither the URDF nor the
+# documents state it: assumed, confirm on hardware.
 ROTORS: Final = {joint: 0.010 if joint in CAN_JOINTS.values() else 0.040 for joint in JOINTS}

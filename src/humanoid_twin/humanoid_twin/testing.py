@@ -1,4 +1,4 @@
-"""The virtual robot for tests and benchmarks: its process, cables and control channel in one."""
+"""The virtual robot for tests and benchmarks: its process, cables and control channel."""
 
 import os
 import select
@@ -12,20 +12,19 @@ from itertools import count
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
-from humanoid_twin.errors import TwinError
+from humanoid_twin.errors import RingError, TwinError
 from humanoid_twin.ethercat.control import RingControl
-from humanoid_twin.ethercat.errors import RingError
 from humanoid_twin.ethercat.veth import veth_pair
 from humanoid_twin.robot.control import RobotControl
 
-_PATIENCE: Final = 30.0  # [s] until a ring or robot answers
-_END: Final = 10.0  # [s] it may take to end
+_START_TIMEOUT: Final = 30.0  # [s] until a ring or robot answers
+_END_TIMEOUT: Final = 10.0  # [s] it may take to end
 _numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """A ring that answers."""
+    """A running ring."""
 
     interface: str  # the master's end of the veth pair
     control: RingControl
@@ -34,7 +33,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """A robot that answers."""
+    """A running robot."""
 
     interface: str  # the master's end of the ring's veth pair
     can: Path  # pty of the CAN adapter, for python-can's interface `slcan`
@@ -43,34 +42,31 @@ class Robot:
     process: subprocess.Popen[str]
 
 
-class RingOptions(TypedDict, total=False):
-    """What a ring can be besides its number of slaves; all with the ring's own defaults."""
-
-    mailbox_delay_ms: float  # from an SDO request to its answer
-    clock: str  # "wall", or "stepped": time advances by 10 us a frame and by control.advance only
-    capture: Path | None  # pcap file that gets every frame, request and answer
-    seed: int  # of random frame losses
-    joints: str  # "arms" of Prime, or "bench": flywheels without gravity and friction
-    assume: Mapping[str, object]  # assumptions about the drives, by name; see `assumptions`
-    realtime: bool  # SCHED_FIFO where permitted, which is the default
-
-
-class RobotOptions(TypedDict, total=False):
-    """What a robot can be; all with its own defaults."""
-
+class _Options(TypedDict, total=False):
     mailbox_delay_ms: float  # from an SDO request to its answer
     clock: str  # "wall", or "stepped": time advances by 10 us a frame and by control.advance only
     capture: Path | None  # pcap file that gets every frame of the ring, request and answer
     seed: int  # of random losses
-    mountings: Path | None  # YAML file: direction and offset of each drive on its joint
-    can_without_flags: bool  # the CAN adapter answers the question for its flags with BEL
     assume: Mapping[str, object]  # assumptions about the eRobs, by name; see `assumptions`
     realtime: bool  # SCHED_FIFO where permitted, which is the default
 
 
+class RingOptions(_Options, total=False):
+    """Options of a ring besides its number of slaves; the defaults are the ring's."""
+
+    joints: str  # "arms" of Prime, or "bench": flywheels without gravity and friction
+
+
+class RobotOptions(_Options, total=False):
+    """Options of a robot; the defaults are its own."""
+
+    mountings: Path | None  # YAML file: direction and offset of each drive on its joint
+    can_without_flags: bool  # the CAN adapter answers the command F with BEL
+
+
 @contextmanager
 def ring(slaves: int = 10, **options: Unpack[RingOptions]) -> Iterator[Ring]:
-    """A ring of `slaves` drives on a veth pair of its own; gone at the end, whatever happens.
+    """Run a ring of `slaves` drives on a veth pair of its own; end both in any case.
 
     Raises VethError where no veth pair can be made (needs CAP_NET_ADMIN), RingError if the ring
     does not start.
@@ -78,7 +74,7 @@ def ring(slaves: int = 10, **options: Unpack[RingOptions]) -> Iterator[Ring]:
     with ExitStack() as cleanup:
         master, far_end, folder = _cable(cleanup)
         command = [far_end, "--slaves", str(slaves), "--control", str(folder / "control")]
-        # A busy machine must not look like a lossy cable: the ring answers before all else.
+        # The ring has priority: a busy machine must not look like a lossy cable.
         command += _flags({"realtime": True, **options})
         process = _started("ring", "humanoid_twin.ethercat.main", command, cleanup)
         control = cleanup.enter_context(RingControl(folder / "control"))
@@ -87,7 +83,7 @@ def ring(slaves: int = 10, **options: Unpack[RingOptions]) -> Iterator[Ring]:
 
 @contextmanager
 def robot(urdf: Path, **options: Unpack[RobotOptions]) -> Iterator[Robot]:
-    """Prime of a URDF file on a veth pair and a pty of its own; gone at the end.
+    """Run Prime of a URDF file on a veth pair and a pty of its own; end all in any case.
 
     Raises VethError where no veth pair can be made (needs CAP_NET_ADMIN), TwinError if the robot
     does not start.
@@ -103,7 +99,7 @@ def robot(urdf: Path, **options: Unpack[RobotOptions]) -> Iterator[Robot]:
 
 
 def _cable(cleanup: ExitStack) -> tuple[str, str, Path]:
-    """Both ends of a new veth pair, and a new folder."""
+    """Return both ends of a new veth pair, and a new folder."""
     stem = f"hc{os.getpid() % 10**7}n{next(_numbers) % 1000}"
     ends = f"{stem}m", f"{stem}r"
     folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hc_twin_")))
@@ -126,29 +122,33 @@ def _word(value: object) -> str:
 
 
 def _started(
-    who: str, module: str, options: list[str], cleanup: ExitStack
+    name: str, module: str, options: list[str], cleanup: ExitStack
 ) -> subprocess.Popen[str]:
-    """The process, as soon as it answers."""
+    """Start the process. Return it as soon as it answers."""
     command = [sys.executable, "-m", module, *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     cleanup.callback(_stop, process)
     assert process.stdout is not None  # a pipe
-    readable, _, _ = select.select([process.stdout], [], [], _PATIENCE)
-    said = process.stdout.readline() if readable else ""
-    if not said.startswith(f"{who}: "):
-        error = RingError if who == "ring" else TwinError
-        raise error(f"the {who} did not start: it said {said!r}, and stderr has the reason")
+    readable, _, _ = select.select([process.stdout], [], [], _START_TIMEOUT)
+    greeting = process.stdout.readline() if readable else ""
+    if not greeting.startswith(f"{name}: "):
+        error = RingError if name == "ring" else TwinError
+        raise error(
+            f"the {name} did not start: its output is {greeting!r}, and stderr has the reason"
+        )
     return process
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
     process.terminate()
     try:
-        process.wait(_END)
+        process.wait(_END_TIMEOUT)
     except subprocess.TimeoutExpired as error:
         process.kill()
         process.wait()
-        raise TwinError(f"had to be killed, {_END:g} s after SIGTERM: {process.args!r}") from error
+        raise TwinError(
+            f"had to be killed, {_END_TIMEOUT:g} s after SIGTERM: {process.args!r}"
+        ) from error
     finally:
         if process.stdout:
             process.stdout.close()

@@ -1,26 +1,15 @@
-"""Settings of property-based tests, and the description of Prime."""
+"""The description of Prime."""
 
 from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from prime_description import expand
 
 SOURCES = Path(__file__).resolve().parents[2]
 CONFIG = SOURCES / "humanoid_bringup_prime" / "config"
 XACRO = SOURCES / "prime_description/robots/prime_dummy/xacro/prime_dummy.urdf.xacro"
-
-settings.register_profile(
-    "workspace",
-    deadline=None,
-    max_examples=40,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("workspace")
 
 
 @cache
@@ -40,7 +29,7 @@ def prime_urdf() -> str:
 
 @pytest.fixture(scope="session")
 def prime_file(prime_urdf: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same as a file."""
+    """Return the same as a file."""
     path = tmp_path_factory.mktemp("prime") / "prime.urdf"
     path.write_text(prime_urdf)
     return path

@@ -1,4 +1,4 @@
-"""What is assumed of the drives can be chosen by name, for a run."""
+"""Assumptions about the drives, chosen by name for a run."""
 
 from itertools import pairwise
 
@@ -6,7 +6,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.assumptions import assume
-from humanoid_twin.drive.parameters import Offer
+from humanoid_twin.erob.parameters import Offer
 from humanoid_twin.errors import TwinError
 
 

@@ -1,4 +1,4 @@
-"""A virtual robot that doesn't end when it is asked fails the test that used it."""
+"""A virtual robot that doesn't end after SIGTERM fails the test that used it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _running(code: str) -> subprocess.Popen[str]:
 
 
 def test_one_that_had_to_be_killed_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(testing, "_END", 0.05)
+    monkeypatch.setattr(testing, "_END_TIMEOUT", 0.05)
     process = _running(STUBBORN)
     with pytest.raises(TwinError, match="had to be killed"):
         testing._stop(process)

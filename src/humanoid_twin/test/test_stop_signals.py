@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from humanoid_twin.process import stop_signals
+from humanoid_twin.twin_process import stop_signals
 
 
 @pytest.mark.parametrize(

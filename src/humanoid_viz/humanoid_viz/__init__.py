@@ -1,1 +1,1 @@
-"""Browser viewer and operator panel. Only node.py knows ROS; it talks topics and one service."""
+"""Browser viewer and operator panel. Only `nodes` uses ROS: topics and one service."""

@@ -1,4 +1,4 @@
-"""The page in a real browser, for tests: what an operator sees and clicks. Needs playwright."""
+"""The page in a real browser, for tests: its view and its buttons. Needs playwright."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from humanoid_control_common.modes import Mode
-from humanoid_viz.panel import LABELS
+from humanoid_viz.page.panel import LABELS
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
 
 # Debian's browser; playwright would bring its own.
 CHROMIUM = shutil.which("chromium")
-# WebGL in software, nothing that calls home.
+# WebGL in software, no background traffic.
 FLAGS = (
     "--no-sandbox",
     "--use-angle=swiftshader",
@@ -31,14 +31,14 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-GIVE_UP = 60.0  # [s] dead-man's switch of every wait, far above what is expected
+GIVE_UP = 60.0  # [s] timeout of every wait, far above the expected time
 # Colours closer than this, of 255, are the same: software rendering dithers.
 SAME_COLOUR = 12
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """Run a headless Chromium."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -66,15 +66,15 @@ class OperatorPage:
         expect(self.page.locator(".hc-mode")).to_have_text(mode.name, timeout=GIVE_UP * 1000)
 
     def button(self, label: str) -> Locator:
-        """The button with this label."""
+        """Return the button with this label."""
         return self.page.get_by_role("button", name=label, exact=True)
 
     def click_mode(self, mode: Mode) -> None:
-        """Click the button that asks for `mode`."""
+        """Click the button that requests `mode`."""
         self.button(LABELS[mode]).click()
 
     def in_view(self, label: str) -> bool:
-        """Whether the whole button is in the window and nothing covers its middle."""
+        """Return whether the whole button is in the window and nothing covers its middle."""
         return bool(
             self.button(label).evaluate(
                 """button => {
@@ -87,7 +87,7 @@ class OperatorPage:
         )
 
     def robot_view(self) -> Picture:
-        """The middle of the 3-D view, where the robot is and viser's own notices are not."""
+        """Return the middle of the 3-D view, where viser shows no notices."""
         box = self.page.locator("canvas[data-engine]").bounding_box()
         assert box is not None
         picture = self.page.screenshot(
@@ -102,7 +102,7 @@ class OperatorPage:
             return np.asarray(image.convert("RGB"))
 
     def robot_view_becomes(self, right: Callable[[Picture], bool], what: str) -> Picture:
-        """Wait until the 3-D view is `right`; `what` says what that means. Returns it."""
+        """Wait until the 3-D view is `right`. Return it; `what` describes it in the error."""
         deadline = time.monotonic() + GIVE_UP
         while time.monotonic() < deadline:
             picture = self.robot_view()
@@ -112,12 +112,12 @@ class OperatorPage:
 
 
 def changed(before: Picture, after: Picture) -> float:
-    """Fraction of the pixels that have another colour, 0 to 1."""
+    """Return the fraction of the pixels that have another colour, 0 to 1."""
     difference = np.abs(before.astype(np.int16) - after.astype(np.int16)).max(axis=2)
     return float((difference > SAME_COLOUR).mean())
 
 
 def colourfulness(picture: Picture) -> float:
-    """Fraction of the pixels with a clear colour, 0 to 1."""
+    """Return the fraction of the pixels with a clear colour, 0 to 1."""
     spread = picture.max(axis=2).astype(np.int16) - picture.min(axis=2)
     return float((spread > 80).mean())

@@ -6,55 +6,55 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 
-from humanoid_viz.waker import Waker
+from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 
 # Ctrl-C may come twice, from the terminal and from a launcher.
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Show the robot in the browser until SIGINT or SIGTERM. Returns the exit code."""
+    """Show the robot in the browser until SIGINT or SIGTERM. Return the exit code."""
 
-    def run(waker: Waker) -> int:
-        from humanoid_viz.run_node import run
+    def run(sleeper: InterruptibleSleep) -> int:
+        from humanoid_viz.nodes.run_node import run
 
-        return run(waker, arguments)
+        return run(sleeper, arguments)
 
     return _until_stopped(run)
 
 
 def status_marker(arguments: Sequence[str] | None = None) -> int:
-    """Publish mode and safety as a marker until SIGINT or SIGTERM. Returns the exit code."""
+    """Publish mode and safety as a marker until SIGINT or SIGTERM. Return the exit code."""
 
-    def run(waker: Waker) -> int:
-        from humanoid_viz.run_periodic import run_periodic
-        from humanoid_viz.status_marker import StatusMarkerNode
+    def run(sleeper: InterruptibleSleep) -> int:
+        from humanoid_viz.nodes.run_periodic import run_periodic
+        from humanoid_viz.nodes.status_marker import StatusMarkerNode
 
-        return run_periodic(StatusMarkerNode, waker, arguments)
+        return run_periodic(StatusMarkerNode, sleeper, arguments)
 
     return _until_stopped(run)
 
 
 def still_model(arguments: Sequence[str] | None = None) -> int:
-    """Publish a robot that stands still until SIGINT or SIGTERM. Returns the exit code."""
+    """Publish a robot that stands still until SIGINT or SIGTERM. Return the exit code."""
 
-    def run(waker: Waker) -> int:
-        from humanoid_viz.run_periodic import run_periodic
-        from humanoid_viz.still_model import StillModelNode
+    def run(sleeper: InterruptibleSleep) -> int:
+        from humanoid_viz.nodes.run_periodic import run_periodic
+        from humanoid_viz.nodes.still_model import StillModelNode
 
-        return run_periodic(StillModelNode, waker, arguments)
+        return run_periodic(StillModelNode, sleeper, arguments)
 
     return _until_stopped(run)
 
 
-def _until_stopped(run: Callable[[Waker], int]) -> int:
-    waker = Waker()
+def _until_stopped(run: Callable[[InterruptibleSleep], int]) -> int:
+    sleeper = InterruptibleSleep()
     for number in STOP_SIGNALS:
-        signal.signal(number, waker.stop)
+        signal.signal(number, sleeper.stop)
     try:
-        return run(waker)
+        return run(sleeper)
     finally:
-        # Python gives signals back their deadly defaults while it ends, unless they are ignored.
+        # Python restores the default handlers, which kill, at its end unless signals are ignored.
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 

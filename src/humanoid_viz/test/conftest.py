@@ -1,4 +1,4 @@
-"""A viewer as a user starts it, and a robot that is nothing but its topics."""
+"""A viewer started as by a user, and a robot that consists of its topics."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.testing import own_domains
-from humanoid_viz.model import RobotModel
-from humanoid_viz.urdf import parse_urdf
+from humanoid_viz.state.model import RobotModel
+from humanoid_viz.state.urdf import parse_urdf
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
@@ -67,7 +67,7 @@ def _wait_until(condition: Callable[[], bool], what: str) -> None:
 
 @pytest.fixture
 def wait_until() -> Callable[[Callable[[], bool], str], None]:
-    """Waits until a condition holds; what it waits for is said if it never does."""
+    """Waits until a condition holds; the error names the condition if it never does."""
     return _wait_until
 
 
@@ -149,13 +149,13 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[StartViewer]:
         return viewer
 
     yield start
-    with ExitStack() as ends:  # all of them, whatever one of them says
+    with ExitStack() as ends:  # all of them, also after an error of one
         for viewer in started:
             ends.callback(viewer.end)
 
 
 class FakeRobot:
-    """Publishes what a control process publishes, at 50 Hz, and answers as it is told to."""
+    """Publishes the topics of a control process at 50 Hz, with chosen answers."""
 
     JOINTS = ("shoulder", "elbow")
 

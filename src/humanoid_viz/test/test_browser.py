@@ -15,7 +15,7 @@ from humanoid_viz.browser_testing import (
     chromium,
     colourfulness,
 )
-from humanoid_viz.panel import LABELS, STOP_LABEL
+from humanoid_viz.page.panel import LABELS, STOP_LABEL
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.safety import SafetyFlag
-from humanoid_viz import page
-from humanoid_viz.state import (
+from humanoid_viz.page import page
+from humanoid_viz.state.state import (
     Answer,
     Connection,
     Flow,

@@ -1,4 +1,4 @@
-"""The viewer as a process: how it starts, what it logs, how it ends."""
+"""The viewer as a process: start, log and end."""
 
 from __future__ import annotations
 

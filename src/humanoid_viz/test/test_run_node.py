@@ -8,8 +8,8 @@ import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
-from humanoid_viz.run_node import spinning
-from humanoid_viz.waker import Waker
+from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
+from humanoid_viz.nodes.run_node import spinning
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_executor_is_shut_down_after_its_thread_has_ended(node, monkeypatch) -> 
         return shutdown(executor, *arguments)
 
     monkeypatch.setattr(SingleThreadedExecutor, "shutdown", noted)
-    with spinning(node, Waker()):
+    with spinning(node, InterruptibleSleep()):
         pass
     assert "MainThread" in alive
     assert "ros" not in alive

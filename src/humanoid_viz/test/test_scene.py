@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from humanoid_viz.scene import GREY, ROBOT, RobotScene
+from humanoid_viz.page.scene import GREY, ROBOT, RobotScene
 
 
 class FakeScene:

@@ -13,14 +13,14 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_viz.page_token import REFUSAL, Token, token_for
-from humanoid_viz.ports import LAST_PORT, LOCAL_NAMES, free_port, url
-from humanoid_viz.server import PanelServer, is_foreign
+from humanoid_viz.page.page_token import REFUSAL, Token, token_for
+from humanoid_viz.page.ports import LAST_PORT, LOCAL_NAMES, free_port, url
+from humanoid_viz.page.server import PanelServer, is_foreign
 
 
 @pytest.fixture
 def taken():
-    """A port of 127.0.0.1 that somebody listens on."""
+    """Return a port of 127.0.0.1 in use."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -55,7 +55,7 @@ def test_an_address_that_is_not_this_machine_s_is_refused(host):
 
 
 def test_ports_end_at_the_last(taken, monkeypatch):
-    monkeypatch.setattr("humanoid_viz.ports._is_free", lambda host, port: False)
+    monkeypatch.setattr("humanoid_viz.page.ports._is_free", lambda host, port: False)
     with pytest.raises(ConfigError, match=f"ports {LAST_PORT - 1} to {LAST_PORT} of"):
         free_port("127.0.0.1", LAST_PORT - 1)
 

@@ -1,4 +1,4 @@
-"""The nodes beside the viewer, as processes: what they publish, and how they end."""
+"""The nodes beside the viewer, as processes: their topics and their end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def start(domain: int, tmp_path: Path) -> Iterator[Callable[..., subprocess.Pope
 
 @pytest.fixture
 def received(robot: Any) -> Callable[..., list[Any]]:
-    """What arrives on a topic, in the robot's own process."""
+    """Return the messages of a topic, in the robot's own process."""
 
     def listen(kind: type, topic: str, qos: Any = 10) -> list[Any]:
         messages: list[Any] = []

@@ -1,4 +1,4 @@
-"""What the text above the robot says, and how it looks."""
+"""The text above the robot, and its colour."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_viz.state import Flow, ModeInForce, SafetyReport, Statement
-from humanoid_viz.status_text import ALARM, ATTENTION, CALM, UNKNOWN, status_text
+from humanoid_viz.state.state import Flow, ModeInForce, SafetyReport, Statement
+from humanoid_viz.state.status_text import ALARM, ATTENTION, CALM, UNKNOWN, status_text
 
 OK = SafetyReport("PrimeEtherCATSide", SafetyLevel.OK, 0, "")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_viz.model import (
+from humanoid_viz.state.model import (
     Box,
     Cylinder,
     Joint,
@@ -18,7 +18,7 @@ from humanoid_viz.model import (
     rotate,
     rotation_from_rpy,
 )
-from humanoid_viz.urdf import UNCOLOURED, parse_urdf
+from humanoid_viz.state.urdf import UNCOLOURED, parse_urdf
 
 angles = st.floats(-10, 10)
 ORANGE = (1.0, 0.35, 0.0, 1.0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from humanoid_controller_manager.stopping import ignore_stop_signals, stop_on_signals
+from humanoid_controller_manager.ros.stop_signals import ignore_stop_signals, stop_on_signals
 
 
 def main() -> int:
-    """Keep the drives' gains as the modes ask, until SIGINT or SIGTERM. Returns the exit code."""
+    """Run the impedance manager until SIGINT or SIGTERM. Return the exit code."""
     stop = stop_on_signals()
     from humanoid_bringup_prime.impedance.node import run
 

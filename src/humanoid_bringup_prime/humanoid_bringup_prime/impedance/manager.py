@@ -1,38 +1,38 @@
-"""The impedance manager itself: which SDO is due, and what is true of the drives. No ROS, no I/O.
+"""The impedance manager without ROS and I/O: which SDO is due, and the state of the drives.
 
-Every call says what time it is [s, monotonic].
+Every call passes the time [s, monotonic].
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from humanoid_bringup_prime.impedance.announcer import Announcer, brief
-from humanoid_bringup_prime.impedance.drives import Drives, ModeTable
-from humanoid_bringup_prime.impedance.record import DriveRecord
-from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Wish
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from humanoid_devices_erob.sdo import SdoObject, SdoStatus
+from humanoid_bringup_prime.impedance.register_record import QUICK_RETRIES, DriveRecord
+from humanoid_devices_erob.impedance.drives import Drives, ModeTable
+from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply, Summary
+from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoStatus
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 logger = logging.getLogger(__name__)
 
-AUDIT_PERIOD: Final = 1.0  # [s] all registers are read again: a drive may have restarted
-AUDIT_SHARE: Final = 10  # of which reading takes one part at most
-SUPERSEDED_LIMIT: Final = 0.03  # [s] a batch may hold its drives back after a newer wish
+AUDIT_PERIOD: Final = 1.0  # [s] between two reads of all registers: a drive may have restarted
+AUDIT_SHARE: Final = 10  # reading takes at most one part in so many of the time
+SUPERSEDED_LIMIT: Final = 0.03  # [s] that a batch may delay the gains of a newer mode
+MOST_NAMED: Final = 2  # drives whose failures are logged in full
 FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have been restarted
 
 
 class ImpedanceManager:
-    """Keeps the wish, and works off what the drives lack of it while the gate is open.
+    """Writes the gains of the mode in force to the drives while the gate is open.
 
-    A drive has at most one batch under way, so a dead one delays no other.
+    A drive has at most one batch under way, so that a dead one delays no other.
 
     Args:
         table: registers of every mode, one entry per drive.
         parallel: all drives at once; else one after another in ring order.
-        patience: a batch without answer for so long [s] is given up.
+        patience: [s] until a batch without answer is given up.
     """
 
     def __init__(
@@ -50,28 +50,28 @@ class ImpedanceManager:
         self._gate = gate
         self._parallel = parallel
         self._patience = patience
-        self._wish: Wish | None = None
-        self._wished = 0.0
+        self._in_force: ModeInForce | None = None
+        self._in_force_since = 0.0
         self._under_way: list[Batch] = []
         self._obstacle = ""
         self._audit_due = 0.0
-        self._announcer = Announcer()
+        self._gain_log = GainLog()
 
-    # What happens.
+    # Events.
 
-    def stated(self, wish: Wish, now: float) -> None:
-        """`wish` is in force."""
-        if wish == self._wish:
+    def stated(self, in_force: ModeInForce, now: float) -> None:
+        """Take the mode in force."""
+        if in_force == self._in_force:
             return
-        if self._wish is not None and wish.number < self._wish.number:
+        if self._in_force is not None and in_force.number < self._in_force.number:
             logger.warning("switch numbers start again: the control process was restarted")
             self._forget()
-        self._wish, self._wished = wish, now
+        self._in_force, self._in_force_since = in_force, now
         for record in self._records:
             record.try_now()
 
     def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
-        """A message of /prime/joint_states arrived."""
+        """Take a message of /prime/joint_states."""
         closed = self._gate.seen(names, positions, now)
         if closed > FORGET_AFTER:
             self._forget()
@@ -79,7 +79,7 @@ class ImpedanceManager:
             self._audit(now)
 
     def finished(self, batch: Batch, reply: Reply, now: float) -> None:
-        """A batch was answered. One that was given up before is ignored."""
+        """Take the answer to a batch; ignore it if the batch was given up before."""
         if batch not in self._under_way:
             return
         self._under_way.remove(batch)
@@ -94,89 +94,91 @@ class ImpedanceManager:
         for record in self._of(batch):
             results = [r for r in reply.results if r.object.slave == record.slave]
             refused = any(r.status is SdoStatus.REFUSED for r in results)
-            if refused and batch.wish != self._wish:
-                record.forget()  # overtaken by a newer wish: no failure
+            if refused and batch.in_force != self._in_force:
+                record.forget()  # superseded by a newer mode: no failure
             elif not record.take(results, now, write=batch.write):
                 failed.append(record)
-        self._announcer.failed(failed)
+        self._gain_log.failed(failed)
         self._note_progress(now)
 
-    # What to do.
+    # Actions.
 
     def next_batches(self, now: float, obstacle: str = "") -> list[Batch]:
-        """What is to be sent now. `obstacle`: why nothing can be, empty if it can."""
+        """Return the batches to send now. `obstacle`: why none can be sent; empty if it can."""
         self._obstacle = obstacle
         if obstacle:
             self._under_way.clear()
             self._forget()
             return []
         self._clear_under_way(now)
-        if self._wish is None or self._gate.obstacle(now):
+        if self._in_force is None or self._gate.obstacle(now):
             return []
         if now >= self._audit_due:
             self._audit(now)
         self._note_progress(now)
-        writes, reads = self._due(self._wish, now)
+        writes, reads = self._due(self._in_force, now)
         return [
-            self._begin(self._wish, objects, write, now)
+            self._begin(self._in_force, objects, write, now)
             for objects, write in ((writes, True), (reads, False))
             if objects
         ]
 
-    # What is true.
+    # State.
 
     def summary(self, now: float) -> Summary:
-        """What is known at `now`."""
+        """Return the state at `now`."""
         return Summary(
             gate_open=not self._gate.obstacle(now),
             armed=self._armed,
-            confirmed=self._holds_wish(),
-            wish=self._wish,
+            confirmed=self._all_hold(),
+            in_force=self._in_force,
             registers=tuple(record.row for record in self._records),
             message=self._message(now),
         )
-
-    # Inside.
 
     @property
     def _armed(self) -> bool:
         return all(record.armed for record in self._records)
 
-    def _holds_wish(self) -> bool:
-        if self._wish is None:
+    def _all_hold(self) -> bool:
+        if self._in_force is None:
             return False
-        wanted = self._table[self._wish.mode]
+        wanted = self._table[self._in_force.mode]
         return all(r.holds(w) for r, w in zip(self._records, wanted, strict=True))
 
     def _message(self, now: float) -> str:
-        if self._wish is None:
+        if self._in_force is None:
             return "waiting for a statement on /control_mode"
         if waiting := self._gate.obstacle(now) or self._obstacle:
             return waiting
-        if self._holds_wish():
+        if self._all_hold():
             return ""
         failures = [record.failure for record in self._records if record.failure]
         if failures:
             return brief(failures)
-        return f"{'writing' if self._armed else 'arming with'} the gains of {self._wish.mode.name}"
+        return (
+            f"{'writing' if self._armed else 'arming with'} the gains of {self._in_force.mode.name}"
+        )
 
-    def _due(self, wish: Wish, now: float) -> tuple[list[SdoObject], list[SdoObject]]:
-        """What has to be written and what has to be read, of drives without a batch."""
+    def _due(self, in_force: ModeInForce, now: float) -> tuple[list[SdoObject], list[SdoObject]]:
+        """Return the objects to write and to read, of drives without a batch."""
         writes: list[SdoObject] = []
         reads: list[SdoObject] = []
         busy = {slave for batch in self._under_way for slave in batch.slaves}
-        for record, wanted in zip(self._records, self._table[wish.mode], strict=True):
+        for record, wanted in zip(self._records, self._table[in_force.mode], strict=True):
             if not self._parallel and (busy or writes or reads):
                 break
             if record.slave not in busy:
                 objects, write = record.due(wanted, now)
                 (writes if write else reads).extend(objects)
                 if write and not record.armed:
-                    self._announcer.arming(wish)
+                    self._gain_log.arming(in_force)
         return writes, reads
 
-    def _begin(self, wish: Wish, objects: list[SdoObject], write: bool, now: float) -> Batch:
-        batch = Batch(wish, write, tuple(objects), now, self._gate.closes)
+    def _begin(
+        self, in_force: ModeInForce, objects: list[SdoObject], write: bool, now: float
+    ) -> Batch:
+        batch = Batch(in_force, write, tuple(objects), now, self._gate.closes)
         self._under_way.append(batch)
         if write:
             for record in self._of(batch):
@@ -184,14 +186,14 @@ class ImpedanceManager:
         return batch
 
     def _clear_under_way(self, now: float) -> None:
-        """Give up batches that are not worth waiting for."""
+        """Give up batches that are overdue or superseded."""
         for batch in list(self._under_way):
             if now - batch.sent > self._patience:
                 self._under_way.remove(batch)
                 self._give_up(batch, f"no answer within {self._patience:g} s", now)
-            elif batch.wish != self._wish and now - self._wished > SUPERSEDED_LIMIT:
-                # The drives refuse what is left of it; one that doesn't answer must not hold up
-                # the others. What it has changed is read again.
+            elif batch.in_force != self._in_force and now - self._in_force_since > SUPERSEDED_LIMIT:
+                # The component refuses the rest of the batch. A drive that doesn't answer must not
+                # delay the others; the registers are read again.
                 self._under_way.remove(batch)
                 for record in self._of(batch):
                     record.forget()
@@ -200,7 +202,7 @@ class ImpedanceManager:
         for record in self._of(batch):
             record.forget()
             record.fail(reason, now)
-        self._announcer.failed(self._of(batch))
+        self._gain_log.failed(self._of(batch))
 
     def _of(self, batch: Batch) -> Iterator[DriveRecord]:
         return (record for record in self._records if record.slave in batch.slaves)
@@ -210,11 +212,53 @@ class ImpedanceManager:
             record.forget()
 
     def _audit(self, now: float) -> None:
-        """Have everything read again, when there is time for it."""
+        """Mark all registers to be read again when there is time."""
         self._audit_due = now + AUDIT_PERIOD
         for record in self._records:
             record.doubtful = True
 
     def _note_progress(self, now: float) -> None:
-        if self._wish is not None and self._holds_wish():
-            self._announcer.confirmed(self._wish, len(self._records), now - self._wished)
+        if self._in_force is not None and self._all_hold():
+            self._gain_log.confirmed(self._in_force, len(self._records), now - self._in_force_since)
+
+
+class GainLog:
+    """Logs changes of the drives' gains, each once."""
+
+    def __init__(self) -> None:
+        self._arming = False
+        self._confirmed: ModeInForce | None = None
+
+    def arming(self, in_force: ModeInForce) -> None:
+        """Log that drives are about to leave their factory gains."""
+        if not self._arming:
+            logger.warning(
+                "arming: factory (stiff) gains give way to those of %s (switch %d)",
+                in_force.mode.name, in_force.number,
+            )  # fmt: skip
+        self._arming = True
+
+    def confirmed(self, in_force: ModeInForce, drives: int, seconds: float) -> None:
+        """Log that all drives hold the gains of a mode, `seconds` after it was stated."""
+        self._arming = False
+        if in_force != self._confirmed:
+            self._confirmed = in_force
+            logger.info(
+                "gains of %s (switch %d) confirmed on %d drives after %.1f ms",
+                in_force.mode.name, in_force.number, drives, seconds * 1e3,
+            )  # fmt: skip
+
+    def failed(self, records: Iterable[DriveRecord]) -> None:
+        """Log the drives of `records` that begin to fail, and those that keep failing."""
+        failing = [(record.failures, record.failure) for record in records]
+        if new := [text for count, text in failing if count == 1]:
+            logger.warning("%s", brief(new))
+        if lasting := [text for count, text in failing if count == QUICK_RETRIES]:
+            tries = f"{QUICK_RETRIES} tries, from now on one a second"
+            logger.error("%s: %s", tries, brief(lasting))
+
+
+def brief(failures: Sequence[str]) -> str:
+    """Return the first failures in full, and the number of the others."""
+    more = len(failures) - MOST_NAMED
+    return "; ".join(failures[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""The node `erob_impedance_manager`: topics to and from the manager, batches to the component."""
+"""The node `erob_impedance_manager`: topics of the manager, batches to the component."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
-from humanoid_bringup_prime.impedance.batch_services import PATIENCE, BatchServices
-from humanoid_bringup_prime.impedance.drives import Drives, mode_table
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
-from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
-from humanoid_bringup_prime.impedance.statements import StatementFilter
-from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary
-from humanoid_bringup_prime.impedance.wiring import NODE
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.parameters import node_document, parameter_files, parse
-from humanoid_controller_manager.realtime import COMPANION_PRIORITY, make_thread_realtime
-from humanoid_controller_manager.ros_node import (
+from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_controller_manager.ros.parameters import node_document, parameter_files, parse
+from humanoid_controller_manager.ros.ros_session import (
     configured_node,
     exit_code,
     parameters_of,
     ros_session,
     spin_until,
 )
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
+from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
+from humanoid_devices_erob.impedance.statements import StatementFilter
+from humanoid_devices_erob.impedance.values import Batch, Reply, Summary
+from humanoid_devices_erob.impedance.wiring import NODE
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
-STATE_PERIOD: Final = 0.1  # [s]: the state at 10 Hz and on every change
-ALONE_FOR: Final = 0.5  # [s] no other manager may be heard before this one says or does anything
+STATE_PERIOD: Final = 0.1  # [s] between two states; each change is published, too
+ALONE_FOR: Final = 0.5  # [s] without another manager's state before this one becomes active
 
 
 class ImpedanceNode:
-    """Gives ImpedanceManager its topics, the batch services and the time.
+    """Connects ImpedanceManager with topics, batch services and time.
 
-    Raises ConfigError for parameters that make no sense.
+    Raises ConfigError for invalid parameters.
     """
 
     def __init__(self, files: Sequence[Document]) -> None:
@@ -72,7 +71,7 @@ class ImpedanceNode:
         self._others = node.create_subscription(ImpedanceState, "~/state", _give_way, 1)
         self._answered = node.create_guard_condition(self._take_replies)
         node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
-        # Only the latest counts: a backlog would look like measurements that are flowing.
+        # Only the latest counts: a backlog would look like fresh measurements.
         node.create_subscription(JointState, "/prime/joint_states", self._on_joint_states, 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATE_PERIOD, self._on_timer, clock=steady)
@@ -80,11 +79,11 @@ class ImpedanceNode:
     def _on_control_mode(self, message: ControlMode) -> None:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
         age = time.time() - stamp if stamp > 0.0 else None
-        wish = self._statements.wish(
+        in_force = self._statements.mode_in_force(
             message.mode, message.controller_name, message.switch_number, age
         )
-        if wish is not None:
-            self._manager.stated(wish, time.monotonic())
+        if in_force is not None:
+            self._manager.stated(in_force, time.monotonic())
             self._advance()
 
     def _on_joint_states(self, message: JointState) -> None:
@@ -95,7 +94,7 @@ class ImpedanceNode:
         self._advance(publish=True)
 
     def _advance(self, *, publish: bool = False) -> None:
-        """Send what is due, and publish what has changed, or anyway."""
+        """Send the batches that are due; publish the state if it has changed, or `publish`."""
         now = time.monotonic()
         if now < self._begins:
             return
@@ -109,7 +108,7 @@ class ImpedanceNode:
             self._publish(summary)
 
     def _done(self, batch: Batch, reply: Reply) -> None:
-        """A batch was answered; called in any thread."""
+        """Queue the answer to a batch; called in any thread."""
         self._replies.append((batch, reply))
         self._answered.trigger()
 
@@ -126,8 +125,8 @@ class ImpedanceNode:
             gate_open=summary.gate_open,
             armed=summary.armed,
             confirmed=summary.confirmed,
-            mode=int(summary.wish.mode) if summary.wish else 0,
-            switch_number=summary.wish.number if summary.wish else 0,
+            mode=int(summary.in_force.mode) if summary.in_force else 0,
+            switch_number=summary.in_force.number if summary.in_force else 0,
             joint_names=list(self._drives.joint_names),
             position_gain=position,
             velocity_gain=velocity,
@@ -141,7 +140,7 @@ class ImpedanceNode:
 
 
 def _give_way(_: ImpedanceState) -> None:
-    """Of two managers, the one that came later ends. Raises ConfigError."""
+    """End this manager: another one was first. Raises ConfigError."""
     raise ConfigError(
         f"another {NODE} runs on this ROS_DOMAIN_ID already: two would write the drives against "
         "each other, so this one ends"
@@ -158,8 +157,8 @@ def run(arguments: Sequence[str], stop: Event) -> int:
 
 def _run(arguments: Sequence[str], stop: Event) -> int:
     files = parameter_files(arguments)
-    # Silence of 0.3 s puts the robot into DAMPING: a busy machine must not be the reason.
-    # Before the middleware starts its threads, which inherit it.
+    # Silence of 0.3 s leads to DAMPING, which a busy machine must not cause. Set before the
+    # middleware starts its threads, which inherit the priority.
     make_thread_realtime(COMPANION_PRIORITY)
     with ros_session(arguments):
         manager = ImpedanceNode(files)

@@ -8,28 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from humanoid_bringup_prime.calibration.limp import LimpDrives
-from humanoid_bringup_prime.calibration.robot import Drive
-from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
+from humanoid_bringup.calibration.limp_drive import LimpDrives
+from humanoid_bringup.calibration.robot import Drive
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.timebase import Timebase
-
-settings.register_profile(
-    "workspace",
-    deadline=None,
-    max_examples=60,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("workspace")
+from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
 FACTORY = (1000, 270, 20, 0)
@@ -79,7 +68,7 @@ class Bench:
         self.flowing = True
         self.answering = True
         self.obstacle = ""
-        self.wish: Wish | None = Wish(Mode.ZERO_TORQUE, 4)
+        self.wish: ModeInForce | None = ModeInForce(Mode.ZERO_TORQUE, 4)
         self.in_force = self.wish
         self.batches: list[Batch] = []
         self.acting: list[tuple[tuple[int, ...], ...]] = []  # gains in effect after every object
@@ -105,7 +94,7 @@ class Bench:
         return [drive.row for drive in self.drives]
 
     def _serve(self, batch: Batch) -> Reply:
-        if batch.write and batch.wish != self.in_force:
+        if batch.write and batch.in_force != self.in_force:
             refused = SdoStatus.REFUSED
             return Reply([SdoResult(it, refused, message="not in force") for it in batch.objects])
         results = []
@@ -178,7 +167,7 @@ class RingBench:
         self.control, self.limp, self._time = control, limp, time
         self.names, self._period = list(info.joint_set.names), 1.0 / info.update_rate
         self.seen: Callable[[list[str], list[float], float], None] = limp.joints_seen
-        self.system = ErobSystem(Timebase(time.clock, time.sleep, time.wait), realtime=False)
+        self.system = ErobSystem(Clock(time.clock, time.sleep, time.wait), realtime=False)
         self.system.on_configure(info)
         self._state, self._command = JointState(len(self.names)), JointCommand(len(self.names))
         self.system.on_activate(self._state)
@@ -202,7 +191,7 @@ class RingBench:
         system.read(self._state, clock(), period)
         system.joint_states_published(clock(), clock())
         self.seen(self.names, self._state.position.tolist(), clock())
-        batch = self.limp.next_batch(clock(), Wish(Mode.ZERO_TORQUE, 1), "")
+        batch = self.limp.next_batch(clock(), ModeInForce(Mode.ZERO_TORQUE, 1), "")
         if batch is not None:
             self._send(batch)
         system.write(self._command, clock(), period)
@@ -210,7 +199,7 @@ class RingBench:
         system.idle_until(self._due)
 
     def _send(self, batch: Batch) -> None:
-        mode, number = int(batch.wish.mode), batch.wish.number
+        mode, number = int(batch.in_force.mode), batch.in_force.number
         job = SdoBatch(batch.objects, batch.write, mode, number, batch.valid_until)
         future = self.system.submit(job)
         future.add_done_callback(

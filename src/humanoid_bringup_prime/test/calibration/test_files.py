@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_bringup_prime.calibration.files import (
+from humanoid_bringup.calibration.files import (
     CalibrationFileError,
     check_writable,
     file_text,
     replace_file,
 )
-from humanoid_bringup_prime.calibration.offsets import Setting
-from humanoid_bringup_prime.calibration.results import JointResult
+from humanoid_bringup.calibration.formulas import Setting
+from humanoid_bringup.calibration.results import JointResult
 from humanoid_control_common.calibration import load_complete_calibration
 
 NOON = datetime(2025, 3, 1, 12, 0, 0)

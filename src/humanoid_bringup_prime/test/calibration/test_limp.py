@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_bringup_prime.impedance.values import Wish
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.impedance.values import ModeInForce
 
 LIMP = (0, 270, 0, 1)  # damping as the factory has it
 
@@ -92,7 +92,7 @@ def test_nothing_is_asked_before_joint_states_flow(bench: Any) -> None:
     ("wish", "said"),
     [
         (None, "waiting for a statement on /control_mode"),
-        (Wish(Mode.STANDBY, 4), "STANDBY is in force: go to ZERO_TORQUE or DAMPING"),
+        (ModeInForce(Mode.STANDBY, 4), "STANDBY is in force: go to ZERO_TORQUE or DAMPING"),
     ],
 )
 def test_nothing_is_asked_outside_of_the_safe_modes(bench: Any, wish: Any, said: str) -> None:
@@ -104,12 +104,12 @@ def test_nothing_is_asked_outside_of_the_safe_modes(bench: Any, wish: Any, said:
 
 def test_batches_carry_mode_and_number_and_end_with_the_gate(bench: Any) -> None:
     bench.select("joint0")
-    assert all(batch.wish == Wish(Mode.ZERO_TORQUE, 4) for batch in bench.batches)
+    assert all(batch.in_force == ModeInForce(Mode.ZERO_TORQUE, 4) for batch in bench.batches)
     assert all(0.0 < batch.valid_until - batch.sent <= bench.gate.limit for batch in bench.batches)
 
 
 def test_a_switch_that_overtakes_a_batch_costs_a_try(bench: Any) -> None:
-    bench.in_force = Wish(Mode.DAMPING, 5)
+    bench.in_force = ModeInForce(Mode.DAMPING, 5)
     bench.select("joint0")
     assert "not in force" in bench.limp.message
     bench.wish = bench.in_force

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_bringup_prime.calibration.limp import LimpDrives
-from humanoid_bringup_prime.calibration.robot import Drive
+from humanoid_bringup.calibration.limp_drive import LimpDrives
+from humanoid_bringup.calibration.robot import Drive
 from humanoid_control_common.joints import JointLimits
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import ring
 

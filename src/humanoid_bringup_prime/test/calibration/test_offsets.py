@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_bringup_prime.calibration.offsets import Interval, Setting, flipped, swept
+from humanoid_bringup.calibration.formulas import Interval, Setting, flipped, swept
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
 

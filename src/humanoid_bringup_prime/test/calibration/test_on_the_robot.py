@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 import yaml
 
-from humanoid_bringup_prime.calibration.limp import LimpDrives
-from humanoid_bringup_prime.calibration.offsets import Setting, flipped
-from humanoid_bringup_prime.calibration.robot import read_robot
-from humanoid_bringup_prime.calibration.session import CalibrationSession
-from humanoid_bringup_prime.impedance.wiring import PLUGIN
-from humanoid_controller_manager.urdf import parse_robot_description
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
+from humanoid_bringup.calibration.formulas import Setting, flipped
+from humanoid_bringup.calibration.limp_drive import LimpDrives
+from humanoid_bringup.calibration.robot import read_robot
+from humanoid_bringup.calibration.session import CalibrationSession
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_devices_erob.impedance.wiring import PLUGIN
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.prime import RING_JOINTS
 from humanoid_twin.testing import robot
-from prime_description.description import expand
+from prime_description import expand
 
 RATE = 50.0  # [Hz]
 COUNT = 2 * pi / 524288  # [rad] of an eRob's encoder

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_bringup_prime.calibration.offsets import Interval, Setting, flipped
-from humanoid_bringup_prime.calibration.results import JointResult, joint_result
+from humanoid_bringup.calibration.formulas import Interval, Setting, flipped
+from humanoid_bringup.calibration.results import JointResult, joint_result
 
 ELBOW = Interval(-2.3, 0.35)
 PRIOR = Setting(-1, 0.75)

@@ -10,13 +10,13 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime.bringup import notes, plan
-from humanoid_bringup_prime.calibration.offsets import Interval, Setting
-from humanoid_bringup_prime.calibration.robot import Robot, read_robot
-from humanoid_bringup_prime.options import Backend, Backends, Options
+from humanoid_bringup.calibration.formulas import Interval, Setting
+from humanoid_bringup.calibration.robot import Robot, read_robot
+from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
-from prime_description.description import expand
+from prime_description import expand
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 WRISTS = {"left_wrist_roll", "left_wrist_pitch", "right_wrist_roll", "right_wrist_pitch"}

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from humanoid_bringup_prime.calibration.limp import LimpDrives
-from humanoid_bringup_prime.calibration.offsets import Setting
-from humanoid_bringup_prime.calibration.robot import Robot, read_robot
-from humanoid_bringup_prime.calibration.session import CalibrationSession, JointRow
-from humanoid_bringup_prime.impedance.values import Wish
+from humanoid_bringup.calibration.formulas import Setting
+from humanoid_bringup.calibration.limp_drive import LimpDrives
+from humanoid_bringup.calibration.robot import Robot, read_robot
+from humanoid_bringup.calibration.session import CalibrationSession, JointRow
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from prime_description.description import expand
+from humanoid_devices_erob.impedance.values import ModeInForce
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from prime_description import expand
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +67,12 @@ def test_a_wrist_that_swings_while_another_joint_is_calibrated_keeps_its_values(
 @pytest.mark.parametrize("mode", [Mode.STANDBY, Mode.LOCOMOTION, Mode.REMOTE])
 def test_a_wrist_that_a_mode_moves_is_not_calibrated_by_that(session: Any, mode: Mode) -> None:
     session.select("left_wrist_roll")
-    session.wish = Wish(mode, 3)
+    session.wish = ModeInForce(mode, 3)
     move(session, "left_wrist_roll", 0.0, 0.7, -0.1)
     found = row(session, "left_wrist_roll")
     assert not found.loose
     assert found.result.sweep is None
-    session.wish = Wish(Mode.DAMPING, 4)
+    session.wish = ModeInForce(Mode.DAMPING, 4)
     move(session, "left_wrist_roll", 0.0, 1.0, -0.4)
     assert row(session, "left_wrist_roll").result.setting.homing_offset == pytest.approx(0.3)
 

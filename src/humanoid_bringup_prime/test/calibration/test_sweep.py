@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_bringup_prime.calibration.offsets import Interval
-from humanoid_bringup_prime.calibration.sweep import SweepRecorder
+from humanoid_bringup.calibration.formulas import Interval
+from humanoid_bringup.calibration.sweep import SweepRecorder
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.joints import JointSet
 

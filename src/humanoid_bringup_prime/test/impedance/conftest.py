@@ -7,25 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from humanoid_bringup_prime.impedance.drives import Drives, mode_table
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
-from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
-from humanoid_bringup_prime.impedance.values import Batch, Reply, Summary, Wish
 from humanoid_control_common.modes import Mode
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
-
-settings.register_profile(
-    "workspace",
-    deadline=None,
-    max_examples=40,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("workspace")
+from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
+from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply, Summary
+from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
 # By the documents: 51.47 kp/kd, 9.408 kd, 0; rounded.
@@ -139,7 +127,7 @@ class RunningBatch:
 
     def _refusal(self) -> str:
         batch, bench = self.batch, self.bench
-        if batch.write and batch.wish != bench.in_force:
+        if batch.write and batch.in_force != bench.in_force:
             return "not in force"
         if batch.write and bench.time > batch.valid_until:
             return "its permission ended"
@@ -188,7 +176,7 @@ class Bench:
         self.flowing = True
         self.obstacle = ""
         self.answering = True
-        self.in_force: Wish | None = None
+        self.in_force: ModeInForce | None = None
         self.sent: list[Batch] = []
         self.began: list[tuple[float, SdoObject, bool]] = []  # objects on the wire, and when
         self.running: list[RunningBatch] = []
@@ -198,7 +186,7 @@ class Bench:
     def state(self, mode: Mode, number: int | None = None) -> Bench:
         """A switch, and the statement about it."""
         self._number = self._number + 1 if number is None else number
-        self.in_force = Wish(mode, self._number)
+        self.in_force = ModeInForce(mode, self._number)
         self.manager.stated(self.in_force, self.time)
         return self
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from humanoid_bringup_prime.impedance.drives import Drives, mode_table
-from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
 
 Make = Callable[..., ImpedanceParameters]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
 from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
 FEED_FORWARD = (0x2382, 3)
@@ -59,7 +59,7 @@ def test_a_wish_is_kept_while_the_joint_states_are_interrupted(
     bench.run(0.1)
     assert bench.confirmed
     assert rows(bench) == {(*registers[Mode.REMOTE], 1)}
-    assert {batch.wish.mode for batch in bench.sent} == {Mode.REMOTE}
+    assert {batch.in_force.mode for batch in bench.sent} == {Mode.REMOTE}
 
 
 def test_a_batch_under_way_ends_with_the_permission_it_was_sent_with(bench: Any) -> None:
@@ -170,7 +170,7 @@ def test_a_change_ends_in_the_registers_of_the_mode_and_is_never_stiffer_than_bo
         drive.stiffness.clear()
     bench.state(after).run(0.1)
     assert bench.confirmed
-    assert bench.summary.wish == (after, 2)
+    assert bench.summary.in_force == (after, 2)
     assert set(bench.summary.registers) == {registers[after]}
     assert rows(bench) == {(*registers[after], 1)}
     limit = max(registers[mode][0] * registers[mode][1] for mode in (before, after))
@@ -204,7 +204,7 @@ def test_equal_gains_are_confirmed_under_the_new_number_without_a_single_object(
     bench.enter(STIFF)
     bench.state(Mode.REMOTE)
     assert bench.summary.confirmed
-    assert bench.summary.wish == (Mode.REMOTE, 2)
+    assert bench.summary.in_force == (Mode.REMOTE, 2)
 
 
 def test_confirmation_waits_for_the_read_back(bench: Any) -> None:
@@ -417,7 +417,7 @@ def test_a_restarted_control_process_is_followed_though_its_numbers_start_again(
     bench.flowing = True
     bench.run(0.1)
     assert bench.confirmed
-    assert bench.summary.wish == (Mode.ZERO_TORQUE, 1)
+    assert bench.summary.in_force == (Mode.ZERO_TORQUE, 1)
     assert rows(bench) == {(*registers[Mode.ZERO_TORQUE], 1)}
 
 
@@ -468,7 +468,7 @@ def test_when_the_numbers_start_again_nothing_is_taken_for_granted(
 def test_a_statement_that_is_not_in_force_moves_no_gain(bench: Any, registers: Any) -> None:
     """A second stack, or a recording whose stamps are right: the component refuses."""
     bench.enter(Mode.DAMPING)
-    bench.manager.stated(Wish(STIFF, 9), bench.time)
+    bench.manager.stated(ModeInForce(STIFF, 9), bench.time)
     bench.run(0.5)
     assert not bench.confirmed
     assert rows(bench) == {(*registers[Mode.DAMPING], 1)}

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_bringup_prime.impedance.drives import Drives, mode_table
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
-from humanoid_bringup_prime.impedance.values import Batch, Reply, Wish
 from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+from humanoid_devices_erob.drive.gains import Registers
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.gains import Registers
-from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.impedance.drives import Drives, mode_table
+from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import Ring, ring
 
@@ -53,7 +53,7 @@ class Robot:
         self.target: float | None = None  # [rad] None: where the joint is
         self.control = virtual.control
         self._lock = threading.Lock()
-        self.system = ErobSystem(Timebase(self.clock, self._sleep, self._wait), realtime=False)
+        self.system = ErobSystem(Clock(self.clock, self._sleep, self._wait), realtime=False)
         calibration = folder / "calibration.yaml"
         calibration.write_text(
             "".join(
@@ -86,7 +86,7 @@ class Robot:
         table = mode_table(drives, parameters)
         self.manager = ImpedanceManager(drives, table, gate, parallel=parallel, patience=1.0)
         self._state, self._command = JointState(count), JointCommand(count)
-        self._wish = Wish(Mode.DAMPING, 1)
+        self._wish = ModeInForce(Mode.DAMPING, 1)
         self.speeds: list[float] = []
         self.refused = 0  # objects, to the manager
         self.written: list[list[int]] = []  # slaves of every batch that writes
@@ -109,7 +109,7 @@ class Robot:
         self.enter(mode)
 
     def enter(self, mode: Mode) -> None:
-        self._wish = Wish(mode, self._wish.number + 1)
+        self._wish = ModeInForce(mode, self._wish.number + 1)
         self.system.mode_changed(*self._wish)
 
     def tick(self, count: int = 1) -> None:
@@ -143,7 +143,7 @@ class Robot:
 
     def _send_due(self) -> None:
         for batch in self.manager.next_batches(self.clock()):
-            mode, number = batch.wish
+            mode, number = batch.in_force
             sent = SdoBatch(
                 batch.objects, write=batch.write, mode=int(mode), number=number,
                 valid_until=batch.valid_until,

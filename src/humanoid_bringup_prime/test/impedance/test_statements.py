@@ -6,16 +6,16 @@ import logging
 
 import pytest
 
-from humanoid_bringup_prime.impedance.statements import StatementFilter
-from humanoid_bringup_prime.impedance.values import Wish
 from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.impedance.statements import StatementFilter
+from humanoid_devices_erob.impedance.values import ModeInForce
 
 
 @pytest.mark.parametrize("age", [0.0, 0.02, 0.9, -3.0, None])
 @pytest.mark.parametrize("mode", Mode)
 def test_live_statements_are_followed(mode: Mode, age: float | None) -> None:
-    found = StatementFilter(follow_requests=False).wish(mode, "controller", 7, age)
-    assert found == Wish(mode, 7)
+    found = StatementFilter(follow_requests=False).mode_in_force(mode, "controller", 7, age)
+    assert found == ModeInForce(mode, 7)
 
 
 @pytest.mark.parametrize("age", [1.1, 3600.0, 1e9])
@@ -25,18 +25,23 @@ def test_a_recording_is_ignored_and_complained_about_once(
     statements = StatementFilter(follow_requests=False)
     with caplog.at_level(logging.WARNING):
         for step in range(100):
-            assert statements.wish(Mode.STANDBY, "standby_controller", 3, age + step * 0.02) is None
+            assert (
+                statements.mode_in_force(Mode.STANDBY, "standby_controller", 3, age + step * 0.02)
+                is None
+            )
     assert len(caplog.messages) == 1
     assert "a recording" in caplog.messages[0]
 
 
 def test_requests_are_for_others_unless_one_is_told_to_follow_them() -> None:
-    assert StatementFilter(follow_requests=False).wish(Mode.STANDBY, "", 0, 0.0) is None
+    assert StatementFilter(follow_requests=False).mode_in_force(Mode.STANDBY, "", 0, 0.0) is None
     alone = StatementFilter(follow_requests=True)
-    assert alone.wish(Mode.STANDBY, "", 0, 1e9) == Wish(Mode.STANDBY, 0)
-    assert alone.wish(Mode.DAMPING, "damping_controller", 2, 0.0) == Wish(Mode.DAMPING, 2)
+    assert alone.mode_in_force(Mode.STANDBY, "", 0, 1e9) == ModeInForce(Mode.STANDBY, 0)
+    assert alone.mode_in_force(Mode.DAMPING, "damping_controller", 2, 0.0) == ModeInForce(
+        Mode.DAMPING, 2
+    )
 
 
 @pytest.mark.parametrize("name", ["", "somebody"])
 def test_a_mode_that_does_not_exist_is_ignored(name: str) -> None:
-    assert StatementFilter(follow_requests=True).wish(5, name, 1, 0.0) is None
+    assert StatementFilter(follow_requests=True).mode_in_force(5, name, 1, 0.0) is None

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from humanoid_bringup_prime.testing import be_on_a_free_domain
+from humanoid_bringup.testing import be_on_a_free_domain
 
 # A machine that has to have the launch system may not skip what needs it.
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup_prime.testing import be_on_a_free_domain
+from humanoid_bringup.testing import be_on_a_free_domain
 
 MISSING = not all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"

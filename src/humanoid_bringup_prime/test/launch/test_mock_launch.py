@@ -9,7 +9,7 @@ from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
 from launch_ros.substitutions import FindPackageShare
 from launch_testing.actions import ReadyToTest
 
-from humanoid_bringup_prime.testing import Operator, running_with
+from humanoid_bringup.testing import Operator, running_with
 from launch import LaunchDescription
 
 FILE = [FindPackageShare("humanoid_bringup_prime"), "/launch/mock.launch.py"]

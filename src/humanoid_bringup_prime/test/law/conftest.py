@@ -16,10 +16,14 @@ import pytest
 import yaml
 
 from humanoid_control_common.joints import FloatArray, JointLimits
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import JointCommand
-from humanoid_controller_manager import results
-from humanoid_controller_manager.hardware import HardwareComponent, HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware_component import (
+    HardwareComponent,
+    HardwareInfo,
+    JointInfo,
+)
+from humanoid_controller_manager.loop import results
 
 COUNT = 2 * pi / 65536  # [rad] of a Sito encoder; an eRob's is 8 times finer, so on its grid too
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "prime_controllers.yaml"

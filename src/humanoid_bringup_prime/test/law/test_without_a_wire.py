@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.generic_system import GenericSystem
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 
 ROUNDING = 1e-9  # [Nm] of floating-point numbers

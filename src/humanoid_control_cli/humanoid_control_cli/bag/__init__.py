@@ -1,1 +1,1 @@
-"""The commands that record what a robot says, and say it again."""
+"""`hc record`, `hc replay`, `hc view`."""

@@ -1,4 +1,4 @@
-"""`hc record`: what the robot says, into a bag, until it is enough."""
+"""`hc record`: write the robot's topics into a bag."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import ros_domain
-from humanoid_control_cli.signals import StopSignals
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_recorder import NodeRecorder
 from humanoid_recording.recording import Recording
-from humanoid_recording.whole_writes import BagError
 from humanoid_recording.writer import BagWriter
 
 LOOK_PERIOD: Final = 0.2  # [s] between two looks for topics that have come
@@ -38,7 +38,7 @@ def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[s
             return done or time.monotonic() >= end
 
         while not over():
-            recorder.look()
+            recorder.subscribe_new()
             client.wait(over, LOOK_PERIOD)
     _conclude(bag, folder, recording, say)
 

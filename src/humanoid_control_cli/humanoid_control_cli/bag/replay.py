@@ -1,4 +1,4 @@
-"""`hc replay`: a bag is said again, at the pace at which it was heard."""
+"""`hc replay`: publish a bag again, at the rate at which it was recorded."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_cli.bag.robot_near import refuse_beside, sign_of_robot
+from rclpy.node import Node
+
+from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.signals import StopSignals
-from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.errors import RefusedError
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_player import NodePlayer
 from humanoid_recording.reader import BagReader
-from humanoid_recording.whole_writes import BagError
+from humanoid_recording.topics import JOINT_STATES
 
 DISCOVERY: Final = 2.0  # [s] after which a robot that is up has been noticed
 WATCH_PERIOD: Final = 0.25  # [s] between two looks for a robot that comes up
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What to replay, and how."""
+class Options:
+    """Options of a replay."""
 
     path: Path  # of the bag
     rate: float = 1.0  # recorded seconds per second
@@ -32,26 +36,26 @@ class Wishes:
     stay: bool = False  # after the end, for listeners to latched topics that come later
 
 
-def replay(wishes: Wishes, say: Callable[[str], None]) -> None:
+def replay(options: Options, say: Callable[[str], None]) -> None:
     """Replay until the end or a signal.
 
     Raises RefusedError or ConfigError if a robot is up or comes up, BagError if there is nothing
     to replay.
     """
-    bag = BagReader(wishes.path)
+    bag = BagReader(options.path)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignals())
-        # No robot comes up on this machine meanwhile; others are looked for.
+        # The lock keeps robots of this machine away meanwhile; discovery finds those of others.
         stack.enter_context(take_domain_lock())
         client = stack.enter_context(Client(DISCOVERY))
-        Replay(wishes, client, lambda: signals.count > 0).run(bag, say)
+        Replay(options, client, lambda: signals.count > 0).run(bag, say)
 
 
 class Replay:
     """One replay, published by the node of `client` until `stopped`."""
 
-    def __init__(self, wishes: Wishes, client: Client, stopped: Callable[[], bool]) -> None:
-        self._wishes = wishes
+    def __init__(self, options: Options, client: Client, stopped: Callable[[], bool]) -> None:
+        self._options = options
         self._client = client
         self._stopped = stopped
         self._looked = -math.inf  # for a robot [s], monotonic
@@ -64,21 +68,21 @@ class Replay:
         while again:
             self._play(bag, player)
             if not player.count and not self._stopped():
-                raise BagError(f"{self._wishes.path}: nothing in it to replay")
-            again = self._wishes.loop and not self._stopped()
+                raise BagError(f"{self._options.path}: nothing in it to replay")
+            again = self._options.loop and not self._stopped()
         say(f"replayed {player.count} messages")
         if player.requests:
             say(f"left out {player.requests} requests for a mode")
         if bag.damage:
             say(bag.damage)
-        if self._wishes.stay:
+        if self._options.stay:
             self._rest_until(math.inf)
 
     def _play(self, bag: BagReader, player: NodePlayer) -> None:
         begin, first = time.monotonic(), None
         for recorded in bag:
             first = recorded.time if first is None else first
-            self._rest_until(begin + (recorded.time - first) / 1e9 / self._wishes.rate)
+            self._rest_until(begin + (recorded.time - first) / 1e9 / self._options.rate)
             if self._stopped():
                 return
             player.publish(recorded)
@@ -93,3 +97,27 @@ class Replay:
             if now >= moment:
                 return
             self._client.wait(self._stopped, min(moment - now, WATCH_PERIOD))
+
+
+# The nodes of a robot that act on topics: a replay must not reach them.
+_NODES: Final = frozenset({"controller_manager", "mode_manager", "erob_impedance_manager"})
+
+
+def sign_of_robot(node: Node) -> str:
+    """Return evidence of a robot; empty if `node` has discovered none."""
+    for name in node.get_node_names():
+        if name in _NODES:
+            return f"node {name} is running"
+    for publisher in node.get_publishers_info_by_topic(JOINT_STATES):
+        if publisher.node_name != node.get_name():
+            return f"node {publisher.node_name} publishes {JOINT_STATES}"
+    return ""
+
+
+def refuse_beside(sign: str) -> None:
+    """Raise RefusedError if `sign` is evidence of a robot."""
+    if sign:
+        raise RefusedError(
+            f"a robot is up on ROS_DOMAIN_ID {ros_domain()} ({sign}): replaying there would mix "
+            "with what it says; use a domain of its own: `ROS_DOMAIN_ID=99 hc replay …`"
+        )

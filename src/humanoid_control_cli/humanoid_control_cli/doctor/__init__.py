@@ -1,1 +1,1 @@
-"""`hc doctor`: what of this machine is ready for the robot, and how to get the rest."""
+"""`hc doctor`, `hc decode`, `hc version`: this machine, and the drives' numbers."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from humanoid_bringup_prime.machine import network
-from humanoid_bringup_prime.machine.can_adapter import can_adapter
-from humanoid_bringup_prime.machine.findings import Finding, Level
-from humanoid_bringup_prime.machine.rights import held
+from humanoid_bringup.preflight import network
+from humanoid_bringup.preflight.can_adapter import can_adapter
+from humanoid_bringup.preflight.findings import Finding, Level
+from humanoid_bringup.preflight.rights import held
 from humanoid_control_cli.doctor.system import system
 from humanoid_control_cli.doctor.workspace import workspace
 
@@ -31,6 +31,6 @@ def on_the_interface(name: str) -> list[Finding]:
     findings = network.interface(name)
     if any(finding.level is Level.MISSING for finding in findings):
         return findings
-    from humanoid_control_cli.bench import drives
+    from humanoid_control_cli.sdo.bench import drives
 
     return [*findings, *drives(name)]

@@ -1,32 +1,32 @@
-"""The robot that is up on this ROS domain, if there is one: what it says of itself."""
+"""Check the robot that is up on this ROS domain, if any, by its own reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from humanoid_bringup_prime.machine.findings import Finding, broken, ok, warning
+from humanoid_bringup.preflight.findings import Finding, broken, ok, warning
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.diagnosis_view import fixes, wrong
-from humanoid_control_cli.status import Status, collect
+from humanoid_control_cli.robot.status import Status, collect
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
-PATIENCE: Final = 3.0  # [s] until it has said everything once
+PATIENCE: Final = 3.0  # [s] until each of its topics has had a message
 LOOK: Final = "`hc status --all` shows all that is known"
 
 
 def robot() -> list[Finding]:
-    """What isn't well with a robot that is up; nothing if none is found."""
+    """Return the faults of a robot that is up; nothing if none is found."""
     try:
         with Client(PATIENCE) as client:
             seen = client.node.count_publishers
             if not client.wait(lambda: seen("/prime/joint_states"), DISCOVERY):
                 return []
             return judged(collect(client))
-    except RobotError:  # no ROS, a bad domain, or it ended just now: other checks tell
+    except RobotError:  # no ROS, a bad domain, or it has just ended: other checks report that
         return []
 
 

@@ -1,4 +1,4 @@
-"""What the timing of the control loop rests on: kernel, scheduling, memory, timers, clock."""
+"""Check the prerequisites of the loop's timing: kernel, scheduling, memory, timers, clock."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-from humanoid_bringup_prime.machine.findings import Finding, missing, ok, warning
-from humanoid_bringup_prime.machine.rights import GRANT, Capability
-from humanoid_controller_manager.realtime import LOOP_PRIORITY
+from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
+from humanoid_bringup.preflight.rights import GRANT, Capability
+from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
 
 SYS: Final = Path("/sys")
 PROC: Final = Path("/proc")
@@ -21,7 +21,7 @@ TICK: Final = 1e-3  # [s]; a clock with high-resolution timers is a million time
 
 
 def system(held: frozenset[Capability], sys: Path = SYS, proc: Path = PROC) -> list[Finding]:
-    """All checks of this module; `held` are this process's capabilities."""
+    """Run all checks of this module; `held` are this process's capabilities."""
     return [
         kernel(platform.release(), platform.version(), sys),
         scheduling(fifo_is_permitted()),
@@ -48,7 +48,7 @@ def kernel(release: str, version: str, sys: Path = SYS) -> Finding:
 
 
 def fifo_is_permitted() -> bool:
-    """Whether the loop's thread would get its priority: tried, in a thread that then ends."""
+    """Return True if a thread, which then ends, gets the priority of the loop's thread."""
     granted = []
 
     def attempt() -> None:
@@ -104,7 +104,7 @@ def timers(proc: Path = PROC, resolution: float | None = None) -> Finding:
 
 
 def governor(sys: Path = SYS) -> Finding:
-    """Whether the processor slows down between two ticks."""
+    """Check that the processor does not slow down between two ticks."""
     files = sorted(sys.glob("devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"))
     found = sorted({file.read_text(encoding="ascii").strip() for file in files})
     if not found:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from humanoid_bringup_prime.machine.findings import Finding, Level
+from humanoid_bringup.preflight.findings import Finding, Level
 
 STYLE_OF: Final = {
     Level.OK: "green",

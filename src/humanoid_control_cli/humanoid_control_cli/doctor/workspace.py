@@ -1,25 +1,27 @@
-"""ROS 2, this workspace's packages, the EtherCAT library and the ROS domain."""
+"""Check ROS 2, this workspace's packages, the EtherCAT library and the ROS domain."""
 
 from __future__ import annotations
 
 import importlib
 import os
+import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from ament_index_python.packages import PackageNotFoundError as PackageMissingError
 from ament_index_python.packages import get_package_prefix
+from rclpy.utilities import get_rmw_implementation_identifier
 
-from humanoid_bringup_prime.machine.findings import Finding, missing, ok, warning
+from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.middleware import PROFILE_VARIABLES, untuned
-from humanoid_controller_manager.domain_lock import take_domain_lock
+from humanoid_control_common.fastdds_tuning import PROFILE_VARIABLES, untuned
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 
 OPEN: Final = "build the workspace and open it: `make build`, then `source env.sh`"
 FAST_DDS: Final = "`export RMW_IMPLEMENTATION=rmw_fastrtps_cpp`"
-# What a bring-up of the real robot starts, and what it loads.
+# Programs that a bring-up of the real robot starts, and plug-ins that it loads.
 PACKAGES: Final = (
     "humanoid_control_msgs",
     "humanoid_controllers",
@@ -30,7 +32,7 @@ PACKAGES: Final = (
 
 
 def workspace() -> list[Finding]:
-    """All checks of this module."""
+    """Run all checks of this module."""
     return [
         ros(os.environ),
         packages(),
@@ -54,7 +56,7 @@ def ros(environment: Mapping[str, str]) -> Finding:
 
 
 def packages() -> Finding:
-    """The packages of this workspace."""
+    """Check the packages of this workspace."""
     absent = [package for package in PACKAGES if not _is_installed(package)]
     if absent:
         return missing("packages", f"not installed: {', '.join(absent)}", OPEN)
@@ -70,7 +72,7 @@ def _is_installed(package: str) -> bool:
 
 
 def pysoem() -> Finding:
-    """The EtherCAT master's library."""
+    """Check the EtherCAT master's library."""
     try:
         importlib.import_module("pysoem")
         found = version("pysoem")
@@ -80,7 +82,7 @@ def pysoem() -> Finding:
 
 
 def domain() -> Finding:
-    """Whether a control process may be started on ROS_DOMAIN_ID."""
+    """Check that a control process may be started on ROS_DOMAIN_ID."""
     subject = "ROS domain"
     try:
         number = ros_domain()
@@ -98,7 +100,7 @@ def domain() -> Finding:
 
 
 def middleware(environment: Mapping[str, str], implementation: str = "") -> Finding:
-    """What carries the messages, and whether it works as the robot needs it.
+    """Check that the middleware works as the robot needs it.
 
     `implementation` is rclpy's name of it; empty: the one in use.
     """
@@ -128,7 +130,7 @@ def _implementation() -> str:
 
 
 def reach(environment: Mapping[str, str]) -> Finding:
-    """Who can send this robot requests."""
+    """Show which machines can send this robot requests."""
     found = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE") or "SUBNET"  # the default of ROS
     if found in {"LOCALHOST", "OFF"}:
         return ok("ROS discovery", f"{found}: this machine only")
@@ -137,3 +139,22 @@ def reach(environment: Mapping[str, str]) -> Finding:
         f"{found}: everybody on the network can command the robot",
         "`export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST`, unless that is what you want",
     )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a bug report should name."""
+    return {
+        "humanoid_control": _version("humanoid_control_cli"),
+        "ROS 2": os.environ.get("ROS_DISTRO") or "unknown (ROS_DISTRO is not set)",
+        "rmw": str(get_rmw_implementation_identifier()),
+        "Python": platform.python_version(),
+        "mujoco": _version("mujoco"),
+        "pysoem": _version("pysoem"),
+    }
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,4 +1,4 @@
-"""A process that controllers are loaded into, without loop and ROS."""
+"""The lifecycle of controllers without loop and ROS."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointSet
+from humanoid_control_common.mit_interface import Capability
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import Capability
-from humanoid_controller_manager import loading
 from humanoid_controller_manager.controller import Broadcaster, Controller, ModeGains, RobotFacts
-from humanoid_controller_manager.lifecycle import Lifecycle
-from humanoid_controller_manager.parameters import ControllerEntry
-from humanoid_controller_manager.registry import Registry, State
-from humanoid_controller_manager.slots import checked_slots
+from humanoid_controller_manager.loop.mode_controllers import checked_slots
+from humanoid_controller_manager.ros.parameters import ControllerEntry
+from humanoid_controller_manager.switching import lifecycle
+from humanoid_controller_manager.switching.lifecycle import Lifecycle
+from humanoid_controller_manager.switching.registry import Registry, State
 
 
 class Gain(StrictModel):
@@ -125,14 +125,14 @@ class World:
         self.refuse = ""
         self.sides: list[Side] = []
         self.in_charge = ""
-        self.asked_for = ""
+        self.pending_controller = ""
         self.executing = False
         self.inside: set[str] = set()  # what was done in the executor's thread
         self.outside: set[str] = set()
         self.hardware = Hardware()
         self.registry = Registry(safe_chain)
         self.lifecycle = Lifecycle(
-            self.registry, self, robot, self.hardware, self._asked_for, self._run
+            self.registry, self, robot, self.hardware, self._pending_controller, self._run
         )
 
     def connect(self) -> World:
@@ -148,9 +148,9 @@ class World:
     def note(self, what: str) -> None:
         (self.inside if self.executing else self.outside).add(what)
 
-    def _asked_for(self) -> str:
+    def _pending_controller(self) -> str:
         self.note("asked for")
-        return self.asked_for
+        return self.pending_controller
 
     def _run(self, function: Callable[[], Any]) -> Any:
         self.executing = True
@@ -193,7 +193,7 @@ def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             raise ConfigError(f"{where}: unknown plugin '{name}'; known: {', '.join(known)}")
         return known[name]
 
-    monkeypatch.setattr(loading, "require_plugin", require)
+    monkeypatch.setattr(lifecycle, "require_plugin", require)
     yield
 
 

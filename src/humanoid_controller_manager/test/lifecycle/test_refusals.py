@@ -1,4 +1,4 @@
-"""What is not done to a controller, and what it is told."""
+"""Transitions that are refused, and their messages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.parameters import ControllerEntry
-from humanoid_controller_manager.registry import State, slots_of
+from humanoid_controller_manager.ros.parameters import ControllerEntry
+from humanoid_controller_manager.switching.registry import State, slots_of
 
 
 def _entries(**types: str) -> dict[str, ControllerEntry]:
@@ -39,7 +39,7 @@ def test_a_controller_that_is_about_to_take_over_is_left_alone(world: Any, verb:
     world.lifecycle.load("d")
     world.lifecycle.configure("d")
     before = world.instance("d")
-    world.asked_for = "d"
+    world.pending_controller = "d"
     with pytest.raises(ControllerError, match="a switch to it is on its way"):
         getattr(world.lifecycle, verb)("d")
     assert world.instance("d") is before

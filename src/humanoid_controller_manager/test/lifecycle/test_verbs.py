@@ -1,4 +1,4 @@
-"""Controllers go through their states; so they come up at the start."""
+"""Transitions of controllers, also at the start."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.parameters import ControllerEntry
-from humanoid_controller_manager.registry import State, listeners_of, slots_of
+from humanoid_controller_manager.ros.parameters import ControllerEntry
+from humanoid_controller_manager.switching.registry import State, listeners_of, slots_of
 
 
 def _entries(**types: str) -> dict[str, ControllerEntry]:

@@ -1,4 +1,4 @@
-"""The motors of one CAN bus, of whatever family, behind the contract of a hardware component."""
+"""The motors of one CAN bus as a hardware component, for any motor family."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ import numpy as np
 from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.safety import SafetyReport
-from humanoid_control_common.surface import Capability, JointCommand, JointState
-from humanoid_controller_manager.hardware import (
+from humanoid_controller_manager.hardware_component import (
     CapabilityArray,
     HardwareComponent,
     HardwareInfo,
     uniform_capabilities,
 )
-from humanoid_devices_can.bus import OpenBus, PythonCanBus
-from humanoid_devices_can.counting import COUNTED, counts
-from humanoid_devices_can.diagnosing import CanDiagnostics, Known
-from humanoid_devices_can.family import FamilyKind
-from humanoid_devices_can.keeper import Keeper
-from humanoid_devices_can.motor_frame import MotorFrame
-from humanoid_devices_can.outbox import Item, Kind
-from humanoid_devices_can.session import Session
-from humanoid_devices_can.settings import parse_settings
-from humanoid_devices_can.supervisor import Supervisor
+from humanoid_devices_can.bus.bus import OpenBus, PythonCanBus
+from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, Known, counts
+from humanoid_devices_can.joint_frame import JointFrame
+from humanoid_devices_can.motor_monitor import MotorMonitor
+from humanoid_devices_can.motor_protocol import FamilyKind
+from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
+from humanoid_devices_can.session.session import Session
+from humanoid_devices_can.session.transmit_queue import Item, Kind
+from humanoid_devices_can.settings import SHORTEST_TIMEOUT, parse_settings
 from humanoid_devices_can.timing import Timing
 
 
 class CanSystem(HardwareComponent):
     """The joints of one <ros2_control> block, each a motor that runs the MIT law itself.
 
-    Two threads talk to the bus; the loop's `read` and `write` only exchange values with them, so
-    they never wait, and a lost adapter is reported, not raised.
+    Two threads do the I/O. The loop's `read` and `write` only exchange values with them: they never
+    wait, and a lost adapter is reported, not raised.
     """
 
     def __init__(
@@ -53,18 +52,32 @@ class CanSystem(HardwareComponent):
             info, kind.block_parameters, kind.joint_parameters
         )
         self._family = kind.build(settings)
+        self._check_watchdogs(1.0 / info.update_rate)
         self._all = range(len(settings.motors))
         self._capabilities = uniform_capabilities(len(self._all), Capability.PER_TICK)
         self._effort_limit = np.minimum(settings.limits.effort, self._family.effort_limit)
-        self._frame = MotorFrame(settings.calibration)
-        self._supervisor = Supervisor(settings, self._timing)
-        self._keeper = Keeper(settings, self._family, self._timing, self._open_bus, self._enabled)
+        self._frame = JointFrame(settings.calibration)
+        self._monitor = MotorMonitor(settings, self._timing)
+        self._lifecycle = BusLifecycle(
+            settings, self._family, self._timing, self._open_bus, self._on_enabled
+        )
         self._diagnostics = CanDiagnostics(settings, self._timing)
-        self._stiffness = np.zeros(len(self._all))  # in force, as far as it can be known
+        self._stiffness = np.zeros(len(self._all))  # [Nm/rad] in force, as far as known
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
         self._saturated_at = np.full(len(self._all), -np.inf)
         self._measured_at = np.full(len(self._all), -np.inf)
         self._sample_age = 0.0
+
+    def _check_watchdogs(self, period: float) -> None:
+        """Raise ConfigError for a motor whose watchdog would expire between two commands."""
+        least = max(2.0 * self._timing.keep_alive, SHORTEST_TIMEOUT * period)
+        for motor, watchdog in zip(self._settings.motors, self._family.watchdog, strict=True):
+            if watchdog < least:
+                raise ConfigError(
+                    f"{motor.where}: the watchdog of model {motor.model} expires after "
+                    f"{watchdog:g} s without a command, expected {least:g} s or more: raise the "
+                    "update rate or the motor's own time"
+                )
 
     def check_gains(self, stiffness: float, damping: float, where: str) -> None:
         """See HardwareComponent. Raises ConfigError."""
@@ -84,49 +97,49 @@ class CanSystem(HardwareComponent):
 
         Raises InterfaceError, AdapterLostError or MotorError; no motor is left enabled then.
         """
-        self._supervisor = Supervisor(self._settings, self._timing)
-        session = self._keeper.start()
+        self._monitor = MotorMonitor(self._settings, self._timing)
+        session = self._lifecycle.start()
         self._frame.measure(session.states, state)
-        self._measured_at[:] = self._timing.clock()  # an enabled motor has spoken
+        self._measured_at[:] = self._timing.clock()  # an enabled motor has sent its state
 
     def read(self, state: JointState, now: float, period: float) -> None:
-        """See HardwareComponent. A motor that is silent keeps its last state."""
-        session, keeper = self._active(), self._keeper
-        self._supervisor.guard = keeper.mind_the_guard(session)
+        """See HardwareComponent. A silent motor keeps its last state."""
+        session, lifecycle = self._active(), self._lifecycle
+        self._monitor.guard = lifecycle.check_guard(session)
         self._frame.measure(session.states, state)
-        self._supervisor.unguarded = keeper.guard.problem()
+        self._monitor.unguarded = lifecycle.guard.problem()
         time = self._timing.clock()
         measured_at = np.array([it.measured_at for it in session.states])
-        np.maximum(self._measured_at, measured_at, out=self._measured_at)  # of former sessions, too
+        np.maximum(self._measured_at, measured_at, out=self._measured_at)  # across sessions
         self._sample_age = time - float(self._measured_at.min(initial=time))
         recent = np.flatnonzero(self._saturated_at > time - self._timing.recent)
-        self._supervisor.look(session, time, recent.tolist())
+        self._monitor.update(session, time, recent.tolist())
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
-        """See HardwareComponent. Lower stiffness goes out before its command, higher one after."""
+        """See HardwareComponent. Lower stiffness is sent before its command, higher one after."""
         session, time = self._active(), self._timing.clock()
         raw = self._frame.to_motors(command)
         commands = self._family.commands(raw)
         self._count_saturation(time)
-        if session.idle:  # the loop begins: what waits is none of its commands
+        if session.idle:  # the loop begins: the queue holds keep-alive frames only
             session.idle = False
-            session.outbox.clear()
+            session.transmit_queue.clear()
         due = self._due_gains(session, raw, time)
         softer = raw.stiffness < self._stiffness
-        session.outbox.put(
+        session.transmit_queue.put(
             item
             for item in (
                 *(item for item in due if softer[item.motor]),
                 *(Item(Kind.COMMAND, i, frame, time) for i, frame in enumerate(commands)),
                 *(item for item in due if not softer[item.motor]),
             )
-            if item.motor not in self._keeper.paused
+            if item.motor not in self._lifecycle.paused
         )
-        self._keeper.guard.feed()
+        self._lifecycle.guard.feed()
 
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError naming what may still be enabled."""
-        self._keeper.stop()
+        self._lifecycle.stop()
 
     @property
     def exit_check(self) -> str:
@@ -143,12 +156,12 @@ class CanSystem(HardwareComponent):
 
     def safety(self) -> SafetyReport:
         """See HardwareComponent."""
-        return self._supervisor.report
+        return self._monitor.report
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """See HardwareComponent."""
-        known = Known(self._supervisor, self._stiffness, self.saturations)
-        return self._diagnostics.take(self._keeper.session, known)
+        known = Known(self._monitor, self._stiffness, self.saturations)
+        return self._diagnostics.take(self._lifecycle.session, known)
 
     @property
     def sample_age(self) -> float:
@@ -162,32 +175,32 @@ class CanSystem(HardwareComponent):
 
     def bus_counts(self) -> Sequence[int]:
         """See HardwareComponent."""
-        return counts(self._keeper.session)
+        return counts(self._lifecycle.session)
 
     def reset_faults(self) -> None:
-        """See HardwareComponent: a thread enables what is faulty anew; after a loss the bus too."""
-        self._keeper.reset_faults(self._supervisor)
+        """See HardwareComponent: a thread enables faulty motors again, and reopens a lost bus."""
+        self._lifecycle.reset_faults(self._monitor)
 
     def watchdog_times(self) -> FloatArray:
-        """See HardwareComponent: the motors' own; the guard is on this computer."""
+        """See HardwareComponent: the motors' own, without the guard."""
         return self._family.watchdog
 
     def loop_ended(self) -> None:
-        """See HardwareComponent: motors are told to be limp until they are disabled."""
-        self._keeper.guard.stop_feeding()
-        if self._keeper.session is not None:
-            self._keeper.session.idle = True
+        """See HardwareComponent: the motors are kept limp until they are disabled."""
+        self._lifecycle.guard.stop_feeding()
+        if self._lifecycle.session is not None:
+            self._lifecycle.session.idle = True
 
-    def _enabled(self, motors: Sequence[int]) -> None:
-        self._stiffness[list(motors)] = 0.0  # without gains
+    def _on_enabled(self, motors: Sequence[int]) -> None:
+        self._stiffness[list(motors)] = 0.0
 
     def _active(self) -> Session:
-        if self._keeper.session is None:
+        if self._lifecycle.session is None:
             raise HardwareError(f"{self._settings.name} is not active")
-        return self._keeper.session
+        return self._lifecycle.session
 
     def _due_gains(self, session: Session, raw: JointCommand, time: float) -> list[Item]:
-        """The gains to be sent; the stiffness of the other motors is known to be in force."""
+        """Return the gains to send; note the stiffness of the other motors as in force."""
         gains = self._family.gains(raw)
         due = session.gains.due(gains, time)
         in_force = np.ones(len(self._all), dtype=np.bool_)

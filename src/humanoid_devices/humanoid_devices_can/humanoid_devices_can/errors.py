@@ -1,10 +1,10 @@
-"""What can go wrong with a CAN bus and the motors on it, told apart by what helps."""
+"""Errors of a CAN bus and its motors, one class for each kind of remedy."""
 
 from humanoid_control_common.errors import HardwareError, RobotError
 
 
 class WireError(RobotError):
-    """A frame that is no message of the layout it should have. Says what was found where."""
+    """A frame does not have the expected layout; the message says what was found where."""
 
 
 class CanBusError(HardwareError):
@@ -16,7 +16,7 @@ class InterfaceError(CanBusError):
 
 
 class AdapterLostError(CanBusError):
-    """The interface was there and is gone: unplugged, or taken down."""
+    """The interface has gone: unplugged, or taken down."""
 
 
 class QueueFullError(CanBusError):

@@ -1,4 +1,4 @@
-"""What to do about what a CAN bus and its motors say."""
+"""Remedies for the messages of a CAN bus and its motors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BUS: Final = (
     ),
     Remedy(
         "only error frames arrive",
-        "Somebody sends, but nothing that can be read: another bitrate, or bad wiring.",
+        "Frames arrive, but none can be read: another bitrate, or bad wiring.",
         "Set `bitrate` to the motors' (1000000), check wiring and termination.",
         r"only error frames|error frames on",
     ),
@@ -44,7 +44,7 @@ _BUS: Final = (
     ),
     Remedy(
         "ENOBUFS",
-        "No buffer space: the queue of the interface is full, usually because nobody acknowledges.",
+        "No buffer space: the interface's queue is full, usually because no motor acknowledges.",
         "As for `nobody acknowledges`. With a healthy bus: `ip link set canX txqueuelen 1000`.",
         r"\bENOBUFS\b|no buffer space|adapter's queue is full",
     ),
@@ -85,7 +85,7 @@ _BUS: Final = (
     ),
     Remedy(
         "INVALID_FRAME",
-        "Something on the bus is none of this block's motors, or two motors have one id.",
+        "A frame is from no motor of this block, or two motors have one id.",
         "The message has the frame. Another program or tool on the bus? Ids unique? "
         "`candump canX` or the vendor's tool shows them.",
         r"\bINVALID_FRAME\b|have two motors (this|the same) id|no motor of this block|"
@@ -107,8 +107,8 @@ _MOTORS: Final = (
     ),
     Remedy(
         "is disabled, maybe restarted",
-        "The motor gives no torque although nobody took it: its supply dipped, its own watchdog or "
-        "the guard let go, or another host disabled it.",
+        "The motor gives no torque although no order took it: its supply dipped, its watchdog or "
+        "the guard disabled it, or another host did.",
         f"Look for supply and cables; {_CLEAR} enables it again, without torque at first.",
         r"is disabled\b",
     ),
@@ -137,12 +137,12 @@ _MOTORS: Final = (
         r"magnetic.encoder|uncalibrated|gate.driver",
     ),
     Remedy(
-        "tells only half of its state",
+        "only one of two feedback frames arrives",
         "The motor sends only one of its two feedback messages.",
         "Another host or tool changed its feedback: end it, restart the bring-up.",
     ),
     Remedy(
-        "turns about as fast as its feedback can say",
+        "velocity at or above the feedback range",
         "The joint turns at pi rad/s or more: its velocity is not known beyond.",
         "Slow the motion down; what commands it should stay below 3 rad/s.",
     ),

@@ -1,4 +1,4 @@
-"""What a <ros2_control> block says of its motors and their bus, checked first of all."""
+"""Settings of a CAN bus and its motors, parsed and checked from a <ros2_control> block."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from can.util import cast_from_string
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits
-from humanoid_controller_manager.block_parameters import (
+from humanoid_controller_manager.hardware.block_parameters import (
     calibration,
     complete,
     integer,
     not_negative,
     one_of,
 )
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
-from humanoid_devices_can.bus import BusSettings
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+from humanoid_devices_can.bus.bus import BusSettings
 
 REQUIRED: Final = ("interface", "channel", "calibration_file")
 # Bitrate [bit/s]: both families' only documented one. `_guard_timeout` has its default.
 OPTIONAL: Final = {"bitrate": "1000000", "guard_timeout": ""}
 JOINT_REQUIRED: Final = ("can_id", "model")
-OPTION_PREFIX: Final = "can_option."  # what follows is an argument of python-can's interface
+OPTION_PREFIX: Final = "can_option."  # the rest of the name is an argument of python-can
 HIGHEST_ID: Final = 0xFF
 HIGHEST_BITRATE: Final = 1_000_000  # CAN 2.0
-USUAL_TIMEOUT: Final = 0.2  # [s] the loop may stand still; as a motor may be silent (RX_TIMEOUT)
-LONGEST_TIMEOUT: Final = 1.0  # [s] a robot may go on with nobody in charge
+USUAL_TIMEOUT: Final = 0.2  # [s] the loop may stand still; the same as RX_TIMEOUT
+LONGEST_TIMEOUT: Final = 1.0  # [s] a robot may move without a control process
 SHORTEST_TIMEOUT: Final = 2.5  # periods of the loop
 
 
@@ -40,7 +40,7 @@ class Motor:
     joint: str
     id: int  # on the bus
     model: str
-    parameters: Mapping[str, str]  # of its family; an empty one was not given
+    parameters: Mapping[str, str]  # of its family; empty: not given
     where: str  # for messages about the configuration
 
     def __str__(self) -> str:
@@ -54,26 +54,26 @@ class CanSettings:
     name: str  # of the block
     where: str  # for messages about the configuration
     bus: BusSettings
-    parameters: Mapping[str, str]  # of the family; an empty one was not given
+    parameters: Mapping[str, str]  # of the family; empty: not given
     motors: tuple[Motor, ...]
-    guard_timeout: float  # [s] the loop may stand still before motors are disabled; 0: for ever
+    guard_timeout: float  # [s] the loop may stand still before the guard acts; 0: no guard
     limits: JointLimits
     update_rate: float  # [Hz] of the control loop
     calibration: Calibration
 
     def motor_at(self) -> dict[int, int]:
-        """Index of the motor with an id."""
+        """Return the index of each motor by its id."""
         return {motor.id: i for i, motor in enumerate(self.motors)}
 
     def models(self, known: Mapping[str, object]) -> list[str]:
-        """The motors' models. Raises ConfigError for one that is not among `known`."""
+        """Return the motors' models. Raises ConfigError for one that is not in `known`."""
         return [one_of({"model": m.model}, "model", m.where, known) for m in self.motors]
 
 
 def parse_settings(
     info: HardwareInfo, block_optional: Mapping[str, str], joint_optional: Mapping[str, str]
 ) -> CanSettings:
-    """The settings of block `info`, whose family takes further optional parameters.
+    """Return the settings of block `info`, whose family has further optional parameters.
 
     Raises ConfigError that names block, joint and parameter, with what was found and expected.
     """
@@ -100,9 +100,9 @@ def parse_settings(
 def silence_allowed(
     parameters: Mapping[str, str], name: str, update_rate: float, where: str
 ) -> float:
-    """How long [s] nothing may be said before somebody lets go, 0: for ever. Raises ConfigError.
+    """Return a watchdog time [s], 0: never. Raises ConfigError.
 
-    An empty parameter gives what is usual, or what the loop's rate [Hz] needs.
+    An empty parameter gives USUAL_TIMEOUT, or more if the loop's rate [Hz] needs it.
     """
     shortest = SHORTEST_TIMEOUT / update_rate
     if not parameters[name]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from humanoid_control_common.surface import JointCommand
-from humanoid_devices_can.bus import CanFrame, DataFrame, InvalidFrame, Received
+from humanoid_control_common.mit_interface import JointCommand
+from humanoid_devices_can.bus.bus import CanFrame, DataFrame, InvalidFrame, Received
+from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.can_system import CanSystem
-from humanoid_devices_can.error_frames import ControllerState
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
-from humanoid_devices_can.family import Exchange, FamilyKind, Feedback
+from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 from src.humanoid_devices.test.stepped import SteppedTime

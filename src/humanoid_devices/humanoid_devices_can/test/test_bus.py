@@ -15,9 +15,17 @@ from can.exceptions import (
     CanTimeoutError,
 )
 
-from humanoid_devices_can.bus import BusSettings, DataFrame, ErrorFrame, InvalidFrame, PythonCanBus
-from humanoid_devices_can.bus_problems import closed_problem, opening_problem, sending_problem
-from humanoid_devices_can.error_frames import BusEvent, ControllerState, controller_state
+from humanoid_devices_can.bus.bus import (
+    BusSettings,
+    DataFrame,
+    ErrorFrame,
+    InvalidFrame,
+    PythonCanBus,
+    closed_problem,
+    opening_problem,
+    sending_problem,
+)
+from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 
 CAN2 = BusSettings("socketcan", "can2", 1_000_000)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from humanoid_devices_can.counting import COUNTED, counts
-from humanoid_devices_can.health import Health
+from humanoid_devices_can.diagnostics import COUNTED, counts
+from humanoid_devices_can.session.health import Health
 
 
 def test_every_count_goes_by_its_name() -> None:

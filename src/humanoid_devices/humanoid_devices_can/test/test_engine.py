@@ -1,4 +1,4 @@
-"""What the workers, the loop's calls and the supervisor do together, on a scripted bus."""
+"""What the workers, the loop's calls and the monitor do together, on a scripted bus."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_devices_can.bus import ErrorFrame, InvalidFrame
-from humanoid_devices_can.error_frames import BusEvent
+from humanoid_devices_can.bus.bus import ErrorFrame, InvalidFrame
+from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
-from humanoid_devices_can.family import Exchange
-from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
+from humanoid_devices_can.guard.channel import GuardMemory, Stage, new_memory
+from humanoid_devices_can.motor_protocol import Exchange
 from src.humanoid_devices.test.stepped import SteppedTime
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS, PREPARE = range(6)
@@ -44,7 +44,7 @@ def test_interface_that_can_not_be_opened_is_told(rig) -> None:
     def refuse(_):
         raise InterfaceError("can2: down")
 
-    rig.system._keeper._open_bus = refuse
+    rig.system._lifecycle._open_bus = refuse
     with pytest.raises(HardwareError, match="can2: down"):
         rig.activate()
     with pytest.raises(HardwareError, match="Wrists is not active"):
@@ -218,12 +218,12 @@ def test_lost_adapter_is_opened_anew_on_reset(bus, rig) -> None:
 
 
 @pytest.fixture
-def guard_page(rig) -> GuardPage:
+def guard_page(rig) -> GuardMemory:
     """What the guard of an active rig tells."""
     rig.activate()
     rig.until(healthy)
-    descriptor = new_page()
-    rig.system._keeper.guard._page = page = GuardPage(descriptor)
+    descriptor = new_memory()
+    rig.system._lifecycle.guard._page = page = GuardMemory(descriptor)
     os.close(descriptor)
     return page
 
@@ -246,7 +246,7 @@ def test_motors_that_are_not_disabled_go_on_being_commanded(
 ) -> None:
     rig.command.stiffness[:] = 3.0
     rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
-    guard_page.tell(stage, 1.0)
+    guard_page.set_stage(stage, 1.0)
     report = rig.tick()
     assert (report.level, report.flags) == (SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT)
     assert report.message.startswith(said)
@@ -259,12 +259,12 @@ def test_motors_that_are_not_disabled_go_on_being_commanded(
 
 def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig, guard_page):
     for stage in (Stage.ACTS, Stage.FAILED, Stage.ACTS):
-        guard_page.tell(stage, 1.0)
+        guard_page.set_stage(stage, 1.0)
         rig.tick()
-    guard_page.tell(Stage.DONE, 1.0)
+    guard_page.set_stage(Stage.DONE, 1.0)
     report = rig.tick()
     assert report.message.startswith("j0 (id 1), j1 (id 2): disabled by the guard: the control")
-    for thread in rig.system._keeper.session._workers:
+    for thread in rig.system._lifecycle.session._workers:
         thread.join()  # nothing more is said
     rig.buses.append(bus.another())
     rig.deactivate()
@@ -274,17 +274,17 @@ def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig,
 class EndingProcess:
     """A guard that comes to its end while it is waited for."""
 
-    def __init__(self, page: GuardPage) -> None:
+    def __init__(self, page: GuardMemory) -> None:
         self.stdin, self._page = io.BytesIO(), page
 
     def wait(self, timeout: float) -> None:
-        self._page.tell(Stage.DONE, 2.0)
+        self._page.set_stage(Stage.DONE, 2.0)
 
 
 def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, guard_page) -> None:
-    guard_page.tell(Stage.ACTS, 1.0)
+    guard_page.set_stage(Stage.ACTS, 1.0)
     rig.tick()
-    rig.system._keeper.guard._process = EndingProcess(guard_page)
+    rig.system._lifecycle.guard._process = EndingProcess(guard_page)
     rig.buses.append(bus.another())
     rig.deactivate()
     assert DISABLE not in kinds(bus, 1)[1:]  # the first was for being enabled
@@ -292,7 +292,7 @@ def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, gu
 
 
 def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_page) -> None:
-    guard_page.tell(Stage.FAILED, 1.0)
+    guard_page.set_stage(Stage.FAILED, 1.0)
     rig.until(lambda report: report.level is SafetyLevel.FAULT)
     rig.buses.append(bus.another())
     rig.system.reset_faults()
@@ -302,15 +302,15 @@ def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_pag
 
 
 def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, guard_page) -> None:
-    guard_page.tell(Stage.FAILED, 1.0)  # a bus that is well, and is opened anew all the same
+    guard_page.set_stage(Stage.FAILED, 1.0)  # a bus that is well, and is opened anew all the same
     rig.tick()
-    opens, tries = rig.system._keeper._open_bus, []
+    opens, tries = rig.system._lifecycle._open_bus, []
 
     def refuse(_):
         tries.append(1)
         raise InterfaceError("can2: another program uses it")
 
-    rig.system._keeper._open_bus = refuse
+    rig.system._lifecycle._open_bus = refuse
     for count in (1, 2):
         rig.system.reset_faults()
         report = rig.run(1.0)
@@ -319,7 +319,7 @@ def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, gu
         assert report.flags == SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
         assert "not enabled again: can2: another program uses it" in report.message
     rig.buses.append(bus.another())
-    rig.system._keeper._open_bus = opens
+    rig.system._lifecycle._open_bus = opens
     rig.system.reset_faults()
     rig.until(healthy)
     assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
@@ -391,13 +391,13 @@ def test_machine_that_is_short_of_something_while_mending_is_said(bus, rig) -> N
     rig.activate()
     bus.unplug()
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
-    opens = rig.system._keeper._open_bus
-    rig.system._keeper._open_bus = short
+    opens = rig.system._lifecycle._open_bus
+    rig.system._lifecycle._open_bus = short
     rig.system.reset_faults()
     rig.until(lambda report: "not enabled again: OSError(24" in report.message)
     rig.buses.append(bus.another())
-    rig.system._keeper._open_bus = opens
-    rig.until(lambda _: not rig.system._keeper._recovery.is_alive())
+    rig.system._lifecycle._open_bus = opens
+    rig.until(lambda _: not rig.system._lifecycle._recovery.is_alive())
     rig.system.reset_faults()
     rig.until(healthy)
 

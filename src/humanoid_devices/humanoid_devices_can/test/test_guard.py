@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from humanoid_devices_can.bus import (
+from humanoid_devices_can.bus.bus import (
     BusSettings,
     DataFrame,
     ErrorFrame,
@@ -23,17 +23,20 @@ from humanoid_devices_can.bus import (
     PythonCanBus,
     Received,
 )
-from humanoid_devices_can.error_frames import BusEvent
+from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard import __main__ as process
-from humanoid_devices_can.guard import host
-from humanoid_devices_can.guard.claim import claim
+from humanoid_devices_can.guard import guard_client
+from humanoid_devices_can.guard.__main__ import LEAST_LOOKS, StallDetector
+from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory, Stage, new_memory
 from humanoid_devices_can.guard.disabling import disable_motors
-from humanoid_devices_can.guard.host import Guard
-from humanoid_devices_can.guard.job import GOOD_BYE, GuardJob
-from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
-from humanoid_devices_can.guard.vigil import LEAST_LOOKS, Vigil
-from humanoid_devices_can.guarding import disabling_frames, is_to_be_guarded, voices
+from humanoid_devices_can.guard.guard_client import (
+    Guard,
+    claim,
+    disabling_frames,
+    feedback_identifiers,
+    needs_guard,
+)
 
 T = TypeVar("T")
 LOOK = 0.02
@@ -43,45 +46,45 @@ FEEDBACK = DataFrame(0x050616_B1, bytes(8))
 JOB = GuardJob(BUS, "j0 (id 22)", FRAMES, (FEEDBACK.identifier, 0x050616_B2), 0.2, page=7)
 
 
-def looks(vigil: Vigil, fed: float, start: float, end: float) -> list[bool]:
-    return [vigil.stands_still(fed, now) for now in np.arange(start, end, LOOK)]
+def looks(detector: StallDetector, fed: float, start: float, end: float) -> list[bool]:
+    return [detector.stands_still(fed, now) for now in np.arange(start, end, LOOK)]
 
 
 def test_loop_that_goes_on_is_left_alone() -> None:
-    vigil = Vigil(0.2)
-    assert not any(vigil.stands_still(1.0 + i, i * LOOK) for i in range(1000))
+    detector = StallDetector(0.2)
+    assert not any(detector.stands_still(1.0 + i, i * LOOK) for i in range(1000))
 
 
 def test_pause_that_is_shorter_is_no_failure() -> None:
-    vigil = Vigil(0.2)
-    assert not any(looks(vigil, 5.0, 0.0, 0.2))
-    assert not any(looks(vigil, 6.0, 0.2, 0.4))
+    detector = StallDetector(0.2)
+    assert not any(looks(detector, 5.0, 0.0, 0.2))
+    assert not any(looks(detector, 6.0, 0.2, 0.4))
 
 
 def test_loop_that_stops_is_noticed_soon_after_the_time_it_has() -> None:
-    seen = looks(Vigil(0.2), 5.0, 0.0, 1.0)
+    seen = looks(StallDetector(0.2), 5.0, 0.0, 1.0)
     assert seen.index(True) * LOOK <= 0.2 + 2 * LOOK
     assert all(seen[seen.index(True) :])
 
 
 @pytest.mark.parametrize("before", [0.0, 7.0], ids=["not begun", "ended in order"])
 def test_loop_that_is_not_running_can_not_stand_still(before: float) -> None:
-    vigil = Vigil(0.2)
-    looks(vigil, before, 0.0, 0.1)
-    assert not any(looks(vigil, 0.0, 0.1, 5.0))
+    detector = StallDetector(0.2)
+    looks(detector, before, 0.0, 0.1)
+    assert not any(looks(detector, 0.0, 0.1, 5.0))
 
 
 def test_loop_that_runs_again_after_it_ended_in_order_is_left_alone() -> None:
-    vigil = Vigil(0.2)
-    looks(vigil, 1000.0, 0.0, 0.1)
-    looks(vigil, 0.0, 0.1, 5.0)
-    assert not any(vigil.stands_still(1.0 + i, 5.0 + i * LOOK) for i in range(100))
+    detector = StallDetector(0.2)
+    looks(detector, 1000.0, 0.0, 0.1)
+    looks(detector, 0.0, 0.1, 5.0)
+    assert not any(detector.stands_still(1.0 + i, 5.0 + i * LOOK) for i in range(100))
 
 
 def test_after_a_hold_up_of_all_the_loop_may_come_first() -> None:
-    vigil = Vigil(0.2)
-    vigil.stands_still(5.0, 0.0)
-    late = [vigil.stands_still(5.0, 3.0 + i * LOOK) for i in range(LEAST_LOOKS + 2)]
+    detector = StallDetector(0.2)
+    detector.stands_still(5.0, 0.0)
+    late = [detector.stands_still(5.0, 3.0 + i * LOOK) for i in range(LEAST_LOOKS + 2)]
     assert late.index(True) == LEAST_LOOKS - 1  # the look before the hold-up counts
 
 
@@ -93,16 +96,16 @@ def test_job_comes_through_the_pipe_as_it_was() -> None:
 
 
 def test_both_sides_see_one_page() -> None:
-    descriptor = new_page()
-    ours, theirs = GuardPage(descriptor), GuardPage(descriptor)
+    descriptor = new_memory()
+    ours, theirs = GuardMemory(descriptor), GuardMemory(descriptor)
     os.close(descriptor)
     ours.feed()
     ours.feed()
-    theirs.look(3.5)
-    assert (theirs.fed, ours.seen, ours.stage) == (2.0, 3.5, Stage.WATCHES)
-    theirs.tell(Stage.ACTS, 4.5)
+    theirs.mark_alive(3.5)
+    assert (theirs.fed, ours.alive_at, ours.stage) == (2.0, 3.5, Stage.WATCHES)
+    theirs.set_stage(Stage.ACTS, 4.5)
     ours.stop_feeding()
-    assert (theirs.fed, ours.seen, ours.stage) == (0.0, 4.5, Stage.ACTS)
+    assert (theirs.fed, ours.alive_at, ours.stage) == (0.0, 4.5, Stage.ACTS)
 
 
 class Pipe:
@@ -111,10 +114,10 @@ class Pipe:
     def __init__(self) -> None:
         reader, self.writer = os.pipe()
         self.end = process.Pipe(reader)
-        self.page = GuardPage(new_page())
+        self.page = GuardMemory(new_memory())
 
     def watch(self, patience: float = 0.2) -> str:
-        watching = process._watch(self.page, Vigil(patience), self.end, time.monotonic)
+        watching = process._watch(self.page, StallDetector(patience), self.end, time.monotonic)
         return carried_out(watching, self.end.wait)
 
 
@@ -164,7 +167,7 @@ def test_loop_that_is_not_fed_any_more_stands_still() -> None:
     pipe = Pipe()
     pipe.page.feed()
     assert pipe.watch(patience=0.05) == process.STANDS_STILL
-    assert pipe.page.seen > 0.0
+    assert pipe.page.alive_at > 0.0
 
 
 class Motors:
@@ -231,7 +234,7 @@ def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received
 
 
 def test_where_the_motors_frames_can_not_be_told_every_data_frame_may_be_one() -> None:
-    unknown = replace(JOB, voices=())
+    unknown = replace(JOB, feedback_identifiers=())
     stranger = Motors(noise=DataFrame(0x050617_B1, bytes(8)))
     assert "still speak" in disabled(unknown, stranger, longest=1.0)
     assert disabled(unknown, Motors(noise=InvalidFrame("standard"))) == ""
@@ -359,7 +362,7 @@ def test_guard_that_failed_goes_on_until_the_adapter_is_free_or_the_loop_is_back
     assert guard_with(taken, pipe) == 0
     assert set(stages) == {Stage.ACTS}
     assert pipe.page.stage is Stage.FAILED
-    pipe.end.said = None  # another guard
+    pipe.end.last = None  # another guard
     pipe.page.feed()
     assert guard_with(Motors(), pipe) == 0
     assert pipe.page.stage is Stage.DONE
@@ -387,7 +390,7 @@ def test_a_network_interface_is_the_same_wherever_a_process_was_started(
 
 
 def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "COMMAND", ("/nowhere/python",))
+    monkeypatch.setattr(guard_client, "COMMAND", ("/nowhere/python",))
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     assert "no guard on slcan /dev/ttyACM0 (it can't be started" in guard.problem()
@@ -403,7 +406,7 @@ def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) 
 def test_guard_that_did_not_end_in_order_is_told_of(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, ends: str, told: list[str]
 ) -> None:
-    monkeypatch.setattr(host, "COMMAND", ("sh", "-c", ends))
+    monkeypatch.setattr(guard_client, "COMMAND", ("sh", "-c", ends))
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     guard.end()
@@ -422,8 +425,8 @@ def test_guard_that_can_share_no_memory_is_said_too(monkeypatch: pytest.MonkeyPa
 
 
 def test_guard_that_is_not_there_in_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "COMMAND", ("/bin/cat",))
-    monkeypatch.setattr(host, "READY", 0.05)
+    monkeypatch.setattr(guard_client, "COMMAND", ("/bin/cat",))
+    monkeypatch.setattr(guard_client, "READY", 0.05)
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     while not guard.problem():
@@ -445,12 +448,12 @@ def test_only_motors_without_a_watchdog_on_a_bus_of_all_processes_are_guarded(ri
     system = rig.system
     settings = replace(system._settings, bus=BUS)
     family = system._family
-    assert is_to_be_guarded(settings, family, PythonCanBus)
-    assert not is_to_be_guarded(replace(settings, guard_timeout=0.0), family, PythonCanBus)
-    assert not is_to_be_guarded(system._settings, family, PythonCanBus)  # virtual
-    assert not is_to_be_guarded(settings, family, lambda _: None)
+    assert needs_guard(settings, family, PythonCanBus)
+    assert not needs_guard(replace(settings, guard_timeout=0.0), family, PythonCanBus)
+    assert not needs_guard(system._settings, family, PythonCanBus)  # virtual
+    assert not needs_guard(settings, family, lambda _: None)
     family.watchdog = np.array([0.2, 0.2])
-    assert not is_to_be_guarded(settings, family, PythonCanBus)
+    assert not needs_guard(settings, family, PythonCanBus)
 
 
 def test_guard_says_to_every_motor_to_be_limp_and_disabled(rig) -> None:
@@ -466,4 +469,4 @@ def test_guard_says_to_every_motor_to_be_limp_and_disabled(rig) -> None:
 
 
 def test_feedback_that_is_unlike_the_orders_can_not_be_told_beforehand(rig) -> None:
-    assert voices(rig.system._family) == ()
+    assert feedback_identifiers(rig.system._family) == ()

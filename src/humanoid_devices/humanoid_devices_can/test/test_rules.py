@@ -1,4 +1,4 @@
-"""Rules without a bus: gains, conversations, pace, crowding, the motors' state."""
+"""Rules without a bus: gains, requests, pace, duplicate ids, the state of motors."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.calibration import Calibration
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_devices_can.conversation import REFUSED, Conversation
-from humanoid_devices_can.crowding import Crowding
-from humanoid_devices_can.family import Exchange, Feedback
-from humanoid_devices_can.gains_memory import GainsMemory
-from humanoid_devices_can.health import Health
-from humanoid_devices_can.limp import limp_items
-from humanoid_devices_can.motor_frame import MotorFrame
-from humanoid_devices_can.motor_state import MotorState
-from humanoid_devices_can.outbox import Kind
-from humanoid_devices_can.pace import BURST, Pace
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_devices_can.joint_frame import JointFrame
+from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState
+from humanoid_devices_can.session.acknowledged_requests import REFUSED, AcknowledgedRequests
+from humanoid_devices_can.session.health import DuplicateIdCheck, Health
+from humanoid_devices_can.session.session import limp_items
+from humanoid_devices_can.session.transmit_queue import BURST, Kind, Pace, SentGains
 
 NEVER = -math.inf
 SOFT, STIFF = (1, b"soft"), (1, b"stiff")
 
 
 def test_gains_are_due_until_they_were_transmitted() -> None:
-    gains = GainsMemory(1, 0.5)
+    gains = SentGains(1, 0.5)
     assert gains.due([SOFT], 0.0) == [0]
     assert gains.due([SOFT], 0.02) == [0]
     gains.sent(0, SOFT, 0.02)
@@ -35,7 +31,7 @@ def test_gains_are_due_until_they_were_transmitted() -> None:
 
 
 def test_gains_are_due_on_change_and_at_2_hz() -> None:
-    gains = GainsMemory(1, 0.5)
+    gains = SentGains(1, 0.5)
     gains.sent(0, SOFT, 0.0)
     assert gains.due([STIFF], 0.1) == [0]
     assert gains.due([SOFT], 0.49) == []
@@ -43,7 +39,7 @@ def test_gains_are_due_on_change_and_at_2_hz() -> None:
 
 
 def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
-    gains = GainsMemory(2, 0.5)
+    gains = SentGains(2, 0.5)
     gains.sent(0, SOFT, 0.0)
     gains.sent(1, SOFT, 0.0)
     gains.forget(1)
@@ -62,7 +58,7 @@ class Told:
 def test_motors_that_are_to_be_limp_are_told_to_stay_where_they_are_measured() -> None:
     """One whose gains are lost, and not yet said again, would go to the position of its command."""
     states = [MotorState(position=0.7), MotorState(position=-0.2), MotorState()]
-    items = limp_items(Told(), states, GainsMemory(3, 0.5), [0, 2], 1.0)
+    items = limp_items(Told(), states, SentGains(3, 0.5), [0, 2], 1.0)
     here, nowhere = b"[0.7, 0.0, 0.0, 0.0, 0.0]", b"[0.0, 0.0, 0.0, 0.0, 0.0]"
     assert [(it.kind, it.motor, it.frame[1]) for it in items] == [
         (Kind.GAINS, 0, here),
@@ -86,58 +82,58 @@ def answered(motor: int) -> Exchange:
     )
 
 
-def talk(*exchanges: Exchange) -> Conversation:
-    return Conversation(exchanges, 0.0, timeout=1.0, retry=0.1)
+def talk(*exchanges: Exchange) -> AcknowledgedRequests:
+    return AcknowledgedRequests(exchanges, 0.0, timeout=1.0, retry=0.1)
 
 
 STATES = [MotorState(), MotorState()]
 
 
 def test_every_motor_is_asked_at_once_and_again_until_it_answers() -> None:
-    conversation = talk(answered(0), answered(1))
-    assert [e.motor for e in conversation.due(0.0, STATES, NEVER)] == [0, 1]
-    assert conversation.due(0.09, STATES, NEVER) == []
-    conversation.hear(1, b"")
-    assert [e.motor for e in conversation.due(0.1, STATES, NEVER)] == [0]
-    assert not conversation.over(0.2, 0.2, STATES)
-    conversation.hear(0, b"")
-    assert conversation.over(0.2, 0.2, STATES)
-    assert conversation.failures == {}
+    requests = talk(answered(0), answered(1))
+    assert [e.motor for e in requests.due(0.0, STATES, NEVER)] == [0, 1]
+    assert requests.due(0.09, STATES, NEVER) == []
+    requests.take(1, b"")
+    assert [e.motor for e in requests.due(0.1, STATES, NEVER)] == [0]
+    assert not requests.over(0.2, 0.2, STATES)
+    requests.take(0, b"")
+    assert requests.over(0.2, 0.2, STATES)
+    assert requests.failures == {}
 
 
 def test_answer_that_says_no_is_a_failure() -> None:
-    conversation = talk(answered(0))
-    conversation.hear(0, b"too hot")
-    assert conversation.over(0.0, 0.0, STATES)
-    assert conversation.failures == {0: "too hot"}
+    requests = talk(answered(0))
+    requests.take(0, b"too hot")
+    assert requests.over(0.0, 0.0, STATES)
+    assert requests.failures == {0: "too hot"}
 
 
 def test_motor_that_does_not_answer_in_time_is_a_failure() -> None:
-    conversation = talk(answered(0), answered(1))
-    conversation.hear(0, b"")
-    assert conversation.over(1.0, 1.0, STATES)
-    assert conversation.failures == {1: "no answer within 1 s"}
+    requests = talk(answered(0), answered(1))
+    requests.take(0, b"")
+    assert requests.over(1.0, 1.0, STATES)
+    assert requests.failures == {1: "no answer within 1 s"}
 
 
 def test_request_that_the_adapter_may_have_refused_is_repeated_soon() -> None:
-    conversation = talk(answered(0))
-    conversation.due(0.0, STATES, NEVER)
-    assert conversation.due(REFUSED - 1e-3, STATES, 0.01) == []
-    assert len(conversation.due(REFUSED, STATES, 0.01)) == 1
-    assert conversation.due(2 * REFUSED, STATES, 0.01) == []
+    requests = talk(answered(0))
+    requests.due(0.0, STATES, NEVER)
+    assert requests.due(REFUSED - 1e-3, STATES, 0.01) == []
+    assert len(requests.due(REFUSED, STATES, 0.01)) == 1
+    assert requests.due(2 * REFUSED, STATES, 0.01) == []
 
 
 def test_silence_is_an_answer_only_after_the_request_and_while_the_receiver_listens() -> None:
-    conversation = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
-    assert not conversation.over(0.5, 0.5, STATES)  # not asked yet
-    conversation.due(0.5, STATES, NEVER)
-    assert not conversation.over(0.6, 0.5, STATES)  # the receiver was held up
+    requests = talk(Exchange(0, ((0, b"?"),), quiet=0.05))
+    assert not requests.over(0.5, 0.5, STATES)  # not asked yet
+    requests.due(0.5, STATES, NEVER)
+    assert not requests.over(0.6, 0.5, STATES)  # the receiver was held up
     talking = [MotorState(stamp=0.58)]
-    assert not conversation.over(0.61, 0.61, talking)
-    assert len(conversation.due(0.61, talking, NEVER)) == 1
-    assert conversation.due(0.8, talking, NEVER) == []  # it obeys
-    assert conversation.over(0.8, 0.8, talking)
-    assert conversation.failures == {}
+    assert not requests.over(0.61, 0.61, talking)
+    assert len(requests.due(0.61, talking, NEVER)) == 1
+    assert requests.due(0.8, talking, NEVER) == []  # it obeys
+    assert requests.over(0.8, 0.8, talking)
+    assert requests.failures == {}
 
 
 def test_pace_lets_a_burst_through_and_then_leaves_room_for_the_motors() -> None:
@@ -161,37 +157,37 @@ def test_pace_never_exceeds_the_share_of_the_bus(gaps) -> None:
 
 
 def test_one_motor_is_no_crowd_even_after_the_receiver_was_held_up() -> None:
-    crowding, now = Crowding(1, 200.0), 0.0
+    duplicate_ids, now = DuplicateIdCheck(1, 200.0), 0.0
     for _ in range(2000):
         now += 1 / 200
-        crowding.heard(0, now)
+        duplicate_ids.received(0, now)
     now += 1.0
     for _ in range(200):
-        crowding.heard(0, now)
-    assert not crowding.crowded(0, now)
+        duplicate_ids.received(0, now)
+    assert not duplicate_ids.detected(0, now)
 
 
 def test_two_motors_that_talk_are_a_crowd_until_one_leaves() -> None:
-    crowding, now = Crowding(2, 200.0), 0.0
+    duplicate_ids, now = DuplicateIdCheck(2, 200.0), 0.0
     for _ in range(1000):
         now += 1 / 400
-        crowding.heard(1, now)
-    assert crowding.crowded(1, now)
-    assert not crowding.crowded(0, now)
-    assert not crowding.crowded(1, now + 5.0)
+        duplicate_ids.received(1, now)
+    assert duplicate_ids.detected(1, now)
+    assert not duplicate_ids.detected(0, now)
+    assert not duplicate_ids.detected(1, now + 5.0)
 
 
 def test_two_motors_that_answer_are_a_crowd() -> None:
-    crowding = Crowding(1, 0.0)
+    duplicate_ids = DuplicateIdCheck(1, 0.0)
     for _ in range(100):
-        crowding.asked(0)
-        crowding.heard(0, 0.0)
-    assert not crowding.crowded(0, 0.0)
+        duplicate_ids.requested(0)
+        duplicate_ids.received(0, 0.0)
+    assert not duplicate_ids.detected(0, 0.0)
     for _ in range(100):
-        crowding.asked(0)
-        crowding.heard(0, 0.0)
-        crowding.heard(0, 0.0)
-    assert crowding.crowded(0, 0.0)
+        duplicate_ids.requested(0)
+        duplicate_ids.received(0, 0.0)
+        duplicate_ids.received(0, 0.0)
+    assert duplicate_ids.detected(0, 0.0)
 
 
 def test_state_keeps_what_a_frame_does_not_tell() -> None:
@@ -204,7 +200,7 @@ def test_state_keeps_what_a_frame_does_not_tell() -> None:
 
 @given(st.sampled_from([-1.0, 1.0]), st.floats(-10, 10), st.floats(-3, 3), st.floats(-5, 5))
 def test_calibration_round_trip(direction, offset, position, velocity) -> None:
-    frame = MotorFrame(Calibration(np.array([direction]), np.array([offset])))
+    frame = JointFrame(Calibration(np.array([direction]), np.array([offset])))
     command, state = JointCommand(1), JointState(1)
     command.position[:], command.velocity[:], command.effort[:] = position, velocity, velocity
     command.stiffness[:] = 7.0
@@ -216,7 +212,7 @@ def test_calibration_round_trip(direction, offset, position, velocity) -> None:
 
 
 def test_motor_that_was_not_measured_keeps_its_joint_state() -> None:
-    frame, state = MotorFrame(Calibration(np.ones(2), np.zeros(2))), JointState(2)
+    frame, state = JointFrame(Calibration(np.ones(2), np.zeros(2))), JointState(2)
     state.array[:] = 9.0
     frame.measure([MotorState(0.0, 1.0, 2.0, 3.0), MotorState(position=5.0)], state)
     np.testing.assert_array_equal(state.array, [[1.0, 9.0], [2.0, 9.0], [3.0, 9.0]])

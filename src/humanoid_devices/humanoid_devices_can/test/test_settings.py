@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_devices_can.settings import parse_settings
+from humanoid_devices_can.can_system import CanSystem
+from humanoid_devices_can.motor_protocol import FamilyKind, MotorFamily
+from humanoid_devices_can.settings import CanSettings, parse_settings
 
 LIMIT = {"torque_limit": ""}
 HOST = {"host_id": "0xFD"}
@@ -101,3 +105,33 @@ def test_absent_calibration_file_is_named(can_info) -> None:
     info = can_info([22], "m", block={"calibration_file": "/nowhere.yaml"})
     with pytest.raises(ConfigError, match=r"calibration_file: /nowhere.yaml: cannot be read"):
         parsed(info)
+
+
+def with_watchdog(plain: FamilyKind, watchdog: float) -> CanSystem:
+    """A component of the made-up family, whose motors let go by themselves after `watchdog` [s]."""
+
+    def build(settings: CanSettings) -> MotorFamily:
+        family = plain.build(settings)
+        family.watchdog = np.full(len(settings.motors), watchdog)
+        return family
+
+    return CanSystem(replace(plain, build=build))
+
+
+@pytest.mark.parametrize(
+    ("watchdog", "rate", "least"),
+    [(0.099, 50.0, "0.1"), (0.249, 10.0, "0.25"), (0.0, 1000.0, "0.1")],
+)
+def test_a_watchdog_that_expires_between_two_commands_is_refused(
+    can_info, plain, watchdog, rate, least
+) -> None:
+    said = rf"j0.*watchdog of model plain expires after {watchdog:g} s .*expected {least} s or more"
+    with pytest.raises(ConfigError, match=said):
+        with_watchdog(plain, watchdog).on_configure(can_info([1, 2], "plain", update_rate=rate))
+
+
+@pytest.mark.parametrize(("watchdog", "rate"), [(0.1, 50.0), (0.25, 10.0), (np.inf, 10.0)])
+def test_a_watchdog_that_outlasts_a_lost_command_is_taken(can_info, plain, watchdog, rate) -> None:
+    system = with_watchdog(plain, watchdog)
+    system.on_configure(can_info([1, 2], "plain", update_rate=rate))
+    assert system.watchdog_times().tolist() == [watchdog, watchdog]

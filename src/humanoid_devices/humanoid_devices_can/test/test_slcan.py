@@ -11,16 +11,16 @@ import pytest
 from can import BusState, Message
 from can.exceptions import CanOperationError, CanTimeoutError
 
-from humanoid_devices_can import slcan
-from humanoid_devices_can.bus import (
+from humanoid_devices_can.bus import slcan
+from humanoid_devices_can.bus.bus import (
     BusSettings,
     DataFrame,
     InvalidFrame,
     PythonCanBus,
     SharedCanBus,
 )
+from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.errors import AdapterLostError
-from humanoid_devices_can.slcan import SlcanBus
 
 FRAME = b"T050616B180000FFFE00001234\r"
 

@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_controller_manager.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
+from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_devices_can.can_system import CanSystem
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
@@ -76,7 +76,7 @@ def test_thread_that_mends_does_not_have_the_priority_of_the_loop(bus, rig) -> N
             found.append(None)
         rig.system.reset_faults()
 
-    rig.system._keeper._open_bus = open_bus
+    rig.system._lifecycle._open_bus = open_bus
     thread = threading.Thread(target=loop)
     thread.start()
     thread.join()

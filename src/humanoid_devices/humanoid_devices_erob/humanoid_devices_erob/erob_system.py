@@ -1,4 +1,4 @@
-"""The eRob drives of one EtherCAT ring, behind the contract of a hardware component."""
+"""The eRob drives of one EtherCAT ring as a hardware component."""
 
 from __future__ import annotations
 
@@ -13,35 +13,38 @@ import numpy as np
 from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import SafetyReport
-from humanoid_control_common.surface import (
+from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
-from humanoid_controller_manager.hardware import CapabilityArray, HardwareComponent, HardwareInfo
-from humanoid_devices_erob.admission import not_admitted
-from humanoid_devices_erob.bring_up import BringUp
-from humanoid_devices_erob.cycle import Cycle
-from humanoid_devices_erob.diagnosing import RingDiagnostics
-from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.impedance_watch import ImpedanceWatch
-from humanoid_devices_erob.joint_frame import JointFrame
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from humanoid_devices_erob.keeper import Keeper
-from humanoid_devices_erob.master import EthercatMaster
-from humanoid_devices_erob.operation import Operation
-from humanoid_devices_erob.ordered_exit import OrderedExit
-from humanoid_devices_erob.ring import Ring
-from humanoid_devices_erob.sdo import SdoBatch, SdoResult
-from humanoid_devices_erob.sdo_batch import refused
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.hardware_component import (
+    CapabilityArray,
+    HardwareComponent,
+    HardwareInfo,
+)
+from humanoid_devices_erob.bring_up.bring_up import BringUp
+from humanoid_devices_erob.bring_up.bringup_thread import BringUpThread
+from humanoid_devices_erob.diagnostics import RingDiagnostics
+from humanoid_devices_erob.drive.joint_frame import JointFrame
+from humanoid_devices_erob.mailbox.sdo import SdoBatch
+from humanoid_devices_erob.mailbox.sdo_batch import Results, refused
+from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
+from humanoid_devices_erob.master.master import EthercatMaster
+from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement, ImpedanceWatch
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.operation.operation import Operation
+from humanoid_devices_erob.operation.ordered_exit import OrderedExit
+from humanoid_devices_erob.operation.sdo_policy import not_admitted
 from humanoid_devices_erob.settings import parse_settings
-from humanoid_devices_erob.timebase import Timebase
 
-# An exchange's answer is waited for during this share of the period, within these bounds [s]: late
-# is better than lost, but a dead ring must not stop the loop.
+# The answer of an exchange may take this share of the period, within these bounds [s]: a late one
+# is better than none, but a dead ring must not stop the loop.
 PATIENCE: Final = 0.4
 LEAST_PATIENCE: Final = 0.002
 MOST_PATIENCE: Final = 0.008
@@ -51,16 +54,16 @@ class ErobSystem(HardwareComponent):
     """The joints of one <ros2_control> block, each an eRob drive in cyclic synchronous position.
 
     `on_activate` brings the ring up in a thread that keeps cycling until the loop's first `read`;
-    from then on the loop's thread does all the I/O: an exchange in `write`, mail in `idle_until`.
+    from then on the loop's thread does all I/O: an exchange in `write`, mail in `idle_until`.
     """
 
-    def __init__(self, timebase: Timebase | None = None, *, realtime: bool = True) -> None:
-        self._timebase = timebase or Timebase()
+    def __init__(self, timebase: Clock | None = None, *, realtime: bool = True) -> None:
+        self._timebase = timebase or Clock()
         self._realtime = realtime
-        self._keeper: Keeper | None = None
+        self._bring_up_thread: BringUpThread | None = None
         self._ring: Ring | None = None
         self._operation: Operation | None = None
-        self._state: JointState | None = None  # as `read` has filled it last
+        self._state: JointState | None = None  # filled by the latest `read`
         self._sample_age = 0.0
 
     def on_configure(self, info: HardwareInfo) -> None:
@@ -79,21 +82,21 @@ class ErobSystem(HardwareComponent):
             self._capabilities[COMMAND_INTERFACES.index(interface)] = Capability.PER_MODE
 
     def on_activate(self, state: JointState) -> None:
-        """See HardwareComponent: returns with all drives in operation, following.
+        """See HardwareComponent: returns with all drives in operation, their targets following.
 
         Raises RingError that says what is wrong; the ring is left in INIT then.
         """
         stop = threading.Event()
         bring_up = BringUp(self._settings, self._master, self._timebase, stop)
-        self._keeper = Keeper(bring_up.run, stop, realtime=self._realtime)
-        ring, _ = self._keeper.start()
+        self._bring_up_thread = BringUpThread(bring_up.run, stop, realtime=self._realtime)
+        ring, _ = self._bring_up_thread.start()
         self._watch.gates_closed()
         self._gate = JointStatesGate(self._settings.joints, self._settings.period)
         self._ring = ring
         JointFrame(self._settings).measure(ring.image, state)
 
     def read(self, state: JointState, now: float, period: float) -> None:
-        """See HardwareComponent. The first call takes the ring over from the keeper."""
+        """See HardwareComponent. The first call takes the ring over from the bring-up's thread."""
         operation = self._operation or self._take_over()
         operation.read(state)
         self._state = state
@@ -108,20 +111,20 @@ class ErobSystem(HardwareComponent):
     def on_deactivate(self) -> None:
         """See HardwareComponent. Raises HardwareError that says what may still be armed."""
         self._operation = self._ring = self._state = None
-        keeper, self._keeper = self._keeper, None
-        ring = None if keeper is None else keeper.stop()
+        thread, self._bring_up_thread = self._bring_up_thread, None
+        ring = None if thread is None else thread.stop()
         if ring is None:
             return
         period = 1.0 / self._settings.bringup_frequency
-        ring.paced(period, self._settings.period)
-        cycle = Cycle(ring, period, threading.Event())
-        leaving = OrderedExit(self._master, ring, cycle, self._settings.joint_at)
+        ring.set_rate(period, self._settings.period)
+        cycle = CyclicExchange(ring, period, threading.Event())
+        ordered_exit = OrderedExit(self._master, ring, cycle, self._settings.joint_at)
         try:
-            leaving.run()
+            ordered_exit.run()
         finally:
             self._master.close()
-        if leaving.failures:
-            raise HardwareError("; ".join(leaving.failures))
+        if ordered_exit.failures:
+            raise HardwareError("; ".join(ordered_exit.failures))
 
     @property
     def exit_check(self) -> str:
@@ -139,7 +142,7 @@ class ErobSystem(HardwareComponent):
     def safety(self) -> SafetyReport:
         """See HardwareComponent."""
         operation = self._operation
-        return self._report if operation is None else operation.supervisor.report
+        return self._report if operation is None else operation.monitor.report
 
     def diagnose(self) -> list[Diagnosis]:
         """See HardwareComponent."""
@@ -147,7 +150,7 @@ class ErobSystem(HardwareComponent):
 
     @property
     def teleports(self) -> int:
-        """See HardwareComponent: turns found again move what is measured, and no joint."""
+        """See HardwareComponent: recovered turns shift the measured position, not the joint."""
         return 0 if self._operation is None else self._operation.frame.shifts
 
     @property
@@ -157,7 +160,7 @@ class ErobSystem(HardwareComponent):
 
     @property
     def counter_names(self) -> tuple[str, ...]:
-        """See HardwareComponent: what was lost, and what each drive says, in ring order."""
+        """See HardwareComponent: losses, then each drive's statusword in ring order."""
         words = (f"statusword of {name}" for name in self._settings.joint_at)
         return ("lost exchanges", "working counter", *words)
 
@@ -173,11 +176,11 @@ class ErobSystem(HardwareComponent):
         self._watch.mode_changed(mode, switch_number)
 
     def impedance_confirmed(self) -> bool:
-        """See HardwareComponent: manager and read-back agree on the mode and number in force."""
+        """See HardwareComponent: impedance manager and read-back agree on the mode in force."""
         return self._watch.confirmed
 
     def realized_stiffness(self) -> FloatArray:
-        """See HardwareComponent: of the registers as read back, nominal."""
+        """See HardwareComponent: nominal, by the registers that were read back."""
         return self._watch.stiffness
 
     def reset_faults(self) -> None:
@@ -186,7 +189,7 @@ class ErobSystem(HardwareComponent):
             self._operation.reset_faults()
 
     def idle_until(self, deadline: float) -> None:
-        """See HardwareComponent: mail between two ticks, if the ring is the loop's by now."""
+        """See HardwareComponent: exchanges mail between two ticks once the loop has the ring."""
         if self._operation is not None:
             self._operation.idle_until(deadline)
         left = deadline - self.clock()
@@ -200,7 +203,7 @@ class ErobSystem(HardwareComponent):
         return self._ring.lock.take()
 
     def watchdog_times(self) -> FloatArray:
-        """See HardwareComponent: without process data a drive leaves operation."""
+        """See HardwareComponent: time without process data after which a drive leaves operation."""
         times = np.full(len(self._settings.joints), self._settings.watchdog_time)
         if self._ring is not None:
             times[~self._ring.watched[self._settings.ring_position]] = np.inf
@@ -208,44 +211,44 @@ class ErobSystem(HardwareComponent):
 
     @property
     def lost_exchanges(self) -> int:
-        """Exchanges of process data that didn't reach every slave, since the bring-up."""
+        """Return the number of exchanges that didn't reach every slave, since the bring-up."""
         return 0 if self._ring is None else self._ring.lost_in_all
 
-    # From any thread: what the ROS side uses.
+    # Called by the ROS side, from any thread.
 
     def clock(self) -> float:
-        """Monotonic time [s], as in `SdoBatch.valid_until`."""
+        """Return the monotonic time [s], as in `SdoBatch.valid_until`."""
         return self._timebase.clock()
 
-    def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
-        """Begin somebody else's batch.
+    def submit(self, batch: SdoBatch) -> Future[Results]:
+        """Begin a batch of another process.
 
-        Refused as a whole while the control loop doesn't run the ring, and for what `admission`
-        says. No permission to write lasts longer than the joint states that are out now.
+        It is refused as a whole while the control loop doesn't run the ring, and by the rules of
+        `sdo_policy`. No permission to write outlasts the present joint states.
         """
         operation = self._operation
         if operation is None:
             return refused(batch, "the control loop does not drive the ring yet")
         last = self.clock() + self._gate.limit
-        if batch.write and not batch.valid_until <= last:  # nor one that is not a number
+        if batch.write and not batch.valid_until <= last:  # also replaces NaN
             batch = replace(batch, valid_until=last)
         return not_admitted(batch) or operation.submit(batch)
 
     def joint_states_published(self, published: float, measured: float) -> None:
-        """See HardwareComponent: opens the gate for SDO writes, for as long as they are fresh."""
+        """See HardwareComponent: opens the gate for SDO writes while joint states are fresh."""
         state = self._state
         if state is not None:
             positions = state.position.tolist()
             self._gate.seen(self._settings.joints, positions, min(published, measured))
 
     def impedance_stated(self, statement: ImpedanceStatement) -> None:
-        """Told of every statement of the impedance manager."""
+        """Take a statement of the impedance manager."""
         self._watch.stated(statement)
 
     def _take_over(self) -> Operation:
-        if self._keeper is None or self._ring is None:
+        if self._bring_up_thread is None or self._ring is None:
             raise HardwareError(f"{self._settings.name} is not active")
-        self._keeper.stop()
+        self._bring_up_thread.stop()
         self._operation = Operation(
             self._settings, self._master, self._ring, self._watch, self._gate
         )

@@ -1,11 +1,11 @@
-"""What to do about what the ring and its drives say."""
+"""Remedies for the messages of the ring and its drives."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from humanoid_control_common.remedies import Remedy
-from humanoid_devices_erob.error_codes import ERROR_CODES
+from humanoid_devices_erob.drive.error_codes import ERROR_CODES
 
 _CLEAR: Final = "then `hc clear-fault`"
 

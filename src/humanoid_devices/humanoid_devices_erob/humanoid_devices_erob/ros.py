@@ -1,4 +1,4 @@
-"""What the eRob drives are in ROS: services for their objects, and the impedance manager's word."""
+"""ROS interface of the eRob drives: services for their objects, the impedance manager's state."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from humanoid_control_msgs.msg import SdoResult as SdoResultMessage
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from humanoid_controller_manager.deferred_service import DeferredService
-from humanoid_controller_manager.ros_host import RosHost
-from humanoid_devices_erob.gains import Registers
-from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_controller_manager.ros.deferred_service import DeferredService
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_devices_erob.drive.gains import Registers
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 
 READ_SERVICE = "/erob/read_sdo_batch"
 WRITE_SERVICE = "/erob/write_sdo_batch"
@@ -25,21 +25,21 @@ IMPEDANCE_TOPIC = "/erob_impedance_manager/state"
 
 
 class Drives(Protocol):
-    """What the ROS side asks of the component; every method may be called from any thread."""
+    """The component as the ROS side uses it; any thread may call every method."""
 
     def clock(self) -> float:
-        """Time [s] of Linux' CLOCK_MONOTONIC, as in `SdoBatch.valid_until`."""
+        """Return the time [s] of Linux' CLOCK_MONOTONIC, as in `SdoBatch.valid_until`."""
 
     def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
         """Begin a batch; the future never fails."""
 
     def impedance_stated(self, statement: ImpedanceStatement) -> None:
-        """Told of every statement of the impedance manager."""
+        """Take a statement of the impedance manager."""
 
 
-def attach(host: RosHost, drives: Drives) -> None:
-    """Offer the SDO services and listen to the impedance manager."""
-    node = host.node
+def attach(context: PluginContext, drives: Drives) -> None:
+    """Offer the SDO services and subscribe to the impedance manager's state."""
+    node = context.node
 
     def read(request: ReadSdoBatch.Request) -> Future[tuple[SdoResult, ...]]:
         return drives.submit(SdoBatch(_objects(request.objects), write=False))
@@ -72,7 +72,7 @@ def attach(host: RosHost, drives: Drives) -> None:
 
 
 def fill_response(results: Sequence[SdoResult], response: Any) -> None:
-    """Write results into the response of either service."""
+    """Fill the response of either service with the results."""
     failed = [result for result in results if result.status is not SdoStatus.DONE]
     response.success = not failed
     if failed:
@@ -84,16 +84,25 @@ def fill_response(results: Sequence[SdoResult], response: Any) -> None:
     response.results = [_result_message(result) for result in results]
 
 
+def sdo_object(message: Any) -> SdoObject:
+    """Return the object in a humanoid_control_msgs/SdoObject."""
+    return SdoObject(message.slave, message.index, message.subindex, bytes(message.data))
+
+
+def sdo_object_message(target: SdoObject) -> Any:
+    """Return the humanoid_control_msgs/SdoObject of an object."""
+    return SdoObjectMessage(
+        slave=target.slave, index=target.index, subindex=target.subindex, data=target.data
+    )
+
+
 def _objects(messages: Sequence[Any]) -> tuple[SdoObject, ...]:
-    return tuple(SdoObject(it.slave, it.index, it.subindex, it.data.tobytes()) for it in messages)
+    return tuple(map(sdo_object, messages))
 
 
 def _result_message(result: SdoResult) -> Any:
-    target = result.object
     return SdoResultMessage(
-        object=SdoObjectMessage(
-            slave=target.slave, index=target.index, subindex=target.subindex, data=target.data
-        ),
+        object=sdo_object_message(result.object),
         status=int(result.status),
         abort_code=result.abort_code,
         message=result.message,

@@ -1,4 +1,4 @@
-"""What the <ros2_control> block of the EtherCAT side says, checked before anything is touched."""
+"""Settings of the EtherCAT ring, parsed and checked from its <ros2_control> block."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, IndexArray
-from humanoid_controller_manager.block_parameters import (
+from humanoid_controller_manager.hardware.block_parameters import (
     calibration,
     complete,
     integer,
     number,
     positive,
 )
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
-from humanoid_controller_manager.mode_gains import MODE_GAINS
-from humanoid_devices_erob.gains import NARROWEST, damping_per_count
+from humanoid_controller_manager.hardware.mode_gains import MODE_GAINS
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+from humanoid_devices_erob.drive.gains import NARROWEST, damping_per_count
 
 REQUIRED: Final = ("master_id", "interface", "vendor_id", "product_code", "calibration_file")
 # Bring-up rate: the documents' 1 kHz. Fallback damping: DAMPING's 6 Nm s/rad (actuator documents).
@@ -39,26 +39,24 @@ JOINT_REQUIRED: Final = ("ring_position", "model", "kt", "gear")
 JOINT_OPTIONAL: Final = {"rated_torque": "", "serial_number": ""}
 LONGEST_INTERFACE_NAME: Final = 15  # characters, IFNAMSIZ of Linux less its terminator
 USUAL_WATCHDOG: Final = 0.1  # [s], the reset value of the EtherCAT slave controller
-LONGEST_WATCHDOG: Final = 1.0  # [s] a robot may go on with nobody in charge
+LONGEST_WATCHDOG: Final = 1.0  # [s] a robot may move without a control process
 SHORTEST_WATCHDOG: Final = 2.5  # periods of the loop: one frame may be lost, another be late
 # An eRob takes SYNC0 periods that are multiples of this [ns] only (ZeroErr's manual, 4.5.2, as a
 # public host project quotes it).
 SYNC0_STEP: Final = 500_000
 LONGEST_ACTIVATION: Final = 120.0  # [s] for a step: the documents know tens of seconds for all
-# Of the loop [Hz]. Slower, and a drive would go on for long with nobody in charge; SYNC0 is
+# Of the loop [Hz]. A slower loop needs a longer watchdog: a drive would move on too long; SYNC0 is
 # documented up to 1 kHz.
 SLOWEST: Final = 20.0
 FASTEST: Final = 1000.0
-SYNC0_ROUNDING: Final = (
-    1e-5  # relative, of a rate written with six digits; the DC lock evens it out
-)
+SYNC0_ROUNDING: Final = 1e-5  # relative, of a rate with six digits; the DC lock corrects it
 LARGEST_GAIN: Final = (1 << 8 * NARROWEST - 1) - 1  # of a register, with a sign
-ROUNDING: Final = 1e-9  # relative; frequencies are decimal numbers in binary, nothing else
+ROUNDING: Final = 1e-9  # relative; covers the rounding of decimal numbers only
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a slave says it is (SII and object 0x1018)."""
+    """The identity of a slave (SII and object 0x1018)."""
 
     vendor: int
     product: int
@@ -93,22 +91,22 @@ class Settings:
 
     @property
     def period(self) -> float:
-        """Of the control loop and of SYNC0 [s]."""
+        """Return the period of the control loop and of SYNC0 [s]."""
         return 1.0 / self.control_frequency
 
     @property
     def sync0_nanoseconds(self) -> int:
-        """Cycle time of SYNC0."""
+        """Return the cycle time of SYNC0."""
         return SYNC0_STEP * round(1e9 / self.control_frequency / SYNC0_STEP)
 
     @property
     def joint_at(self) -> tuple[str, ...]:
-        """Names of the joints in ring order."""
+        """Return the names of the joints in ring order."""
         return tuple(self.joints[i] for i in np.argsort(self.ring_position))
 
 
 def parse_settings(info: HardwareInfo) -> Settings:
-    """The settings of block `info`.
+    """Return the settings of block `info`.
 
     Raises ConfigError that names block, joint and parameter, with what was found and expected.
     """
@@ -206,7 +204,7 @@ def _control_frequency(text: str, update_rate: float, where: str) -> float:
 
 
 def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str) -> float:
-    """Never below the update rate: SYNC0 would then fire without a frame."""
+    """Return at least the update rate: otherwise SYNC0 would fire without a frame."""
     found = positive(block, "bringup_frequency", where)
     if found > FASTEST:
         raise ConfigError(f"{where}: bringup_frequency is {found:g}, expected at most {FASTEST:g}")
@@ -214,7 +212,7 @@ def _bringup_frequency(block: Mapping[str, str], update_rate: float, where: str)
 
 
 def _fallback_damping(block: Mapping[str, str], per_count: FloatArray, where: str) -> float:
-    """What every drive's register holds, the shortest too: the loop has no time for a refusal."""
+    """Return a damping that the shortest register holds: the loop can't handle a refusal."""
     found = positive(block, "fallback_damping", where)
     largest = float(per_count.min() * LARGEST_GAIN)
     if found > largest:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.error_codes import (
+from humanoid_devices_erob.drive.error_codes import (
     ERROR_CODES,
     describe_error,
     describe_history,

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_devices_erob.gains import (
+from humanoid_devices_erob.drive.gains import (
     JointRegisters,
     Registers,
     damping_per_count,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from humanoid_devices_erob.al_state import AlState, AlStatus, differing
-from humanoid_devices_erob.joint_texts import said_together
+from humanoid_devices_erob.errors import said_together
+from humanoid_devices_erob.master.al_state import AlState, AlStatus, differing
 
 LEFT_SAFEOP = AlStatus(AlState.SAFEOP, True, 0x1B, "Sync manager watchdog")
 

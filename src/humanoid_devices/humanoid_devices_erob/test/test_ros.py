@@ -19,8 +19,8 @@ from std_srvs.srv import Trigger
 
 from humanoid_controller_manager.testing import LoneNode
 from humanoid_devices_erob import ros
-from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 
 NOW = 1000.0  # [s] on the drives' clock
 

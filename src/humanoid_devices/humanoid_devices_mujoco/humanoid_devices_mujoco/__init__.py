@@ -1,1 +1,1 @@
-"""The robot in MuJoCo, as a hardware component of the control loop."""
+"""The robot in MuJoCo as a hardware component."""

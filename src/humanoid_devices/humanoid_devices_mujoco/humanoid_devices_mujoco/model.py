@@ -1,7 +1,7 @@
-"""The MuJoCo model, derived at run time from the robot description: there is no second copy of it.
+"""Build the MuJoCo model from the robot description at run time, so there is no second copy.
 
-MuJoCo reads the URDF itself (kinematics, inertias, limits, collision shapes, friction). Added here
-is what URDF cannot say: the rotor of each joint, and the actuator that applies the MIT law.
+MuJoCo reads the URDF (kinematics, inertias, limits, collision shapes, friction). This module adds
+what a URDF cannot express: the rotor of each joint, and the actuator that applies the MIT law.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import mujoco
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.settings import Settings
 
 # Columns of actuator_biasprm in MuJoCo's affine bias: constant, position, velocity.
@@ -18,12 +18,12 @@ BIAS_VELOCITY = 2
 
 
 def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
-    """Model of the robot in `info.urdf`; actuator i drives joint i of the block.
+    """Return the model of the robot in `info.urdf`; actuator i drives joint i of the block.
 
-    The joints' order in the model is MuJoCo's own: map with `jnt_qposadr` and `jnt_dofadr`.
+    The order of the joints in the model is MuJoCo's own: map with `jnt_qposadr` and `jnt_dofadr`.
 
-    Raises ConfigError, naming block and joint or passing on MuJoCo's own words: a URDF that MuJoCo
-    can't read, a moving joint that is no hinge, is not in the block or carries no inertia.
+    Raises ConfigError with block and joint, or with MuJoCo's message: a URDF that MuJoCo can't
+    read; a moving joint that is not a hinge, is not in the block or carries no inertia.
     """
     where = f"<ros2_control name='{info.name}'>"
     try:
@@ -76,16 +76,16 @@ def _set_options(spec: mujoco.MjSpec, settings: Settings) -> None:
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     spec.option.timestep = settings.timestep
     # Euler applies the MIT law as a motor's firmware does: explicitly, from the state at the start
-    # of the step. The implicit integrators would solve for the damping, and so hide gains that no
-    # real motor of that inertia could hold stable.
+    # of the step. Implicit integrators solve for the damping, which hides gains that are unstable
+    # on a real motor of that inertia.
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
 
 
 def _add_actuators(spec: mujoco.MjSpec, info: HardwareInfo, settings: Settings) -> None:
-    """One affine actuator per joint: effort = ctrl + bias[1] position + bias[2] velocity, limited.
+    """Add an affine actuator per joint: effort = ctrl + bias[1] position + bias[2] velocity.
 
-    With ctrl = kp position_cmd + kd velocity_cmd + effort_cmd and bias = (0, -kp, -kd) that is the
-    MIT law, evaluated by MuJoCo at every physics step; the gains are set in the compiled model.
+    With ctrl = kp position_cmd + kd velocity_cmd + effort_cmd and bias = (0, -kp, -kd) this is the
+    MIT law, limited and evaluated at every physics step. The gains are set in the compiled model.
     """
     joints = {joint.name: joint for joint in spec.joints}
     for name, inertia, limit in zip(

@@ -1,4 +1,4 @@
-"""The robot in MuJoCo, behind the contract of a hardware component."""
+"""The robot in MuJoCo as a hardware component."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareInfo
-from humanoid_controller_manager.simulated_servos import SimulatedSystem
+from humanoid_controller_manager.hardware.simulated_servos import SimulatedSystem
+from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY, build_model
 from humanoid_devices_mujoco.settings import parse_settings
 
 logger = logging.getLogger(__name__)
 
-# MuJoCo's warnings of values that are not finite or above 1e10, most telling first. It resets its
-# data at such a value, so it never computes with NaN, but counts the warning.
+# MuJoCo's warnings of values that are not finite or above 1e10, the most informative first. MuJoCo
+# resets its data at such a value, so it never computes with NaN, and counts the warning.
 BAD_VALUES = {
     mujoco.mjtWarning.mjWARN_BADCTRL: "command",
     mujoco.mjtWarning.mjWARN_BADQACC: "acceleration",
@@ -34,12 +34,12 @@ BAD_VALUES = {
 class MujocoSystem(SimulatedSystem):
     """The joints of one <ros2_control> block, simulated; `write` advances time by one period.
 
-    `model` and `data` are MuJoCo's own, from `on_configure` on. They belong to the loop's thread:
-    others leave orders (`request_reset`, `apply_wrench`), which the next `read` carries out.
+    `model` and `data` are MuJoCo's, from `on_configure` on. They belong to the loop's thread; other
+    threads queue orders (`request_reset`, `apply_wrench`), which the next `read` carries out.
 
-    A simulation that diverges is put back where the last period began, at rest, and stays there
-    with a FAULT until it is reset. Time goes on meanwhile: it never stands still or runs backwards,
-    through a reset neither.
+    A simulation that diverges returns to the start of the last period, at rest, and stays there
+    with a FAULT until it is reset. Its time continues: it never stops or runs backwards, not even
+    in a reset.
     """
 
     model: mujoco.MjModel
@@ -65,7 +65,7 @@ class MujocoSystem(SimulatedSystem):
             mujoco.set_mju_user_warning(_log_warning)
 
     def on_activate(self, state: JointState) -> None:
-        """See HardwareComponent: joints stand at their initial positions, without torque."""
+        """See HardwareComponent: joints are at their initial positions, without torque."""
         self._reset()
         self._measure(state)
 
@@ -92,12 +92,12 @@ class MujocoSystem(SimulatedSystem):
         self._limp()
 
     def safety(self) -> SafetyReport:
-        """See HardwareComponent: FAULT from a divergence until the reset."""
+        """See HardwareComponent: FAULT from a divergence to the reset."""
         return self._report
 
     @property
     def time(self) -> float:
-        """See HardwareComponent: steps taken since `on_configure`, whatever was reset meanwhile."""
+        """See HardwareComponent: steps since `on_configure`, resets included."""
         return self._steps * self._timestep
 
     @property
@@ -107,26 +107,26 @@ class MujocoSystem(SimulatedSystem):
 
     @property
     def teleports(self) -> int:
-        """See HardwareComponent: how often the joints were placed anew."""
+        """See HardwareComponent: number of times that the joints were placed."""
         return self._teleports
 
     def reset_faults(self) -> None:
-        """See HardwareComponent: a simulation that diverged starts again."""
+        """See HardwareComponent: resets a simulation that diverged."""
         if self._report.level is not SafetyLevel.OK:
             self.request_reset()
 
     def request_reset(self) -> None:
-        """Have the next `read` put the joints at their initial positions, at rest, wrenches gone.
+        """Let the next `read` put the joints at their initial positions, at rest, without wrenches.
 
         May be called from any thread.
         """
         self._orders.append(self._reset)
 
     def apply_wrench(self, body: str, force: Sequence[float], torque: Sequence[float]) -> None:
-        """Have `force` [N] and `torque` [Nm] act on `body` from the next `read` on.
+        """Apply `force` [N] and `torque` [Nm] to `body` from the next `read` on.
 
         Both in world axes, shape (3,), at the body's centre of mass, until changed or reset. A link
-        fixed to another is part of that one here. May be called from any thread.
+        fixed to another belongs to that body. May be called from any thread.
 
         Raises ConfigError for an unknown body (lists the known) and for values that are not finite.
         """
@@ -143,7 +143,7 @@ class MujocoSystem(SimulatedSystem):
         self._orders.append(partial(np.copyto, self.data.xfrc_applied[number], wrench))
 
     def _map_arrays(self, info: HardwareInfo, initial_position: FloatArray) -> None:
-        """Views of MuJoCo's arrays, and where the block's joints are in them."""
+        """Set the views of MuJoCo's arrays and the indices of the block's joints."""
         model, data = self.model, self.data
         joints = [model.joint(name) for name in info.joint_set.names]
         self._positions = np.array([joint.qposadr[0] for joint in joints])
@@ -159,7 +159,7 @@ class MujocoSystem(SimulatedSystem):
         self._warnings = data.warning
 
     def _measure(self, state: JointState) -> None:
-        # The indices are MuJoCo's own; without mode="clip" numpy would copy `out` to be safe.
+        # The indices are valid; without mode="clip" numpy would buffer `out`.
         self._qpos.take(self._positions, out=state.position, mode="clip")
         self._measured[:] = state.position
         self._qvel.take(self._velocities, out=state.velocity, mode="clip")
@@ -195,7 +195,7 @@ class MujocoSystem(SimulatedSystem):
         self._report = SafetyReport(self._name, SafetyLevel.FAULT, message=message)
 
     def _place(self, qpos: FloatArray) -> None:
-        """All joints at `qpos`, at rest, limp and without wrenches; MuJoCo's warnings cleared."""
+        """Put the joints at `qpos`, at rest, limp and without wrenches; clear the warnings."""
         mujoco.mj_resetData(self.model, self.data)
         self._teleports += 1
         self._limp()

@@ -1,4 +1,4 @@
-"""What a MujocoSystem is in ROS: the clock, and a service that resets it."""
+"""ROS interface of a MujocoSystem: /clock and a reset service."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_controller_manager.ros_host import RosHost, SnapshotListener
-from humanoid_controller_manager.snapshot import Snapshot
+from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 
 RESET_SERVICE = "/mujoco/reset"
 
 
-def attach(host: RosHost, system: MujocoSystem) -> SnapshotListener:
+def attach(context: PluginContext, system: MujocoSystem) -> SnapshotListener:
     """Publish /clock with every snapshot; offer /mujoco/reset (Trigger) in the safe modes."""
-    clock = host.node.create_publisher(Clock, "/clock", 1)
+    clock = context.node.create_publisher(Clock, "/clock", 1)
     mode: Mode | None = None  # of the latest snapshot
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -32,7 +32,7 @@ def attach(host: RosHost, system: MujocoSystem) -> SnapshotListener:
     def publish(snapshot: Snapshot) -> None:
         nonlocal mode
         mode = snapshot.mode
-        clock.publish(Clock(clock=host.stamp(snapshot)))
+        clock.publish(Clock(clock=context.stamp(snapshot)))
 
-    host.node.create_service(Trigger, RESET_SERVICE, reset)
+    context.node.create_service(Trigger, RESET_SERVICE, reset)
     return publish

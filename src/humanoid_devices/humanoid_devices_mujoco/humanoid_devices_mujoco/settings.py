@@ -1,4 +1,4 @@
-"""What a MujocoSystem's <ros2_control> block says: pace, time step and the rotor of each joint."""
+"""Settings of a MujocoSystem's <ros2_control> block: pace, time step, rotors."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
-from humanoid_controller_manager.block_parameters import complete, not_negative, positive
-from humanoid_controller_manager.hardware import HardwareInfo
-from humanoid_controller_manager.mode_gains import MODE_GAINS
+from humanoid_controller_manager.hardware.block_parameters import complete, not_negative, positive
+from humanoid_controller_manager.hardware.mode_gains import MODE_GAINS
+from humanoid_controller_manager.hardware_component import HardwareInfo
 
 BLOCK_PARAMETERS = ("timestep", "real_time_factor")
 JOINT_PARAMETERS = ("rotor_inertia",)
 MODE_PARAMETERS = dict.fromkeys(MODE_GAINS, "")  # see SimulatedServos
-# How far a control period may be from a whole number of time steps, relative: both are decimal
-# numbers in binary (1/200 and 0.001), nothing else.
+# Relative tolerance for a control period as a whole number of time steps: covers the rounding of
+# decimal numbers (1/200 and 0.001) only.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Parameters of the block. None has a default: physical figures are the robot description's."""
+    """Parameters of the block. None has a default: the robot description gives the figures."""
 
     timestep: float  # [s] of the physics
     steps_per_period: int  # physics steps in one period of the control loop
@@ -32,7 +32,7 @@ class Settings:
 
 
 def parse_settings(info: HardwareInfo) -> Settings:
-    """The settings of block `info`.
+    """Return the settings of block `info`.
 
     Raises ConfigError, naming block and joint: a parameter missing, unknown or out of range, a
     control period that is no multiple of the time step, an initial position outside the limits.

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.surface import Capability
-from humanoid_controller_manager.hardware import HARDWARE_CONTRACT, HardwareComponent
-from humanoid_controller_manager.urdf import parse_robot_description
+from humanoid_control_common.mit_interface import Capability
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT, HardwareComponent
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 
 TIMESTEP = '<param name="timestep">0.001</param>'

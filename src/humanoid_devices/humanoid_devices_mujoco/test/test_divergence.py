@@ -10,15 +10,15 @@ import mujoco
 import numpy as np
 import pytest
 
-from humanoid_control_common.safety import SafetyLevel
-from humanoid_control_common.surface import (
+from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
-from humanoid_controller_manager.hardware_group import HardwareGroup
-from humanoid_controller_manager.hardware_member import Member
+from humanoid_control_common.safety import SafetyLevel
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.hardware.member import Member
 
 ABSURD = (1e13, 0.0, 0.0)  # [N], or [Nm]
 

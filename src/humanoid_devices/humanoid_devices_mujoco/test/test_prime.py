@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import JointState
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_control_common.surface import JointState
 
 LEFT_HAND = "left_wrist_yaw_link"
 

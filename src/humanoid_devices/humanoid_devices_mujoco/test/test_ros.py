@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.ros_host import RosHost
+from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.testing import LoneNode
 from humanoid_devices_mujoco import ros
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
@@ -35,10 +35,12 @@ def stamp(snapshot: Any) -> Time:
     return Time(sec=int(seconds), nanosec=round(rest * 1e9))
 
 
-def host(world: LoneNode, simulation: Any) -> RosHost:
+def host(world: LoneNode, simulation: Any) -> PluginContext:
     description = simulation.description
     facts = RobotFacts(description.joints, description.limits, 200.0)
-    return RosHost(node=world.node, robot=facts, now=lambda: simulation.system.time, stamp=stamp)
+    return PluginContext(
+        node=world.node, robot=facts, now=lambda: simulation.system.time, stamp=stamp
+    )
 
 
 def tick(mode: Mode, now: float = 0.0) -> Any:

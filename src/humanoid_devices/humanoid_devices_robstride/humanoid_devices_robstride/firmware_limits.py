@@ -1,4 +1,4 @@
-"""Limits a motor keeps by itself, if the block asks for them: written and read back."""
+"""Limits that the motor's firmware enforces, written and read back before it is enabled."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.block_parameters import optional_positive
+from humanoid_controller_manager.hardware.block_parameters import optional_positive
 from humanoid_devices_can.errors import WireError
-from humanoid_devices_can.family import Exchange, Judge
+from humanoid_devices_can.motor_protocol import Exchange, Judge
 from humanoid_devices_can.settings import Motor, silence_allowed
 from humanoid_devices_robstride.wire import (
     CommunicationType,
@@ -20,8 +20,7 @@ from humanoid_devices_robstride.wire import (
     parse_identifier,
 )
 
-# Joint parameters of the block and what they set. Empty: the motor keeps what it has; its CAN
-# time-out is always set.
+# Joint parameters of the block. Empty: the motor keeps its value; its CAN time-out is always set.
 JOINT_PARAMETERS: Final = {"torque_limit": "", "current_limit": "", "can_timeout": ""}
 TICKS_PER_SECOND: Final = 20000.0  # unit of 0x7028 (public Robstride documentation)
 _OPERATION_CONTROL: Final = 0.0  # run mode of the MIT law (public Robstride documentation)
@@ -30,7 +29,7 @@ Limits = Mapping[ParameterId, float]  # in the motor's units
 
 
 def parse_limits(motor: Motor, largest_torque: float, update_rate: float) -> Limits:
-    """What to set on a motor of a model with `largest_torque` [Nm], in a loop of that rate [Hz].
+    """Return the limits for a model with `largest_torque` [Nm], in a loop of that rate [Hz].
 
     Raises ConfigError.
     """
@@ -57,13 +56,13 @@ def parse_limits(motor: Motor, largest_torque: float, update_rate: float) -> Lim
 
 
 def watchdog_time(limits: Limits) -> float:
-    """How long [s] a motor with these limits goes on without a command; infinite: for ever."""
+    """Return how long [s] a motor with these limits runs without a command; infinite: for ever."""
     ticks = limits[ParameterId.CAN_TIMEOUT]
     return ticks / TICKS_PER_SECOND if ticks else math.inf
 
 
 def setting(motor: int, device: int, host: int, limits: Limits) -> Sequence[Exchange]:
-    """The exchanges that set `limits` on the motor with id `device`, one after another."""
+    """Return the exchanges that set `limits` on the motor with id `device`, in order."""
     return [
         Exchange(
             motor,

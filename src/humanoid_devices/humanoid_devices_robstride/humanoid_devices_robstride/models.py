@@ -1,4 +1,4 @@
-"""Ranges of the Robstride models (actuator documents): the wire's fields are scaled to them."""
+"""Ranges of the Robstride models (actuator documents); the wire's fields are scaled to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ POSITION: Final = 4.0 * math.pi  # [rad], both ways, all models
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Position, velocity and torque go both ways from 0, gains from 0 up."""
+    """Ranges of one model: velocity and torque in both directions, gains from 0."""
 
     velocity: float  # [rad/s]
     torque: float  # [Nm]

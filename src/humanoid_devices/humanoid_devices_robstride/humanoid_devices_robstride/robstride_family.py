@@ -1,4 +1,4 @@
-"""The codec of Robstride motors: between SI at the output and raw fields."""
+"""Codec of Robstride motors: SI units at the output to raw fields and back."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.surface import JointCommand
-from humanoid_controller_manager.block_parameters import integer
-from humanoid_devices_can.bus import CanFrame
+from humanoid_control_common.mit_interface import JointCommand
+from humanoid_controller_manager.hardware.block_parameters import integer
+from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.errors import WireError
-from humanoid_devices_can.family import Exchange, FamilyKind, Feedback, Judge
+from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_robstride.firmware_limits import (
     JOINT_PARAMETERS,
@@ -46,12 +46,12 @@ _DEGREES: Final = 0.1  # [°C] per unit of temperature
 
 
 class RobstrideFamily:
-    """See Family. A motor answers each command with its status; commands carry the gains."""
+    """See MotorFamily. A motor answers each command with its status; commands carry the gains."""
 
     feedback_rate = 0.0
 
     def __init__(self, settings: CanSettings) -> None:
-        """Raises ConfigError for a model, host id, limit or calibration that can't be."""
+        """Raises ConfigError for an impossible model, host id, limit or calibration."""
         _check_range(settings)
         models = [MODELS[name] for name in settings.models(MODELS)]
         self._ids = [motor.id for motor in settings.motors]
@@ -75,7 +75,7 @@ class RobstrideFamily:
         self._saturated = np.zeros(len(models), dtype=np.bool_)
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
-        """See Family."""
+        """See MotorFamily."""
         wanted = np.rint(
             (
                 (command.position / POSITION + 1.0) * _CENTRE,
@@ -93,30 +93,30 @@ class RobstrideFamily:
         ]
 
     def gains(self, command: JointCommand) -> Sequence[CanFrame]:
-        """See Family: none, the commands carry them."""
+        """See MotorFamily: none, the commands carry them."""
         return ()
 
     def saturated(self) -> NDArray[np.bool_]:
-        """See Family."""
+        """See MotorFamily."""
         return self._saturated
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
-        """See Family."""
+        """See MotorFamily."""
         request = disable(self._host, self._ids[motor], clear_faults=clear_faults)
         return Exchange(motor, (request,), self._reaches(motor, Mode.RESET))
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
-        """See Family: run mode and firmware limits."""
+        """See MotorFamily: run mode and firmware limits."""
         return setting(motor, self._ids[motor], self._host, self._limits[motor])
 
     def enabling(self, motor: int) -> Exchange:
-        """See Family: followed by a command without gains and torque."""
+        """See MotorFamily: followed by a command without gains and torque."""
         limp = self.commands(JointCommand(len(self._ids)))[motor]
         request = (limp, enable(self._host, self._ids[motor]), limp)
         return Exchange(motor, request, self._reaches(motor, Mode.RUN))
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:
-        """See Family."""
+        """See MotorFamily."""
         kind, _, device = parse_identifier(identifier)
         match kind:
             case CommunicationType.STATUS:
@@ -126,7 +126,7 @@ class RobstrideFamily:
             case CommunicationType.READ_PARAMETER if device == self._host:
                 answer = ReadParameter.decode(identifier, payload)
                 return Feedback(motor=self._motor(answer.sender & 0xFF))
-        raise WireError(f"somebody else sends {kind.name} to id {device}: another host?")
+        raise WireError(f"another sender of {kind.name} to id {device}: another host?")
 
     def _motor(self, device: int) -> int:
         motor = self._index.get(device)
@@ -180,7 +180,7 @@ def _check_range(settings: CanSettings) -> None:
 
 
 def _in_words(faults: StatusFault | Fault) -> str:
-    """Names of the bits that are set; a number for those without one."""
+    """Return the names of the set bits; a number for bits without a name."""
     return ", ".join(
         flag.name.lower().replace("_", " ") if flag.name else f"fault 0x{flag.value:X}"
         for flag in (type(faults)(1 << bit) for bit in range(32) if faults >> bit & 1)

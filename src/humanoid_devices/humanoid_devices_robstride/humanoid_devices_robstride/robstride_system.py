@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanoid_devices_can.bus import OpenBus, PythonCanBus
+from humanoid_devices_can.bus.bus import OpenBus, PythonCanBus
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.robstride_family import ROBSTRIDE
@@ -11,8 +11,8 @@ from humanoid_devices_robstride.robstride_family import ROBSTRIDE
 class RobstrideSystem(CanSystem):
     """The joints of one <ros2_control> block, each a Robstride motor.
 
-    A motor lets go when the host is silent for its joint's `can_timeout`; with 0 it keeps what it
-    was told last.
+    A motor disables itself when the host is silent for its joint's `can_timeout`; with 0 it keeps
+    its last command.
     """
 
     def __init__(self, timing: Timing | None = None, open_bus: OpenBus = PythonCanBus) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.surface import JointCommand
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.settings import parse_settings
 from humanoid_devices_robstride.robstride_family import ROBSTRIDE, RobstrideFamily
@@ -128,7 +128,7 @@ def test_warning_of_the_fault_report_is_told(make_family) -> None:
     ("frame", "said"),
     [
         (Status(6, 0xFD, StatusFault(0), 0, 0, 0, 0, 0).encode(), "id 6 is no motor"),
-        ((identifier(CommunicationType.ENABLE, 0xFE, 5), bytes(8)), "somebody else sends ENABLE"),
+        ((identifier(CommunicationType.ENABLE, 0xFE, 5), bytes(8)), "another sender of ENABLE"),
         ((0x05061609, bytes(8)), "no communication type 5"),
         ((0x020005FD, bytes(7)), "STATUS has 8 bytes, not 7"),
     ],

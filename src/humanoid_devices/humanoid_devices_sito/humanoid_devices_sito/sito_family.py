@@ -1,4 +1,4 @@
-"""The codec of Sito motors: between SI at the output and raw fields."""
+"""Codec of Sito motors: SI units at the output to raw fields and back."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.surface import JointCommand
-from humanoid_controller_manager.block_parameters import optional_positive
-from humanoid_devices_can.bus import LONGEST_FRAME, CanFrame
+from humanoid_control_common.mit_interface import JointCommand
+from humanoid_controller_manager.hardware.block_parameters import optional_positive
+from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.errors import WireError
-from humanoid_devices_can.family import Exchange, FamilyKind, Feedback, Judge
+from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
 from humanoid_devices_sito.wire import (
@@ -35,8 +35,8 @@ LONGEST_INTERVAL: Final = 10  # [ms] between two measurements, however slow the 
 FEEDBACK_FRAMES: Final = 2  # per motor and interval
 FEEDBACK_SHARE: Final = 0.4  # of the bus, at most
 QUIET_INTERVALS: Final = 5  # without feedback: the motor is disabled
-GAINS_REPEATS: Final = 3  # before a motor is enabled, lest one lost frame leaves it stiff
-NEAR_RAIL: Final = 0.97  # what is beyond the rail may come back from the other side
+GAINS_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
+NEAR_RAIL: Final = 0.97  # of the rail; a velocity beyond it may wrap to the other sign
 _INT16: Final = np.iinfo(np.int16)
 _INT32: Final = np.iinfo(np.int32)
 _RAIL: Final = int(_INT16.max)  # of the velocity field, both ways
@@ -44,10 +44,10 @@ _FLOAT32: Final = float(np.finfo(np.float32).max)
 
 
 class SitoFamily:
-    """See Family. Feedback comes at an interval chosen here from the loop's rate."""
+    """See MotorFamily. The interval of the feedback follows from the loop's rate."""
 
     def __init__(self, settings: CanSettings) -> None:
-        """Raises ConfigError for a model that is unknown or whose divisors nobody knows."""
+        """Raises ConfigError for an unknown model or unknown divisors."""
         motors, models = settings.motors, settings.models(MODELS)
         self._ids = [motor.id for motor in motors]
         self._index = settings.motor_at()
@@ -58,14 +58,14 @@ class SitoFamily:
         self._interval = _interval(settings)
         self._saturated = np.zeros(len(motors), dtype=np.bool_)
         self.feedback_rate = FEEDBACK_FRAMES * 1000.0 / self._interval
-        # The documents give no torque limit: the wire's, which the URDF's undercuts.
+        # The documents give no torque limit; this is the wire's, and the URDF's is lower.
         self.effort_limit: FloatArray = self._torque_per_current * _INT16.max
         self.stiffness_limit: FloatArray = self._stiffness_divisor * _FLOAT32
         self.damping_limit: FloatArray = self._damping_divisor * _FLOAT32
-        self.watchdog: FloatArray = np.full(len(motors), np.inf)  # the documents know of none
+        self.watchdog: FloatArray = np.full(len(motors), np.inf)  # none in the documents
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
-        """See Family."""
+        """See MotorFamily."""
         counts = OUTPUT_COUNTS.counts_per_radian
         wanted = np.rint(
             (
@@ -82,7 +82,7 @@ class SitoFamily:
         ]
 
     def gains(self, command: JointCommand) -> Sequence[CanFrame]:
-        """See Family."""
+        """See MotorFamily."""
         stiffness = command.stiffness / self._stiffness_divisor
         damping = command.damping / self._damping_divisor
         return [
@@ -91,24 +91,24 @@ class SitoFamily:
         ]
 
     def saturated(self) -> NDArray[np.bool_]:
-        """See Family."""
+        """See MotorFamily."""
         return self._saturated
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
-        """See Family: a motor that is reset stops sending feedback; it tells no faults."""
+        """See MotorFamily: a motor that is reset stops its feedback; it reports no faults."""
         request = (identifier(self._ids[motor], MessageType.RESET), RESET_PAYLOAD)
-        quiet = QUIET_INTERVALS * LONGEST_INTERVAL * 1e-3  # whatever interval it was told before
+        quiet = QUIET_INTERVALS * LONGEST_INTERVAL * 1e-3  # whatever its interval was
         return Exchange(motor, (request,), quiet=quiet)
 
     def preparing(self, motor: int) -> Sequence[Exchange]:
-        """See Family: nothing."""
+        """See MotorFamily: nothing."""
         return ()
 
     def enabling(self, motor: int) -> Exchange:
-        """See Family: without gains and current, whatever it remembers.
+        """See MotorFamily: with zero gains and current, whatever the motor remembers.
 
-        Gains are said again right after: a motor might take them only once it is enabled. What it
-        holds then, the place where it is enabled, is left to it.
+        The gains are sent again afterwards: a motor might accept them only once it is enabled. The
+        position that it holds then is where it is enabled.
         """
         device = self._ids[motor]
         limp = (identifier(device, MessageType.GAINS), Gains(0.0, 0.0).encode())
@@ -119,7 +119,7 @@ class SitoFamily:
         return Exchange(motor, request, self._both_feedbacks(device))
 
     def decode(self, identifier: int, payload: bytes) -> Feedback:
-        """See Family."""
+        """See MotorFamily."""
         device, kind = parse_identifier(identifier)
         motor = self._index.get(device)
         if motor is None:
@@ -132,7 +132,7 @@ class SitoFamily:
                 return Feedback(motor=motor, position=position)
             case MessageType.FEEDBACK_0 | MessageType.FEEDBACK_3:
                 return Feedback(motor=motor)  # contents unknown
-        raise WireError(f"somebody else sends {kind.name} to id {device}: another host?")
+        raise WireError(f"another sender of {kind.name} to id {device}: another host?")
 
     def _feedback_1(self, motor: int, raw: Feedback1) -> Feedback:
         return Feedback(
@@ -160,7 +160,7 @@ _HIGH: Final = np.array([[_INT16.max], [_RAIL], [_INT32.max]], dtype=np.float64)
 
 
 def _interval(settings: CanSettings) -> int:
-    """Between two measurements [ms]: as often as the loop looks, as far as the bus allows."""
+    """Return the feedback interval [ms]: the loop's period, if the bus has room for it."""
     period = int(1000.0 / settings.update_rate)
     bits = FEEDBACK_FRAMES * len(settings.motors) * LONGEST_FRAME
     shortest = math.ceil(1000.0 * bits / (FEEDBACK_SHARE * settings.bus.bitrate))

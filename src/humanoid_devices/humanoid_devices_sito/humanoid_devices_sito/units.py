@@ -1,4 +1,4 @@
-"""Physical constants of Sito motors: the only place that has them.
+"""Physical constants of Sito motors, kept only here.
 
 History: the gains of the firmware have no documented unit. The first calibration took one unit of
 Kp for 500 Nm/rad and one of Kd for 0.5 Nm s/rad; measured at the joint, the wrists then ran 1.38
@@ -13,16 +13,16 @@ from typing import Final
 
 from humanoid_control_common.units import Encoder
 
-# The documents speak of counts at the motor, the public driver applies the same factor at the
-# output. Only the output is plausible: its i16 velocity field then spans 3.14 rad/s at the joint,
-# not 0.06. So 16 bits per turn of the output, here and nowhere else.
+# The documents give counts at the motor, the public driver applies the same factor at the output.
+# Only the output is plausible: the i16 velocity field then spans 3.14 rad/s at the joint, not 0.06.
+# Hence 16 bits per turn of the output.
 OUTPUT_COUNTS: Final = Encoder(65536)
 TORQUE_CONSTANT: Final = 9e-5  # [Nm/mA] at the motor (actuator documents)
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What differs between models. A divisor nobody measured is None."""
+    """Constants of one model. A divisor that was never measured is None."""
 
     gear: float  # motor turns per output turn
     stiffness_divisor: float | None  # [Nm/rad] per unit of Kp

@@ -1,4 +1,4 @@
-"""Frames of Sito motors with MIT firmware (actuator documents): bytes and raw fields, no unit.
+"""Frames of Sito motors with MIT firmware (actuator documents): raw fields, without units.
 
 A frame has a 29-bit identifier, `0x05060000 | device << 8 | type`, and eight big-endian bytes.
 Host and motor use the same identifiers: the device is always the motor.
@@ -38,21 +38,21 @@ class MessageType(IntEnum):
 
 
 class ControlMode(IntEnum):
-    """What SELECT_MODE enables."""
+    """The modes of SELECT_MODE."""
 
     POSITION = 0x08
     MIT = 0x09
 
 
 def identifier(device: int, type: MessageType) -> int:
-    """Identifier of a message to or from `device`. Raises WireError unless it fits a byte."""
+    """Return the identifier for `device`. Raises WireError unless the id fits a byte."""
     if not 0 <= device <= 0xFF:
         raise WireError(f"a Sito device id is 0 to 255, not {device}")
     return PREFIX | device << 8 | type
 
 
 def parse_identifier(identifier: int) -> tuple[int, MessageType]:
-    """Device and type of a message. Raises WireError if it is none of this family."""
+    """Return device and type. Raises WireError for a message of another family."""
     if identifier & ~0xFFFF != PREFIX:
         raise WireError(f"identifier 0x{identifier:08X} is not of a Sito motor (0x0506xxxx)")
     try:
@@ -81,7 +81,7 @@ def _unpack(layout: Struct, name: str, payload: bytes) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SelectMode:
-    """Enables a motor, and has it send feedback at the given intervals [ms], 0 to 255, 0: never."""
+    """Enables a motor and sets its feedback intervals [ms]: 0 to 255, 0: never."""
 
     mode: int  # ControlMode
     feedback_1: int
@@ -89,13 +89,13 @@ class SelectMode:
     feedback_3: int
 
     def encode(self) -> bytes:
-        """The payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises WireError for a field that doesn't fit."""
         fields = self.mode, self.feedback_1, self.feedback_2, self.feedback_3
         return _pack(_SELECT_MODE, "SELECT_MODE", *fields)
 
     @classmethod
     def decode(cls, payload: bytes) -> SelectMode:
-        """The fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises WireError."""
         return cls(*_unpack(_SELECT_MODE, "SELECT_MODE", payload))
 
 
@@ -108,12 +108,12 @@ class Command:
     position: int  # [counts], i32
 
     def encode(self) -> bytes:
-        """The payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises WireError for a field that doesn't fit."""
         return _pack(_COMMAND, "command", self.current, self.velocity, self.position)
 
     @classmethod
     def decode(cls, payload: bytes) -> Command:
-        """The fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises WireError."""
         return cls(*_unpack(_COMMAND, "command", payload))
 
 
@@ -125,43 +125,43 @@ class Gains:
     damping: float
 
     def encode(self) -> bytes:
-        """The payload. Raises WireError for a number beyond f32."""
+        """Return the payload. Raises WireError for a number beyond f32."""
         return _pack(_GAINS, "gains", self.stiffness, self.damping)
 
     @classmethod
     def decode(cls, payload: bytes) -> Gains:
-        """The fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises WireError."""
         return cls(*_unpack(_GAINS, "gains", payload))
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback1:
-    """What the motor measures: current and velocity."""
+    """Measured current and velocity."""
 
     current: int  # phase current [mA], i16
     velocity: int  # [counts/s], i16
 
     def encode(self) -> bytes:
-        """The payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises WireError for a field that doesn't fit."""
         return _pack(_FEEDBACK_1, "FEEDBACK_1", self.current, self.velocity)
 
     @classmethod
     def decode(cls, payload: bytes) -> Feedback1:
-        """The fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises WireError."""
         return cls(*_unpack(_FEEDBACK_1, "FEEDBACK_1", payload))
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback2:
-    """What the motor measures: position."""
+    """Measured position."""
 
     position: int  # [counts], i32
 
     def encode(self) -> bytes:
-        """The payload. Raises WireError for a field that doesn't fit."""
+        """Return the payload. Raises WireError for a field that doesn't fit."""
         return _pack(_FEEDBACK_2, "FEEDBACK_2", self.position)
 
     @classmethod
     def decode(cls, payload: bytes) -> Feedback2:
-        """The fields of a payload. Raises WireError."""
+        """Return the fields of a payload. Raises WireError."""
         return cls(*_unpack(_FEEDBACK_2, "FEEDBACK_2", payload))

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_devices_sito.sito_system import SitoSystem
 
 PERIOD = 0.02
@@ -32,9 +32,9 @@ def main() -> None:
     state, command = JointState(count), JointCommand(count)
     system.on_activate(state)
     command.position[:], command.stiffness[:], command.damping[:] = 0.3, 20.0, 2.0
-    while not system._keeper.guard._page.seen:
+    while not system._lifecycle.guard._page.alive_at:
         time.sleep(0.005)
-    say(guard=system._keeper.guard._process.pid)
+    say(guard=system._lifecycle.guard._process.pid)
     told = None
     while True:
         system.read(state, 0.0, PERIOD)

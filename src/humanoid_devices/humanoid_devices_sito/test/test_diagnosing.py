@@ -6,7 +6,7 @@ import pytest
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.remedies import remedies_for
-from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_can.remedies import REMEDIES
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.surface import JointCommand
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.settings import parse_settings
 from humanoid_devices_sito.sito_family import SITO, SitoFamily
@@ -136,7 +136,7 @@ def test_velocity_near_the_rail_is_told(make_family, velocity) -> None:
     ("found", "said"),
     [
         (identifier(24, MessageType.FEEDBACK_1), "id 24 is no motor"),
-        (identifier(22, MessageType.COMMAND), "somebody else sends COMMAND to id 22"),
+        (identifier(22, MessageType.COMMAND), "another sender of COMMAND to id 22"),
         (0x02801605, "not of a Sito motor"),
     ],
 )

@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.mit_interface import JointState
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_control_common.surface import JointState
-from humanoid_devices_can.guard import claim, host
-from humanoid_devices_can.guard.page import GuardPage, Stage
-from humanoid_devices_can.guarding import voices
+from humanoid_devices_can.guard import guard_client
+from humanoid_devices_can.guard.channel import GuardMemory, Stage
+from humanoid_devices_can.guard.guard_client import feedback_identifiers
 from humanoid_devices_sito.sito_system import SitoSystem
 
 IDS = [22, 23, 38, 39]
@@ -73,13 +73,13 @@ class Host:
         self.process.communicate()
 
 
-def page_of(guard: int) -> GuardPage:
+def page_of(guard: int) -> GuardMemory:
     """What a guard process shares with its control process."""
     for link in Path(f"/proc/{guard}/fd").iterdir():
         if "can guard" in os.readlink(link):
             descriptor = os.open(link, os.O_RDWR)
             try:
-                return GuardPage(descriptor)
+                return GuardMemory(descriptor)
             finally:
                 os.close(descriptor)
     raise AssertionError(f"{guard} shares nothing")
@@ -267,7 +267,7 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     wrists, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = wrists.start()
-    monkeypatch.setattr(claim, "PATIENCE", 0.05)
+    monkeypatch.setattr(guard_client, "PATIENCE", 0.05)
     second = SitoSystem()
     second.on_configure(wrists.info)
     with pytest.raises(HardwareError, match="another process drives its motors already"):
@@ -282,7 +282,7 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
 def test_without_a_guard_motors_are_enabled_and_it_is_said(
     wrists, can_rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host, "COMMAND", ("/nowhere/python",))
+    monkeypatch.setattr(guard_client, "COMMAND", ("/nowhere/python",))
     rig = can_rig(SitoSystem(), wrists.info)
     rig.activate()
     report = rig.until(lambda report: report.level is SafetyLevel.WARNING)
@@ -294,4 +294,4 @@ def test_guard_knows_the_frames_of_its_motors(wrists) -> None:
     system.on_configure(wrists.info)
     prefixes = [0x05060000 | id_ << 8 for id_ in IDS]
     expected = {prefix | kind for prefix in prefixes for kind in (0xB0, 0xB1, 0xB2, 0xB3)}
-    assert set(voices(system._family)) == expected
+    assert set(feedback_identifiers(system._family)) == expected

@@ -14,9 +14,8 @@ import pytest
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard import __main__ as process
-from humanoid_devices_can.guard.job import GuardJob
-from humanoid_devices_can.guard.page import GuardPage, Stage, new_page
-from humanoid_devices_can.guarding import disabling_frames, voices
+from humanoid_devices_can.guard.channel import GuardJob, GuardMemory, Stage, new_memory
+from humanoid_devices_can.guard.guard_client import disabling_frames, feedback_identifiers
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 
@@ -105,7 +104,7 @@ def test_command_that_waits_is_an_overrun_after_200_ms_or_four_periods(wrists, r
         bench.call("power_off", id_)
     report = rig.until(lambda report: report.flags & SafetyFlag.TX_QUEUE_OVERRUN)
     assert report.level is SafetyLevel.FAULT
-    waited = bench.time.clock() - rig.system._keeper.session.outbox.waiting_since()
+    waited = bench.time.clock() - rig.system._lifecycle.session.transmit_queue.waiting_since()
     assert limit < waited < limit + rig.period + 1e-6
 
 
@@ -153,7 +152,7 @@ def test_until_the_loop_begins_motors_are_told_to_be_limp_every_50_ms(wrists) ->
 
 
 class NoFarewell:
-    said = None
+    last = None
 
 
 @pytest.mark.parametrize("timeout", [0.2, 0.5])
@@ -163,10 +162,10 @@ def test_guard_disables_all_motors_soon_after_the_loop_has_stood_still_too_long(
     bench, rig = wrists()
     rig.command.stiffness[:] = 20.0
     settled(rig)
-    keeper = rig.system._keeper
-    page = keeper.guard._page = GuardPage(new_page())
+    lifecycle = rig.system._lifecycle
+    page = lifecycle.guard._page = GuardMemory(new_memory())
     family = rig.system._family
-    frames, heard_of = disabling_frames(family), voices(family)
+    frames, heard_of = disabling_frames(family), feedback_identifiers(family)
     job = GuardJob(rig.system._settings.bus, "wrists", frames, heard_of, timeout, page=0)
     steps = process.guard(job, page, NoFarewell(), *bench.way, bench.time.clock)
     bench.time.start("guard", steps, threading.Event())

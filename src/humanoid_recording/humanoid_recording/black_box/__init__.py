@@ -1,1 +1,1 @@
-"""The black box: what led to a fault, written down by a process of its own."""
+"""The black box: a process that writes the ticks before and after a fault into a file."""

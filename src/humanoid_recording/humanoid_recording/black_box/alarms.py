@@ -1,13 +1,13 @@
-"""The alarms in a ring of events that no file has been made of yet."""
+"""The alarms in a ring of events that are in no file yet."""
 
 from __future__ import annotations
 
 from operator import attrgetter
 from typing import Final
 
-from humanoid_control_common.flight_file import FlightFile
-from humanoid_control_common.flight_layout import EventKind, Word
-from humanoid_control_common.flight_ring import Event, events_in, report_of
+from humanoid_control_common.tick_records.record_file import RecordFile
+from humanoid_control_common.tick_records.record_layout import EventKind, Word
+from humanoid_control_common.tick_records.record_ring import Event, events_in, report_of
 
 RECOVERY: Final = 5.0  # [s] that clearing a fault may take
 _SAVED: Final = {
@@ -17,27 +17,28 @@ _SAVED: Final = {
 
 
 class Alarms:
-    """Of the ring `ring`. What is saved is noted in the file: a black box that dies is replaced.
+    """The unsaved alarms of the ring `ring`.
 
-    What a source says that was at fault already is an alarm only if it stays so for `RECOVERY`: a
-    drive whose fault is being cleared tells of every step on its way, and is well at the end.
+    The number of saved events is kept in the record file, for the black box that may follow this
+    one. A further report of a source at fault is an alarm only if the fault lasts for `RECOVERY`
+    after it: a drive whose fault is being cleared reports every step on its way.
     """
 
-    def __init__(self, file: FlightFile, ring: Word) -> None:
+    def __init__(self, file: RecordFile, ring: Word) -> None:
         self._alarms: list[Event] = []  # oldest first
-        self._changes: list[Event] = []  # what sources at fault have said since, likewise
-        self._faulty: set[str] = set()  # sources
+        self._changes: list[Event] = []  # further reports of sources at fault, likewise
+        self._faulty: set[str] = set()  # sources at fault
         self._words = file.words
         self._word = ring
         self._ring = file.loop_events if ring is Word.LOOP_EVENTS else file.ros_events
-        self._seen = file.words[_SAVED[ring]]  # number of events that were looked at
+        self._seen = file.words[_SAVED[ring]]  # number of events read
         for event in events_in(self._ring):
             if event.number < self._seen:
                 self._take(event)
         self.saved(self._seen)
 
-    def look(self, now: float) -> None:
-        """Take notice of what was written since; `now` [s, monotonic]."""
+    def update(self, now: float) -> None:
+        """Read the events since the last call; `now` [s, monotonic]."""
         if self._words[self._word] > self._seen:
             fresh = events_in(self._ring, self._seen)
             for event in fresh:
@@ -47,11 +48,11 @@ class Alarms:
         if lasting:
             self._alarms = sorted([*self._alarms, *lasting], key=attrgetter("number"))
             self._changes = [event for event in self._changes if event not in lasting]
-        # What is no longer in the ring is in no file any more; a full disk may last for days.
+        # Events that have left the ring can't be saved any more; a disk may be full for days.
         del self._alarms[: -len(self._ring)], self._changes[: -len(self._ring)]
 
     def saved(self, seen: int) -> None:
-        """There is a file with the first `seen` events."""
+        """Forget the first `seen` events: a file has them."""
         self._words[_SAVED[self._word]] = seen
         self._alarms = [event for event in self._alarms if event.number >= seen]
         self._changes = [event for event in self._changes if event.number >= seen]
@@ -63,7 +64,7 @@ class Alarms:
 
     @property
     def seen(self) -> int:
-        """Number of events that were looked at."""
+        """Number of events read."""
         return self._seen
 
     def _take(self, event: Event) -> None:
@@ -82,10 +83,10 @@ class Alarms:
             self._faulty.add(source)
 
 
-def in_words(event: Event) -> str:
-    """What an event says, for people."""
+def event_text(event: Event) -> str:
+    """Return the text of an event."""
     if event.kind is EventKind.REPORT:
         report = report_of(event)
-        said = f": {report.message}" if report.message else ""
-        return f"{report.source} reports {report.level.name}{said}"
+        message = f": {report.message}" if report.message else ""
+        return f"{report.source} reports {report.level.name}{message}"
     return event.text

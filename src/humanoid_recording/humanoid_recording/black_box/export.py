@@ -1,4 +1,4 @@
-"""Writes a flight record, and what the black box heard beside it, as a bag."""
+"""Write tick records and the messages of other processes as a bag."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from humanoid_recording.black_box.flight import Flight
 from humanoid_recording.black_box.messages import (
     EVENTS,
-    HEARD,
     KINDS,
     LATCHED,
     LOGGER,
-    Said,
+    SUBSCRIBED,
+    BagMessage,
     from_events,
     from_ticks,
     log_line,
 )
 from humanoid_recording.black_box.origin import Origin
+from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.definitions import definition, type_hash
-from humanoid_recording.offers import to_plain
+from humanoid_recording.qos_profiles import plain_offers
 from humanoid_recording.summary import Topic
 from humanoid_recording.writer import BagWriter
 
@@ -35,62 +35,62 @@ _VOLATILE: Final = QoSProfile(depth=10)
 _KEPT: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def write_flight(
+def write_bag(
     folder: Path,
     name: str,
-    flight: Flight,
+    records: TickRecords,
     reasons: Iterable[str],
-    heard: Iterable[Said] = (),
+    received: Iterable[BagMessage] = (),
     *,
     fault: int | None = None,
 ) -> int:
-    """Make the bag `folder`, called `name`. Returns the number of its messages.
+    """Write the bag `folder` with the name `name`. Return the number of its messages.
 
-    `reasons` say why, since `fault` [ns, monotonic], or the end of the flight; `heard` are
-    messages of other processes (of topics in `HEARD`), oldest first.
+    `reasons` are stamped with `fault` [ns, monotonic], or the end of the records; `received` are
+    messages of other processes (of topics in `SUBSCRIBED`), oldest first.
 
-    Raises BagError if the disk takes no more.
+    Raises BagError if the disk is full.
     """
-    origin = Origin(flight.facts.domain, flight.facts.backend)
+    origin = Origin(records.facts.domain, records.facts.backend)
     with BagWriter(folder, name=name, custom_data=origin.to_custom_data()) as bag:
-        for said in _in_order(flight, heard, reasons, fault):
-            if said.topic not in bag.summary.topics:
-                bag.add_topic(_topic(said.topic, flight))
-            time = flight.wall(said.time)
-            bag.add(said.topic, said.data, time, time)
+        for message in _in_order(records, received, reasons, fault):
+            if message.topic not in bag.summary.topics:
+                bag.add_topic(_topic(message.topic, records))
+            time = records.wall(message.time)
+            bag.add(message.topic, message.data, time, time)
         return bag.summary.count
 
 
 def _in_order(
-    flight: Flight, heard: Iterable[Said], reasons: Iterable[str], fault: int | None
-) -> Iterator[Said]:
-    events = sorted(from_events(flight), key=attrgetter("time"))
-    own = [said for said in heard if said.time >= flight.start]
-    yield from heapq.merge(from_ticks(flight), events, own, key=attrgetter("time"))
-    end = _end(flight, own)
-    # These lines are the last; their stamps say when it was.
-    stamp = flight.wall(end if fault is None else fault)
+    records: TickRecords, received: Iterable[BagMessage], reasons: Iterable[str], fault: int | None
+) -> Iterator[BagMessage]:
+    events = sorted(from_events(records), key=attrgetter("time"))
+    own = [message for message in received if message.time >= records.start]
+    yield from heapq.merge(from_ticks(records), events, own, key=attrgetter("time"))
+    end = _end(records, own)
+    # These lines are the last ones; their stamps are the time of the fault.
+    stamp = records.wall(end if fault is None else fault)
     for reason in reasons:
-        yield Said(EVENTS, end, log_line(stamp, LOGGER, Log.ERROR, reason))
+        yield BagMessage(EVENTS, end, log_line(stamp, LOGGER, Log.ERROR, reason))
 
 
-def _end(flight: Flight, heard: list[Said]) -> int:
-    times = [event.monotonic for event in flight.events] + [said.time for said in heard]
-    times += [int(time) for time in flight.ticks["monotonic"][-1:]]
+def _end(records: TickRecords, received: list[BagMessage]) -> int:
+    times = [event.monotonic for event in records.events] + [message.time for message in received]
+    times += [int(time) for time in records.ticks["monotonic"][-1:]]
     return max(times, default=0)
 
 
-def _topic(name: str, flight: Flight) -> Topic:
+def _topic(name: str, records: TickRecords) -> Topic:
     kinds = (
         KINDS
-        | HEARD
-        | {flight.facts.state_topic: JointState, flight.facts.command_topic: MITCommand}
+        | SUBSCRIBED
+        | {records.facts.state_topic: JointState, records.facts.command_topic: MITCommand}
     )
     kind = type_name(kinds[name])
     offer = _KEPT if name in LATCHED else _VOLATILE
-    return Topic(name, kind, type_hash(kind), definition(kind), to_plain([offer]))
+    return Topic(name, kind, type_hash(kind), definition(kind), plain_offers([offer]))
 
 
 def type_name(kind: Any) -> str:
-    """The full name of a message's class."""
+    """Return the full name of a message's class."""
     return f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"

@@ -6,13 +6,13 @@ import os
 import sys
 from typing import Final
 
-from humanoid_controller_manager.stopping import ignore_stop_signals, stop_on_signals
+from humanoid_controller_manager.ros.stop_signals import ignore_stop_signals, stop_on_signals
 
-NICE: Final = 10  # the robot comes first, while it starts and while a file is written
+NICE: Final = 10  # the robot has priority, while it starts and while a file is written
 
 
 def main() -> int:
-    """Watch the control processes of this ROS domain until SIGINT or SIGTERM. Returns the code."""
+    """Monitor the control processes of this ROS domain until SIGINT or SIGTERM. Return the code."""
     stop = stop_on_signals()
     os.nice(NICE)
     from humanoid_recording.black_box.node import run

@@ -1,4 +1,4 @@
-"""A flight record as the messages that would have been heard, on the topics they belong to."""
+"""Tick records as messages on the topics on which they were published."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout, String
 
-from humanoid_control_common.flight_layout import EventKind
-from humanoid_control_common.flight_ring import Event, report_of
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_recording.black_box.alarms import in_words
-from humanoid_recording.black_box.flight import Flight
+from humanoid_control_common.tick_records.record_layout import EventKind
+from humanoid_control_common.tick_records.record_ring import Event, report_of
+from humanoid_recording.black_box.alarms import event_text
 from humanoid_recording.black_box.templates import Template
+from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.topics import CONTROL_MODE
 
 SAFETY: Final = "/safety_status"
 DESCRIPTION: Final = "/robot_description"
-EVENTS: Final = "/rosout"  # where every program looks for lines of text
+EVENTS: Final = "/rosout"  # ROS' topic for lines of text
 COUNTERS: Final = "/flight_recorder/counters"
-LOGGER: Final = "black_box"  # of the line that says why there is a file
+LOGGER: Final = "black_box"  # of the lines with the reasons for the file
 KINDS: Final = {
     CONTROL_MODE: ControlMode,
     SAFETY: SafetyStatus,
@@ -35,8 +35,11 @@ KINDS: Final = {
     EVENTS: Log,
     COUNTERS: Float64MultiArray,
 }
-# What other processes publish, and the black box listens to.
-HEARD: Final = {"/diagnostics": DiagnosticArray, "/erob_impedance_manager/state": ImpedanceState}
+# Topics of other processes that the black box subscribes to.
+SUBSCRIBED: Final = {
+    "/diagnostics": DiagnosticArray,
+    "/erob_impedance_manager/state": ImpedanceState,
+}
 LATCHED: Final = frozenset({SAFETY, DESCRIPTION})
 _FRAME: Final = "base_link"
 _STATEMENTS: Final = 50.0  # [Hz]
@@ -46,8 +49,8 @@ _OWN_COUNTERS: Final = (TICKS, "loop: overruns", EXECUTION)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One message of the record."""
+class BagMessage:
+    """One message of the bag."""
 
     topic: str
     time: int  # [ns], monotonic
@@ -55,55 +58,57 @@ class Said:
 
 
 def log_line(stamp: int, name: str, level: int, text: str) -> bytes:
-    """A line on EVENTS, at `stamp` [ns since the epoch]."""
+    """Return a line for EVENTS, at `stamp` [ns since the epoch]."""
     return bytes(serialize_message(Log(stamp=_time(stamp), level=level, name=name, msg=text)))
 
 
-def from_ticks(flight: Flight) -> Iterator[Said]:
-    """What each tick says: states, commands, counters and, at their rate, statements."""
-    facts = flight.facts
-    if not len(flight.ticks) or not facts.joints:
+def from_ticks(records: TickRecords) -> Iterator[BagMessage]:
+    """Yield states, commands and counters of each tick, and statements at their rate."""
+    facts = records.facts
+    if not len(records.ticks) or not facts.joints:
         return
-    states, commands, counters = _joint_states(flight), _commands(flight), _Counters(flight)
-    statements = _Statements(flight)
-    yield Said(DESCRIPTION, flight.start, serialize_message(String(data=facts.robot_description)))
-    for tick in flight.ticks:
+    states, commands, counters = _joint_states(records), _commands(records), _Counters(records)
+    statements = _Statements(records)
+    yield BagMessage(
+        DESCRIPTION, records.start, serialize_message(String(data=facts.robot_description))
+    )
+    for tick in records.ticks:
         time, stamp = int(tick["monotonic"]), int(tick["wall"])
-        yield Said(facts.state_topic, time, states.filled(stamp, tick["state"]))
-        yield Said(facts.command_topic, time, commands.filled(stamp, tick["command"]))
+        yield BagMessage(facts.state_topic, time, states.filled(stamp, tick["state"]))
+        yield BagMessage(facts.command_topic, time, commands.filled(stamp, tick["command"]))
         yield counters.at(tick)
         yield from statements.at(tick)
 
 
-def from_events(flight: Flight) -> Iterator[Said]:
+def from_events(records: TickRecords) -> Iterator[BagMessage]:
     """Events as lines of text, and those of safety as what was published.
 
-    Reports from before the first tick count: what a source said last is what held then.
+    The last report of each source before the first tick is yielded at the first tick.
     """
     before: dict[str, Event] = {}
-    for event in flight.events:
-        if event.kind is EventKind.REPORT and event.monotonic < flight.start:
+    for event in records.events:
+        if event.kind is EventKind.REPORT and event.monotonic < records.start:
             before[report_of(event).source] = event
     for event in before.values():
-        yield _safety(flight, event, flight.start)
-    for event in flight.events:
-        if event.monotonic >= flight.start:
-            yield _line(flight, event)
+        yield _safety(records, event, records.start)
+    for event in records.events:
+        if event.monotonic >= records.start:
+            yield _line(records, event)
             if event.kind is EventKind.REPORT:
-                yield _safety(flight, event, event.monotonic)
+                yield _safety(records, event, event.monotonic)
 
 
 class _Statements:
-    """The statements of the mode manager: on every change, and at 50 Hz."""
+    """Statements of the mode manager: on every change, and at 50 Hz."""
 
-    def __init__(self, flight: Flight) -> None:
-        self._texts = [event for event in flight.events if event.kind is EventKind.STATEMENT]
+    def __init__(self, records: TickRecords) -> None:
+        self._texts = [event for event in records.events if event.kind is EventKind.STATEMENT]
         self._text = ""
         self._number = 0  # of the statements that have been reached
-        self._every = max(1, round(flight.facts.update_rate / _STATEMENTS))
+        self._every = max(1, round(records.facts.update_rate / _STATEMENTS))
         self._last: tuple[int, int, str] | None = None
 
-    def at(self, tick: np.void) -> Iterator[Said]:
+    def at(self, tick: np.void) -> Iterator[BagMessage]:
         time = int(tick["monotonic"])
         while self._number < len(self._texts) and self._texts[self._number].monotonic <= time:
             self._text = self._texts[self._number].text
@@ -119,10 +124,10 @@ class _Statements:
             controller_name=tick["controller"].decode(errors="replace"),
             status_message=self._text,
         )
-        yield Said(CONTROL_MODE, time, serialize_message(message))
+        yield BagMessage(CONTROL_MODE, time, serialize_message(message))
 
 
-def _safety(flight: Flight, event: Event, time: int) -> Said:
+def _safety(records: TickRecords, event: Event, time: int) -> BagMessage:
     report = report_of(event)
     message = SafetyStatus(
         header=Header(stamp=_time(event.wall)),
@@ -131,28 +136,30 @@ def _safety(flight: Flight, event: Event, time: int) -> Said:
         flags=int(report.flags),
         message=report.message,
     )
-    return Said(SAFETY, time, serialize_message(message))
+    return BagMessage(SAFETY, time, serialize_message(message))
 
 
-def _line(flight: Flight, event: Event) -> Said:
-    text, level = in_words(event), Log.INFO
+def _line(records: TickRecords, event: Event) -> BagMessage:
+    text, level = event_text(event), Log.INFO
     if event.is_alarm:
         level = Log.ERROR
     elif event.kind is EventKind.REFUSAL or event.level >= SafetyLevel.WARNING:
         level = Log.WARN
-    return Said(EVENTS, event.monotonic, log_line(event.wall, event.kind.name.lower(), level, text))
+    return BagMessage(
+        EVENTS, event.monotonic, log_line(event.wall, event.kind.name.lower(), level, text)
+    )
 
 
-def _joint_states(flight: Flight) -> Template:
-    names = list(flight.facts.joints)
+def _joint_states(records: TickRecords) -> Template:
+    names = list(records.facts.joints)
     zeros = [0.0] * len(names)
     header = Header(frame_id=_FRAME)
     message = JointState(header=header, name=names, position=zeros, velocity=zeros, effort=zeros)
     return Template(message, 3, len(names))
 
 
-def _commands(flight: Flight) -> Template:
-    names = list(flight.facts.joints)
+def _commands(records: TickRecords) -> Template:
+    names = list(records.facts.joints)
     zeros = [0.0] * len(names)
     message = MITCommand(header=Header(frame_id=_FRAME), joint_names=names)
     for field in ("position", "velocity", "effort", "stiffness", "damping"):
@@ -161,10 +168,10 @@ def _commands(flight: Flight) -> Template:
 
 
 class _Counters:
-    """What is counted, in each tick; of the limits, only those that were reached meanwhile."""
+    """Counters in each tick; of the limits, only those that were reached in the records."""
 
-    def __init__(self, flight: Flight) -> None:
-        facts, limited = flight.facts, flight.ticks["limited"]
+    def __init__(self, records: TickRecords) -> None:
+        facts, limited = records.facts, records.ticks["limited"]
         grew = limited[-1] > limited[0]
         self._limited = np.nonzero(grew.ravel())[0]
         every = [f"limited {kind}: {joint}" for kind in facts.limited for joint in facts.joints]
@@ -174,11 +181,13 @@ class _Counters:
         message = Float64MultiArray(layout=layout, data=[0.0] * len(names))
         self._template = Template(message, 1, len(names), stamped=False)
 
-    def at(self, tick: np.void) -> Said:
+    def at(self, tick: np.void) -> BagMessage:
         own = (float(tick["tick"]), float(tick["overruns"]), tick["execution"] * 1e6)
         limited = tick["limited"].ravel()[self._limited]
         values = np.concatenate([own, tick["counters"], limited])
-        return Said(COUNTERS, int(tick["monotonic"]), self._template.filled(0, values[None, :]))
+        return BagMessage(
+            COUNTERS, int(tick["monotonic"]), self._template.filled(0, values[None, :])
+        )
 
 
 def _time(stamp: int) -> Time:

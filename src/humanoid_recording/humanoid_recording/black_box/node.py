@@ -1,4 +1,4 @@
-"""The node `black_box`: its parameters, its service, and what it hears of others."""
+"""The node `black_box`: its parameters, its service and its subscriptions."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import RobotError
-from humanoid_controller_manager.diagnostics_message import diagnostic_array
-from humanoid_controller_manager.domain_lock import take_domain_lock
-from humanoid_controller_manager.parameters import node_document, parameter_files, parse
-from humanoid_controller_manager.ros_node import (
+from humanoid_controller_manager.ros.diagnostics import diagnostic_array
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
+from humanoid_controller_manager.ros.parameters import node_document, parameter_files, parse
+from humanoid_controller_manager.ros.ros_session import (
     configured_node,
     exit_code,
     parameters_of,
     ros_session,
     spin_until,
 )
-from humanoid_recording.black_box.box import Box
-from humanoid_recording.black_box.messages import HEARD, Said
+from humanoid_recording.black_box.black_box import BlackBox
+from humanoid_recording.black_box.messages import SUBSCRIBED, BagMessage
 from humanoid_recording.black_box.store import MOST_BYTES, MOST_FILES, Store, default_folder
 
 NODE: Final = "black_box"
-LOOK_PERIOD: Final = 0.1  # [s]
+CHECK_PERIOD: Final = 0.1  # [s]
 
 
 class BlackBoxParameters(StrictModel):
     """Parameters of the node `black_box`."""
 
     folder: str = ""  # of the files; empty: $ROS_HOME/black_box, ~/.ros/black_box
-    # Of these bounds the first one that is reached counts: the oldest files are removed.
+    # When either bound is reached, the oldest files are removed.
     most_files: int = Field(default=MOST_FILES, ge=1)
     most_megabytes: float = Field(default=MOST_BYTES / 1e6, gt=0.0)
 
 
 class BlackBoxNode:
-    """Gives Box its topics and its service. Raises ConfigError."""
+    """The ROS side of BlackBox: topics, service, diagnostics. Raises ConfigError."""
 
     def __init__(self, files: Sequence[Document]) -> None:
         self.node = configured_node(NODE, services=False)
@@ -55,18 +55,18 @@ class BlackBoxNode:
         most_bytes = round(parameters.most_megabytes * 1e6)
         store = Store(folder, parameters.most_files, most_bytes)
         store.remove_unfinished()
-        self.box = Box(store)
+        self.box = BlackBox(store)
         self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        for topic, kind in HEARD.items():
-            # Deep enough for the time a file takes.
-            self.node.create_subscription(kind, topic, partial(self._hear, topic), 100, raw=True)
+        for topic, kind in SUBSCRIBED.items():
+            # Deep enough for the time that writing a file takes.
+            self.node.create_subscription(kind, topic, partial(self._receive, topic), 100, raw=True)
         self.node.create_service(Trigger, "~/save", self._save)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.node.create_timer(LOOK_PERIOD, self.box.look, clock=steady)
+        self.node.create_timer(CHECK_PERIOD, self.box.check, clock=steady)
         self.node.create_timer(1.0, self._diagnose, clock=steady)
 
-    def _hear(self, topic: str, data: bytes) -> None:
-        self.box.heard.append(Said(topic, time.monotonic_ns(), data))
+    def _receive(self, topic: str, data: bytes) -> None:
+        self.box.received.append(BagMessage(topic, time.monotonic_ns(), data))
 
     def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
@@ -84,7 +84,7 @@ class BlackBoxNode:
 def run(arguments: Sequence[str], stop: Event) -> int:
     """Run the black box until `stop` is set. Returns the exit code.
 
-    Wrong parameters, or another black box, end in a sentence on stderr and code 1.
+    Wrong parameters, or another black box, lead to a message on stderr and code 1.
     """
     return exit_code(partial(_run, arguments, stop))
 
@@ -96,7 +96,7 @@ def _run(arguments: Sequence[str], stop: Event) -> int:
         parent = os.getppid()
 
         def needed() -> bool:
-            # Who started it was killed, and no robot needs it: the next one has its own.
+            # Without its parent and without a robot it ends: the next robot starts its own.
             return os.getppid() == parent or black_box.box.watching
 
         spin_until(black_box.node, lambda: stop.is_set() or not needed())

@@ -1,4 +1,4 @@
-"""From which robot a file of the black box is, as its metadata.yaml says."""
+"""The robot of a file of the black box, as its metadata.yaml states it."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ _BACKEND: Final = "backend"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The robot's ROS domain, None where it is unknown, and what moved its joints, or empty."""
+    """The robot's ROS domain, None if unknown, and its backend, empty if unknown."""
 
     domain: int | None
     backend: str
 
     @property
     def domain_text(self) -> str:
-        """The domain, for a person."""
+        """The domain as text."""
         return UNKNOWN if self.domain is None else str(self.domain)
 
     @property
     def backend_text(self) -> str:
-        """The backend, for a person."""
+        """The backend as text."""
         return self.backend or UNKNOWN
 
     def __str__(self) -> str:
         return f"ROS domain {self.domain_text}, backend {self.backend_text}"
 
     def to_custom_data(self) -> dict[str, str]:
-        """As a bag's metadata holds it; only of a known domain."""
+        """Return the entries for a bag's metadata; only for a known domain."""
         return {_DOMAIN: str(self.domain), _BACKEND: self.backend}
 
 
 def read_origin(bag: Path) -> Origin:
-    """From which robot `bag` is; unknown where its metadata doesn't say, as older files don't."""
+    """Return the robot of `bag`; unknown where its metadata lack it, as in older files."""
     try:
         plain = yaml.safe_load((bag / FILE_NAME).read_text(encoding="utf-8"))
         custom = plain["rosbag2_bagfile_information"]["custom_data"]

@@ -1,4 +1,4 @@
-"""The folder with the files of the black box: each whole or not there, and never too many."""
+"""The folder with the files of the black box: each one whole, and bounded in number and size."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.summary import FILE_NAME
-from humanoid_recording.whole_writes import BagError
 from humanoid_recording.writer import free_space
 
 PREFIX: Final = "black_box_"
 MOST_FILES: Final = 20
 MOST_BYTES: Final = 1_000_000_000
-# So much of a disk is left to the rest of the robot; a recording by hand leaves more.
+# Kept free for the rest of the robot; `hc record` keeps more free.
 ROOM: Final = 20_000_000  # bytes
 _PARTIAL: Final = ".partial_"
 
 
 def default_folder() -> Path:
-    """Where ROS keeps what it writes: $ROS_HOME, else ~/.ros. Raises ConfigError without a home."""
+    """Return the folder in $ROS_HOME, else ~/.ros. Raises ConfigError without a home."""
     try:
         return Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / "black_box"
     except RuntimeError:
@@ -34,7 +34,7 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Files in `folder`, of which the oldest are removed when there are too many."""
+    """Files in `folder`; the oldest are removed when there are too many."""
 
     folder: Path
     most_files: int = MOST_FILES
@@ -42,18 +42,18 @@ class Store:
     free: Callable[[Path], int] = free_space
 
     def files(self) -> list[Path]:
-        """The bags, latest first."""
+        """Return the bags, latest first."""
         dated = []
         for path in self.folder.glob(f"{PREFIX}*"):
-            with suppress(FileNotFoundError):  # removed meanwhile, by whoever
+            with suppress(FileNotFoundError):  # removed meanwhile
                 if (path / FILE_NAME).is_file():
                     dated.append((path.stat().st_mtime_ns, path))
         return [path for _, path in sorted(dated, reverse=True)]
 
     def add(self, write: Callable[[Path, str], object]) -> Path:
-        """Have `write` make a bag (folder, name), and keep it. Returns where it is.
+        """Call `write` with a folder and a name for a bag, and keep the bag. Return its path.
 
-        Until it is whole it has another name. Raises BagError; nothing of it is left then.
+        An unfinished bag has another name. Raises BagError, and then leaves nothing of it.
         """
         name = time.strftime(f"{PREFIX}%Y-%m-%d_%H-%M-%S")
         partial = self.folder / f"{_PARTIAL}{os.getpid()}"
@@ -63,7 +63,7 @@ class Store:
             self._check_room()
             path = self._unused(name)
             write(partial, path.name)
-            self._check_room()  # how much of it a file takes is only known now
+            self._check_room()  # the size of the file is known now
             self._keep(partial, path)
         except OSError as error:
             raise BagError(f"{self.folder}: {error.strerror}") from error
@@ -73,7 +73,7 @@ class Store:
         return path
 
     def remove_unfinished(self) -> None:
-        """Remove what a black box that was killed had begun."""
+        """Remove the unfinished bags of black boxes that were killed."""
         for partial in self.folder.glob(f"{_PARTIAL}*"):
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -99,7 +99,7 @@ class Store:
         _sync(self.folder)
 
     def _remove_oldest(self, latest: Path) -> None:
-        """Keep the bounds; the latest stays, whatever the clock says of its age."""
+        """Remove the oldest files beyond the bounds; the latest stays, whatever its time stamp."""
         kept, size = 1, _size(latest)
         for path in self.files():
             if path == latest:

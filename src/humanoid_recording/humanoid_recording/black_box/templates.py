@@ -1,6 +1,6 @@
-"""Messages of which only numbers change: serialized once, then filled in.
+"""Messages in which only numbers change: serialized once, then filled in.
 
-Serializing each tick of a minute anew would take a second of the robot's processor.
+Serializing each tick of a minute would take a second of the robot's processor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from humanoid_control_common.joints import FloatArray
 _STAMP: Final = struct.Struct("<iI")
 _STAMP_AT: Final = 4  # behind CDR's own header; a message's header is its first field
 _SECOND: Final = 1_000_000_000  # [ns]
-_DOUBLE: Final = 8  # bytes; also what stands before each sequence: its length and a gap
+_DOUBLE: Final = 8  # bytes; also the size of each sequence's head: its length and a gap
 
 
 class Template:
@@ -39,7 +39,7 @@ class Template:
         ]
 
     def filled(self, stamp: int, values: FloatArray) -> bytes:
-        """The message with `values`, shape (count, width), at `stamp` [ns]."""
+        """Return the message with `values`, shape (count, width), at `stamp` [ns]."""
         data = self._data
         if self._stamped:
             _STAMP.pack_into(data, _STAMP_AT, *divmod(stamp, _SECOND))

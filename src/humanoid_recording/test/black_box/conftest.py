@@ -9,18 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_control_common.flight_file import FlightFile, boot_id, create, process_start
-from humanoid_control_common.flight_layout import EventKind, FlightFacts, Word
-from humanoid_control_common.flight_ring import EventWriter, report_text
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.tick_records.record_file import (
+    RecordFile,
+    boot_id,
+    create,
+    process_start,
+)
+from humanoid_control_common.tick_records.record_layout import EventKind, RecordFacts, Word
+from humanoid_control_common.tick_records.record_ring import EventWriter, report_text
 
 JOINTS = ("left_elbow_pitch", "right_elbow_pitch")
 URDF = """<robot name="prime">
   <joint name="left_elbow_pitch" type="revolute"><limit effort="10" velocity="4"/></joint>
   <joint name="right_elbow_pitch" type="revolute"><limit effort="10" velocity="4"/></joint>
 </robot>"""
-FACTS = FlightFacts(
+FACTS = RecordFacts(
     pid=os.getpid(),
     process_start=process_start(os.getpid()),
     boot_id=boot_id(),
@@ -45,7 +50,7 @@ class Flight:
 
     def __init__(self, memory: Path, *, alive: bool = True, pid: int = 0) -> None:
         facts = FACTS if alive else replace(FACTS, pid=pid or 4_000_000, process_start=1)
-        self.file: FlightFile = create(facts, memory)
+        self.file: RecordFile = create(facts, memory)
         self.now = time.monotonic_ns()
         self.offset = time.time_ns() - self.now
         self.mode = Mode.STANDBY

@@ -1,4 +1,4 @@
-"""A filled template is the message that rclpy would have serialized (gaps may hold anything)."""
+"""A filled template is the message that rclpy would have serialized (gaps have any content)."""
 
 from __future__ import annotations
 

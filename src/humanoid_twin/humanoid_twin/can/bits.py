@@ -1,6 +1,6 @@
-"""How many bits a frame takes on the wire, from the bits that are really sent (ISO 11898-1).
+"""The number of bits of a frame on the wire, stuff bits included (ISO 11898-1).
 
-Bits are dealt with a byte at a time: a frame is costed in a few microseconds.
+Tables take a byte at a time, so that a frame costs a few microseconds.
 """
 
 from functools import lru_cache
@@ -13,7 +13,7 @@ TAIL: Final = 10  # CRC delimiter, ACK slot, ACK delimiter, end of frame: never 
 INTERMISSION: Final = 3
 BEFORE_ACK_ERROR: Final = 2  # CRC delimiter and ACK slot
 ERROR_FRAME: Final = 6 + 8  # flag (superposed ones may be longer) and delimiter
-SUSPEND: Final = 8  # a transmitter that is error passive waits that long after its frame
+SUSPEND: Final = 8  # a transmitter that is error passive waits this long after its frame
 RECOVERY_SEQUENCES: Final = 128  # of 11 recessive bits, before bus-off may be left
 RECESSIVE_SEQUENCE: Final = 11
 _LONGEST_RUN: Final = 5  # equal bits; a stuff bit follows
@@ -33,7 +33,7 @@ _CRC: Final = _crc_table()
 
 
 def crc15(bits: int, count: int) -> int:
-    """Checksum of the `count` bits from start of frame to the end of the data."""
+    """Return the checksum of the `count` bits from start of frame to the end of the data."""
     crc = 0
     for byte in bits.to_bytes((count + 7) // 8, "big"):  # zeros in front change nothing
         crc = (crc << 8 & 0x7FFF) ^ _CRC[crc >> 7 ^ byte]
@@ -41,7 +41,7 @@ def crc15(bits: int, count: int) -> int:
 
 
 def _stuff(state: int, bits: int, count: int) -> tuple[int, int]:
-    """State after `count` more bits, and the stuff bits among and behind them.
+    """Return the state after `count` more bits, and the number of stuff bits among and behind them.
 
     A state is 5 · last bit + equal bits so far − 1.
     """
@@ -63,12 +63,12 @@ def _stuff_table(count: int) -> tuple[tuple[int, int], ...]:
 
 _STUFF: Final = _stuff_table(8)
 _STUFF_7: Final = _stuff_table(7)
-# Before the start of frame, recessive bits of which none counts: a state that no run can reach.
+# Recessive bits before the start of frame don't count: a state that no run can reach.
 _IDLE: Final = _LONGEST_RUN - 1 + _LONGEST_RUN
 
 
 def _head(frame: CanFrame) -> tuple[int, int]:
-    """The bits from start of frame to the data length code, and their number."""
+    """Return the bits from start of frame to the data length code, and their number."""
     length, remote = frame.length, frame.requested is not None
     if frame.extended:  # start, 11 bits, SRR, IDE, 18 bits, RTR, r1, r0, DLC
         return frame.priority << 6 | length, 39
@@ -77,7 +77,10 @@ def _head(frame: CanFrame) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def _headed(identifier: int, length: int, extended: bool, remote: bool) -> tuple[int, int, int]:
-    """Checksum, stuffing state and bits on the wire at the end of the head: few differ on a bus."""
+    """Return checksum, stuffing state and bits on the wire at the end of the head.
+
+    Cached: a bus carries few different heads.
+    """
     frame = CanFrame(identifier, bytes(0 if remote else length), extended,
                      length if remote else None)  # fmt: skip
     bits, count = _head(frame)
@@ -86,7 +89,7 @@ def _headed(identifier: int, length: int, extended: bool, remote: bool) -> tuple
 
 
 def frame_bits(frame: CanFrame) -> int:
-    """Bits from start of frame to the end of the checksum, stuff bits included."""
+    """Return the bits from start of frame to the end of the checksum, stuff bits included."""
     data, requested = frame.data, frame.requested
     remote = requested is not None
     crc, state, total = _headed(

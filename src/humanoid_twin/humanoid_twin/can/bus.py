@@ -1,44 +1,55 @@
 """The virtual CAN bus: frames take their time, the lowest identifier first. No wall clock."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from humanoid_twin.can import bits
-from humanoid_twin.can.attempt import (
-    CAUSES,
-    Attempt,
-    Futile,
-    Outcome,
-    acknowledged,
-    destroyed_by_foreigner,
-    duration,
-    outspoken,
-    winners,
-)
 from humanoid_twin.can.controller import CanController, Cause, ErrorState, Trouble
 from humanoid_twin.can.disturbance import NEVER, Disturbance
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.can.statistics import Counters
+from humanoid_twin.can.transmission import (
+    CAUSES,
+    Futile,
+    Outcome,
+    Transmission,
+    acknowledged,
+    destroyed_by_foreigner,
+    dominant_frame,
+    duration,
+    winners,
+)
 from humanoid_twin.clock import Moment
 
 TX_QUEUE: Final = 10  # frames: txqueuelen of Linux' CAN interfaces
 
 
+@dataclass(slots=True)
+class Counters:
+    """Counts of the bus since the start."""
+
+    busy: int = 0  # [ns]
+    frames: int = 0
+    error_frames: int = 0
+    unacknowledged: int = 0
+    lost: int = 0
+
+
 class VirtualCanBus:
     """Nodes on one pair of wires (ISO 11898-1).
 
-    Time is told by the caller, in nanoseconds: `run(now)` lets happen what happens until then;
-    nothing happens before `next_event`. Callbacks of nodes are called from within.
+    The caller sets the time, in nanoseconds: `run(now)` runs all events until then; there are none
+    before `next_event`. `run` calls the callbacks of nodes.
     """
 
     def __init__(self, moment: Moment | None = None) -> None:
-        """`moment`: the time being dealt with, shared with those who run the bus."""
+        """`moment`: the robot's time, shared with its other units."""
         self.moment = moment or Moment()
         self.next_event = NEVER
         self.disturbance = Disturbance()
         self.counters = Counters()
         self._nodes: list[CanController] = []
-        self._attempt: Attempt | None = None
+        self._attempt: Transmission | None = None
         self._idle = 0  # [ns] from when on a frame may start
         self._futile: Futile | None = None
         self._one_rate = True  # all nodes have the same bit rate
@@ -57,7 +68,7 @@ class VirtualCanBus:
         queue_length: int = TX_QUEUE,
         restarts: bool = True,
     ) -> CanController:
-        """A new node's controller, switched on; `restarts`: it leaves bus-off by itself."""
+        """Return a new node's controller, switched on; `restarts`: it leaves bus-off by itself."""
         node = CanController(
             self._settle, self._set_up, receive, trouble,
             queue_length=queue_length, restarts=restarts,
@@ -67,7 +78,7 @@ class VirtualCanBus:
         return node
 
     def run(self, now: int) -> None:
-        """Let happen what happens until `now` [ns]."""
+        """Run all events until `now` [ns]."""
         moment = self.moment
         while self.next_event <= now:
             moment.now = event = max(self.next_event, moment.now)
@@ -82,20 +93,20 @@ class VirtualCanBus:
         moment.now = max(now, moment.now)
 
     def settled_counters(self) -> Counters:
-        """What was counted, up to now."""
+        """Return the counts up to now."""
         self._settle()
         return self.counters
 
-    # What comes next.
+    # The next event.
 
     def _set_up(self) -> None:
-        """Nodes have come, gone, or been given other settings."""
+        """Note that nodes were added or removed, or their settings changed."""
         self._touched = True
         self._one_rate = len({node.bitrate for node in self._nodes}) <= 1
         self._settle()
 
     def _settle(self) -> None:
-        """What comes next may be another thing now: a frame wants to be sent, or settings changed.
+        """Find the next event again, after a new frame or a change of settings.
 
         Futile attempts end, and are counted.
         """
@@ -141,31 +152,33 @@ class VirtualCanBus:
         if not candidates:
             return
         senders = winners(candidates)
-        frame, speaking = outspoken(senders)
-        outcome = self._outcome(senders, speaking, now)
-        bit = speaking[0].bit_time
+        frame, sending = dominant_frame(senders)
+        outcome = self._outcome(senders, sending, now)
+        bit = sending[0].bit_time
         end = now + duration(frame, outcome) * bit
-        involved = senders if outcome is Outcome.COLLISION else speaking
+        involved = senders if outcome is Outcome.COLLISION else sending
         self._touched = False
-        self._attempt = Attempt(frame, involved, outcome, now, end, end + bits.INTERMISSION * bit)
+        self._attempt = Transmission(
+            frame, involved, outcome, now, end, end + bits.INTERMISSION * bit
+        )
 
     def _outcome(
-        self, senders: Sequence[CanController], speaking: Sequence[CanController], now: int
+        self, senders: Sequence[CanController], sending: Sequence[CanController], now: int
     ) -> Outcome:
-        if len(senders) > len(speaking):
-            losers = [sender for sender in senders if sender not in speaking]
+        if len(senders) > len(sending):
+            losers = [sender for sender in senders if sender not in sending]
             if any(loser.error_active for loser in losers):
                 return Outcome.COLLISION
             for loser in losers:  # error passive: its flag is recessive and spoils nothing
                 loser.transmit_error(Cause.BIT, now)
                 loser.ready = now + 1  # waits until the bus is idle again
-        if not self._one_rate and destroyed_by_foreigner(self._nodes, speaking[0].bitrate):
+        if not self._one_rate and destroyed_by_foreigner(self._nodes, sending[0].bitrate):
             return Outcome.FOREIGN
         if self.disturbance.corrupts():
             return Outcome.CORRUPTED
-        return Outcome.SENT if acknowledged(self._nodes, speaking) else Outcome.NOT_ACKNOWLEDGED
+        return Outcome.SENT if acknowledged(self._nodes, sending) else Outcome.NOT_ACKNOWLEDGED
 
-    def _finish(self, attempt: Attempt) -> None:
+    def _finish(self, attempt: Transmission) -> None:
         now = attempt.end
         self._attempt = None
         self._idle = attempt.idle
@@ -177,7 +190,7 @@ class VirtualCanBus:
         if self._touched:
             senders = self._still_sending(attempt)
             if not senders:
-                outcome = Outcome.CORRUPTED  # whoever sent it is gone
+                outcome = Outcome.CORRUPTED  # its sender is gone
             elif outcome is Outcome.SENT and not acknowledged(self._nodes, senders):
                 outcome = Outcome.NOT_ACKNOWLEDGED
         if outcome is Outcome.SENT:
@@ -185,15 +198,15 @@ class VirtualCanBus:
         else:
             self._fail(attempt, senders, outcome, now)
 
-    def _still_sending(self, attempt: Attempt) -> Sequence[CanController]:
-        """Those that have neither lost power nor been restarted meanwhile."""
+    def _still_sending(self, attempt: Transmission) -> Sequence[CanController]:
+        """Return the senders that have neither lost power nor been restarted meanwhile."""
         collision = attempt.outcome is Outcome.COLLISION
         return [
             node for node in attempt.senders
             if node.on_bus and node.queue and (collision or node.queue[0] == attempt.frame)
         ]  # fmt: skip
 
-    def _succeed(self, attempt: Attempt, senders: Sequence[CanController], now: int) -> None:
+    def _succeed(self, attempt: Transmission, senders: Sequence[CanController], now: int) -> None:
         self.counters.frames += 1
         lost = self.disturbance.loses()
         self.counters.lost += lost
@@ -214,11 +227,11 @@ class VirtualCanBus:
             self.disturbance.deliver(attempt.frame, receivers, now)
 
     def _fail(
-        self, attempt: Attempt, senders: Sequence[CanController], outcome: Outcome, now: int
+        self, attempt: Transmission, senders: Sequence[CanController], outcome: Outcome, now: int
     ) -> None:
-        unheard = outcome is Outcome.NOT_ACKNOWLEDGED
-        hopeless = unheard and all(sender.state is ErrorState.PASSIVE for sender in senders)
-        if unheard:
+        unacknowledged = outcome is Outcome.NOT_ACKNOWLEDGED
+        hopeless = unacknowledged and all(sender.state is ErrorState.PASSIVE for sender in senders)
+        if unacknowledged:
             self.counters.unacknowledged += 1
         else:
             self.counters.error_frames += 1
@@ -227,18 +240,18 @@ class VirtualCanBus:
             self._suspend(sender, attempt.idle)
         rate = senders[0].bitrate if senders else None
         for node in self._nodes:
-            if node not in senders and node.on_bus and not unheard:
+            if node not in senders and node.on_bus and not unacknowledged:
                 foreign = rate is not None and node.bitrate != rate
                 node.receive_error(now, flagged=foreign)
         if hopeless:
-            self._give_up_for_now(attempt, senders)
+            self._suspend_repetitions(attempt, senders)
 
     def _suspend(self, sender: CanController, idle: int) -> None:
         suspended = bits.SUSPEND if sender.state is ErrorState.PASSIVE else 0
         sender.ready = idle + suspended * sender.bit_time
 
-    def _give_up_for_now(self, attempt: Attempt, senders: Sequence[CanController]) -> None:
-        """Nothing changes any more: count the repetitions when something does."""
+    def _suspend_repetitions(self, attempt: Transmission, senders: Sequence[CanController]) -> None:
+        """Stop simulating repetitions until something changes; they are counted then."""
         waiting = [node for node in self._nodes if node.queue and node.on_bus]
         if len(waiting) == len(senders) == 1 and not any(node.recovering for node in self._nodes):
             again = senders[0].ready

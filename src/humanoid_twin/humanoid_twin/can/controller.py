@@ -1,4 +1,4 @@
-"""The CAN controller of one node: its queue, and what its errors do to it (ISO 11898-1, 12.1.4)."""
+"""The CAN controller of one node: its queue and its error confinement (ISO 11898-1, 12.1.4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BITRATE: Final = 1_000_000  # [bit/s] (actuator documents)
 _SECOND: Final = 1_000_000_000  # [ns]
 _WARNING, _PASSIVE, _BUS_OFF = 96, 128, 256  # counts
 _REC_LIMIT: Final = 255  # a register of 8 bits
-_REC_AFTER_PASSIVE: Final = 127  # the standard says: 119 to 127
+_REC_AFTER_PASSIVE: Final = 127  # the standard allows 119 to 127
 
 
 class ErrorState(Enum):
@@ -27,7 +27,7 @@ class ErrorState(Enum):
 
 
 class Cause(Enum):
-    """Why a node's controller says that something is wrong, or right again."""
+    """Cause of a controller's report to its adapter."""
 
     STATE = "state changed"
     RESTARTED = "restarted after bus off"
@@ -39,7 +39,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What a controller tells the adapter it is in."""
+    """A controller's report to its adapter."""
 
     cause: Cause
     state: ErrorState
@@ -48,11 +48,11 @@ class Trouble:
 
 
 class CanController:
-    """Frames wait here for the bus, first in first out; it repeats each until it gets through.
+    """A queue of frames for the bus, first in first out; each is repeated until it gets through.
 
     `receive` is called with each frame of another node and the time at its end [ns], `trouble` with
-    what the controller itself finds. Changes of `powered`, `bitrate` and `listens_only` go through
-    `set`, so that the bus learns of them.
+    the controller's own reports. Change `powered`, `bitrate` and `listens_only` with `set`, which
+    informs the bus.
     """
 
     __slots__ = ("_queue_length", "_set_up", "_wanted", "acknowledges", "bit_time", "bitrate",
@@ -69,11 +69,11 @@ class CanController:
         queue_length: int,
         restarts: bool,
     ) -> None:
-        """Made by the bus, which `wanted` tells of a frame to send, `set_up` of other settings."""
+        """Called by the bus; `wanted` informs it of a frame to send, `set_up` of new settings."""
         self._wanted, self._set_up = wanted, set_up
         self.receive = receive
         self.trouble = trouble
-        self.queue: deque[CanFrame] = deque()  # what wants to be sent; the bus looks at it
+        self.queue: deque[CanFrame] = deque()  # frames to send, read by the bus
         self._queue_length = queue_length
         self.restarts = restarts  # leaves bus-off by itself
         self.acknowledges = True
@@ -85,13 +85,13 @@ class CanController:
         self.reset()
 
     def reset(self) -> None:
-        """Error active, nothing to send, as after power-up."""
+        """Return to error active with an empty queue, as after power-up."""
         self.queue.clear()
         self.tec = self.rec = 0
         self.recovering = False  # bus-off, and counting recessive bits
         self.sequences = 0  # of 11 recessive bits counted
         self.state = ErrorState.ACTIVE
-        self.on_bus = self.powered  # and not bus-off: takes part
+        self.on_bus = self.powered  # and not bus-off
 
     def set(
         self,
@@ -100,7 +100,7 @@ class CanController:
         bitrate: int | None = None,
         listens_only: bool | None = None,
     ) -> None:
-        """Switch on or off, or configure; what isn't told stays. Switching resets."""
+        """Switch on or off, or configure; None leaves a setting. Switching resets."""
         if powered is not None and powered != self.powered:
             self.powered = powered
             self.reset()
@@ -111,7 +111,7 @@ class CanController:
         self._set_up()
 
     def restart(self) -> None:
-        """Stop and start it: counters 0, queue empty. Out of bus-off it takes 128 x 11 bits."""
+        """Stop and start: counters 0, queue empty. From bus-off it takes 128 x 11 bits."""
         if self.state is ErrorState.BUS_OFF:
             self.recovering = True
         else:
@@ -122,7 +122,7 @@ class CanController:
 
     @property
     def error_active(self) -> bool:
-        """Whether it destroys what it finds wrong (and may do so)."""
+        """True if the node may send active error flags."""
         return self.state in (ErrorState.ACTIVE, ErrorState.WARNING) and not self.listens_only
 
     @property
@@ -132,15 +132,15 @@ class CanController:
 
     @property
     def full(self) -> bool:
-        """Whether the queue takes no more."""
+        """True if the queue takes no more."""
         return len(self.queue) >= self._queue_length
 
     def send(self, frame: CanFrame, now: int) -> bool:
-        """Queue a frame at `now` [ns]; False if it can't be: full, off, bus-off, listening only."""
+        """Queue a frame at `now` [ns]. Return False if full, off, bus-off or listening only."""
         if not self.on_bus or self.listens_only:
             return False
         if self.full:
-            self.tell(Cause.OVERRUN, now)
+            self.report(Cause.OVERRUN, now)
             return False
         self.queue.append(frame)
         if len(self.queue) == 1:
@@ -151,46 +151,46 @@ class CanController:
     # Error confinement; called by the bus.
 
     def sent(self, now: int) -> None:
-        """The first frame of the queue got through."""
+        """Remove the first frame of the queue: it got through."""
         self.queue.popleft()
         if self.tec:
             self.tec -= 1
             self._update(now)
 
     def received(self, now: int) -> None:
-        """A frame of another node was right, and not all were before."""
+        """Lower the error counter after a valid frame of another node."""
         self.rec = self.rec - 1 if self.rec < _PASSIVE else _REC_AFTER_PASSIVE
         self._update(now)
 
     def transmit_error(self, cause: Cause, now: int) -> None:
-        """The frame being sent failed. Without acknowledgement alone no node goes bus-off."""
+        """Count a failed frame. Missing acknowledgements alone lead no node to bus-off."""
         if cause is Cause.NOT_ACKNOWLEDGED and self.state is ErrorState.PASSIVE:
             return
         self.tec += 8
-        self.tell(cause, now)
+        self.report(cause, now)
         self._update(now)
 
     def receive_error(self, now: int, *, flagged: bool) -> None:
-        """A frame of another node was broken; `flagged`: this node's flag was prolonged by it."""
+        """Count a broken frame of another node; `flagged`: it prolonged this node's flag."""
         if self.listens_only:
             return
         self.rec = min(_REC_LIMIT, self.rec + (9 if flagged else 1))
-        self.tell(Cause.RECEIVED, now)
+        self.report(Cause.RECEIVED, now)
         self._update(now)
 
     def go_bus_off(self, now: int) -> None:
-        """As after too many transmit errors."""
+        """Go bus-off, as after too many transmit errors."""
         self.tec = _BUS_OFF
         self._update(now)
         self._set_up()
 
     def recovered(self, now: int) -> None:
-        """The bus was recessive for long enough: take part again."""
+        """Take part again, after enough recessive bits."""
         self.reset()
-        self.tell(Cause.RESTARTED, now)
+        self.report(Cause.RESTARTED, now)
 
-    def tell(self, cause: Cause, now: int) -> None:
-        """To the adapter, if this node has one."""
+    def report(self, cause: Cause, now: int) -> None:
+        """Report to the adapter, if this node has one."""
         if self.trouble:
             self.trouble(Trouble(cause, self.state, self.tec, self.rec), now)
 
@@ -210,4 +210,4 @@ class CanController:
                 self.on_bus = False
                 self.recovering, self.sequences = self.restarts, 0
                 self.queue.clear()
-            self.tell(Cause.STATE, now)
+            self.report(Cause.STATE, now)

@@ -1,4 +1,4 @@
-"""What goes wrong on the cable, on request."""
+"""Faults on the cable."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,27 +14,27 @@ Receivers = list[Callable[[CanFrame, int], None]]
 
 @dataclass(slots=True)
 class Disturbance:
-    """Decides about each frame that would otherwise get through."""
+    """Decides the fate of each frame that would otherwise get through."""
 
     random: Random = field(default_factory=lambda: Random(0))
     lost_probability: float = 0.0  # of being acknowledged and then lost in the receivers' buffers
     late_probability: float = 0.0  # of being held up in the receivers' buffers
     lateness: int = 0  # [ns] for so long
     double_probability: float = 0.0  # of being received twice
-    corrupt_next: int = 0  # frames that will be destroyed on the wire; their senders repeat them
+    corrupt_next: int = 0  # frames to destroy on the wire; their senders repeat them
     due: int = NEVER  # [ns] when the next late frame arrives
     _held: list[tuple[int, int, CanFrame, Receivers]] = field(default_factory=list)
     _count: int = 0  # of late frames, which keep their order
 
     def corrupts(self) -> bool:
-        """Whether the frame that starts now is destroyed."""
+        """Return whether the frame that starts now is destroyed."""
         if not self.corrupt_next:
             return False
         self.corrupt_next -= 1
         return True
 
     def loses(self) -> bool:
-        """Whether the frame that got through is lost."""
+        """Return whether a frame is lost after the wire."""
         return self._strikes(self.lost_probability)
 
     def deliver(self, frame: CanFrame, receivers: Receivers, now: int) -> None:
@@ -49,7 +49,7 @@ class Disturbance:
             receive(frame, now)
 
     def release(self, now: int) -> None:
-        """The late frame that is due arrives."""
+        """Deliver the late frame that is due."""
         _, _, frame, receivers = heappop(self._held)
         self.due = self._held[0][0] if self._held else NEVER
         for receive in receivers:

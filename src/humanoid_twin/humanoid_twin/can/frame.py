@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from humanoid_twin.can.errors import CanError
+from humanoid_twin.errors import CanError
 
 LONGEST = 8  # [bytes] of data
 
@@ -12,13 +12,13 @@ class CanFrame:
     """A data frame, or with `requested` a remote frame.
 
     Raises:
-        CanError: an identifier or a length that no frame can have.
+        CanError: an identifier or a length out of range.
     """
 
     identifier: int  # 29 bits if extended, else 11
     data: bytes = b""
     extended: bool = True
-    requested: int | None = None  # [bytes] of data that a remote frame asks for
+    requested: int | None = None  # [bytes] of data that a remote frame requests
 
     def __post_init__(self) -> None:
         bits = 29 if self.extended else 11
@@ -36,7 +36,7 @@ class CanFrame:
 
     @property
     def priority(self) -> int:
-        """What arbitration compares, 0 being dominant: the lower number wins.
+        """The bits that arbitration compares, 0 being dominant: the lower number wins.
 
         A standard frame beats an extended one with the same first 11 bits, a data frame a remote
         one with the same identifier.

@@ -1,1 +1,1 @@
-"""The control channel of the virtual robot's processes: faults, loads, truth; not on any wire."""
+"""The control channel of the virtual robot's processes: faults, loads and truth."""

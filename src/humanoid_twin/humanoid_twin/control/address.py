@@ -1,4 +1,4 @@
-"""Unix sockets whatever the length of their path."""
+"""Unix sockets with paths of any length."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def address_of(path: Path) -> Iterator[str]:
-    """What to bind or connect to for a socket at `path`, whose own length Linux limits to 107.
+    """Yield a short address of the socket at `path`: Linux limits addresses to 107 bytes.
 
     Raises OSError if there is no such folder.
     """

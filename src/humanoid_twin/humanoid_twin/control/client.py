@@ -1,40 +1,49 @@
 """The client of a control channel: one JSON request a line, one JSON reply a line."""
 
+import inspect
 import json
 import socket
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Self, TypeVar, cast
 
 from humanoid_twin.control.address import address_of
+from humanoid_twin.control.commands import TimeCommands
 from humanoid_twin.errors import TwinError
 
-_PATIENCE: Final = 60.0  # [s] for a reply; a long `advance` takes its time
+_TIMEOUT: Final = 60.0  # [s] for a reply; a long `advance` takes its time
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Method = Callable[Concatenate[Any, Arguments], Result]
 
 
 class ControlClient:
-    """Asks one process of the virtual robot. Not for several threads at once.
+    """A connection to one process of the virtual robot, for one thread at a time.
 
-    All methods raise `error` if the process refuses, or is gone.
+    Its commands are attributes made by `remote`. All of them raise `error` if the process refuses
+    or is gone.
     """
 
-    who: ClassVar[str] = "robot"
+    process_name: ClassVar[str] = "robot"
     error: ClassVar[type[TwinError]] = TwinError
 
     def __init__(self, path: Path | str) -> None:
-        """Connects to the socket at `path`."""
+        """Connect to the socket at `path`. Raises `error` if no process listens there."""
         self._path = str(path)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(_PATIENCE)
+        self._socket.settimeout(_TIMEOUT)
         try:
             with address_of(Path(path)) as address:
                 self._socket.connect(address)
         except OSError as error:
             self._socket.close()
-            raise self.error(f"no {self.who} listens at '{path}': {error.strerror}") from error
+            raise self.error(
+                f"no {self.process_name} listens at '{path}': {error.strerror}"
+            ) from error
         self._stream = self._socket.makefile("rb")
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._stream.close()
         self._socket.close()
 
@@ -44,41 +53,82 @@ class ControlClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, command: str, **arguments: object) -> Any:
-        request = {"command": command, "arguments": arguments}
+    def request(self, command: str, **arguments: object) -> Any:
+        """Return the reply to a command, as JSON has it."""
+        line = json.dumps({"command": command, "arguments": arguments}, default=_to_json)
         try:
-            self._socket.sendall(json.dumps(request).encode() + b"\n")
-            line = self._stream.readline()
+            self._socket.sendall(line.encode() + b"\n")
+            reply = self._stream.readline()
         except ConnectionError:
-            line = b""
+            reply = b""
         except OSError as error:
-            raise self.error(f"the {self.who} at '{self._path}' doesn't answer: {error}") from error
-        if not line:
-            raise self.error(f"the {self.who} at '{self._path}' is gone")
-        reply = json.loads(line)
-        if "error" in reply:
-            raise self.error(f"{command}: {reply['error']}")
-        return reply["result"]
+            raise self.error(
+                f"the {self.process_name} at '{self._path}' doesn't answer: {error}"
+            ) from error
+        if not reply:
+            raise self.error(f"the {self.process_name} at '{self._path}' is gone")
+        decoded = json.loads(reply)
+        if "error" in decoded:
+            raise self.error(f"{command}: {decoded['error']}")
+        return decoded["result"]
+
+
+def _to_json(value: Any) -> object:
+    return value.hex() if isinstance(value, bytes) else list(value)
+
+
+class _Remote:
+    """A descriptor: on a client, the command that the attribute is named after."""
+
+    def __init__(self, command: Callable[..., Any], decode: Callable[[Any], Any] | None) -> None:
+        self._signature = inspect.signature(command)
+        self._decode = decode
+        self._name = ""
+        self.__doc__ = command.__doc__
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, client: ControlClient | None, _owner: type) -> Any:
+        if client is None:
+            return self
+
+        def call(*positional: Any, **named: Any) -> Any:
+            _, *arguments = self._signature.bind(client, *positional, **named).arguments.items()
+            reply = client.request(self._name, **dict(arguments))
+            return reply if self._decode is None else self._decode(reply)
+
+        return call
+
+    def __call__(self, client: ControlClient, *positional: Any, **named: Any) -> Any:
+        """As a function of the class: `Client.name(client, …)`."""
+        return self.__get__(client, type(client))(*positional, **named)
+
+
+def remote(command: Method[Arguments, Result]) -> Method[Arguments, Result]:
+    """Return a client's method for a command of the process: same arguments, same result.
+
+    The attribute's name is the command's name on the channel. Bytes are sent as hexadecimal digits,
+    other sequences as lists.
+    """
+    return cast("Method[Arguments, Result]", _Remote(command, None))
+
+
+def remote_decoded(
+    command: Method[Arguments, Any], decode: Callable[[Any], Result]
+) -> Method[Arguments, Result]:
+    """Return the same as `remote`, with a function that makes the result of the JSON reply."""
+    return cast("Method[Arguments, Result]", _Remote(command, decode))
+
+
+def _pauses(rows: list[list[float]]) -> list[tuple[float, float]]:
+    return [(end, length) for end, length in rows]
 
 
 class TimedControl(ControlClient):
-    """What every process of the virtual robot can be asked."""
+    """The commands of every process of the virtual robot."""
 
-    def advance(self, seconds: float) -> float:
-        """Let its time pass [s] (stepped clock only); the new time [s]."""
-        return float(self._ask("advance", seconds=seconds))
-
-    def time(self) -> float:
-        """Its time [s] since it was switched on."""
-        return float(self._ask("time"))
-
-    def epoch(self) -> float:
-        """The machine's monotonic clock when that was 0 [s] (wall clock only)."""
-        return float(self._ask("epoch"))
-
-    def pauses(self) -> list[tuple[float, float]]:
-        """When it was held up for more than 8 ms since the last call: end, in its time, length [s].
-
-        What its buses answered meanwhile came late. Wall clock only.
-        """
-        return [(end, length) for end, length in self._ask("pauses")]
+    advance = remote(TimeCommands.advance)
+    time = remote(TimeCommands.time)
+    epoch = remote(TimeCommands.epoch)
+    pauses = remote_decoded(TimeCommands.pauses, _pauses)

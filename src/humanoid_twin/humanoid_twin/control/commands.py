@@ -1,4 +1,8 @@
-"""Commands of the control channel by name, and those that any virtual robot has."""
+"""Commands of the control channel by name, and those that every virtual robot has.
+
+A command is a public method of an object in a `CommandTable`. A client offers it by one line in its
+class: `name = remote(Commands.name)` (see control/client.py).
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -7,9 +11,9 @@ from types import FunctionType
 from typing import Any, TypedDict
 
 from humanoid_twin.clock import Clock, SteppedClock, WallClock
-from humanoid_twin.drive.plant import Plant
 from humanoid_twin.errors import TwinError
-from humanoid_twin.world import World
+from humanoid_twin.physics.plant import Plant
+from humanoid_twin.scheduler import Scheduler
 
 
 class CommandTable:
@@ -25,7 +29,7 @@ class CommandTable:
                 self._commands[prefix + name] = getattr(commands, name)
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Run a command. Raises TwinError, TypeError or ValueError for one that can't be."""
+        """Run a command. Raises TwinError, TypeError or ValueError for an impossible one."""
         if name not in self._commands:
             raise TwinError(f"no command '{name}'; there are {', '.join(sorted(self._commands))}")
         return self._commands[name](**arguments)
@@ -33,43 +37,43 @@ class CommandTable:
 
 @dataclass(frozen=True, slots=True)
 class TimeCommands:
-    """What time it is; on a stepped clock, time itself."""
+    """The robot's time; on a stepped clock, its progress."""
 
-    world: World
+    scheduler: Scheduler
     clock: Clock
 
     def advance(self, seconds: float) -> float:
-        """Let time pass [s] (stepped clock only); the new time."""
+        """Advance time [s] (stepped clock only). Return the new time [s]."""
         if not isinstance(self.clock, SteppedClock):
             raise TwinError("only a robot with a stepped clock can be advanced")
         if not 0 <= seconds < math.inf:
             raise TwinError(f"can't advance by {seconds} s")
-        self.world.advance(self.clock.advance(round(seconds * 1e9)))
+        self.scheduler.advance(self.clock.advance(round(seconds * 1e9)))
         return self.time()
 
     def time(self) -> float:
-        """Time since the start [s]."""
-        return self.world.now / 1e9
+        """Return the time since power-up [s]."""
+        return self.scheduler.now / 1e9
 
     def epoch(self) -> float:
-        """The machine's monotonic clock when the time was 0 [s] (wall clock only)."""
+        """Return the machine's monotonic clock at time 0 [s] (wall clock only)."""
         if not isinstance(self.clock, WallClock):
             raise TwinError("a stepped clock has no epoch")
         return self.clock.epoch / 1e9
 
     def pauses(self) -> list[tuple[float, float]]:
-        """When it was held up for more than 8 ms since the last call: end, length [s].
+        """Return the hold-ups of more than 8 ms since the last call: (end, length) [s].
 
-        Wall clock only.
+        Answers on the buses came late in them. Wall clock only.
         """
         self.epoch()
-        found = [(end / 1e9, length / 1e9) for end, length in self.world.pauses]
-        self.world.pauses.clear()
+        found = [(end / 1e9, length / 1e9) for end, length in self.scheduler.pauses]
+        self.scheduler.pauses.clear()
         return found
 
 
 class JointTruth(TypedDict):
-    """One joint as it is, whatever its drive believes."""
+    """The true state of one joint, whatever its drive measures."""
 
     name: str
     position: float  # [rad]
@@ -79,13 +83,16 @@ class JointTruth(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class JointCommands:
-    """The joints of a plant, told by their names."""
+    """Joints of a plant, by name.
+
+    All commands raise TwinError for an unknown joint and for numbers that aren't finite.
+    """
 
     plant: Plant
     names: Sequence[str]  # in the plant's order
 
     def joints(self) -> list[JointTruth]:
-        """The truth about all joints, in the plant's order."""
+        """Return the truth about all joints, in the plant's order."""
         plant = self.plant
         columns = (plant.position.tolist(), plant.velocity.tolist(), plant.torque.tolist())
         return [
@@ -94,11 +101,11 @@ class JointCommands:
         ]
 
     def place(self, joint: str, position: float, velocity: float = 0.0) -> None:
-        """Put a joint somewhere [rad, rad/s]."""
+        """Set the angle [rad] and the speed [rad/s] of a joint."""
         self.plant.set_state(self._index(joint), _finite(position), _finite(velocity))
 
     def load(self, joint: str, torque: float) -> None:
-        """Load a joint from outside [Nm], until told otherwise."""
+        """Load a joint from outside [Nm], until the next call."""
         self.plant.set_external_torque(self._index(joint), _finite(torque))
 
     def _index(self, joint: str) -> int:

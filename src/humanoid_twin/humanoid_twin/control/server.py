@@ -11,18 +11,18 @@ from humanoid_twin.control.address import address_of
 from humanoid_twin.errors import TwinError
 
 _LONGEST_LINE: Final = 1 << 20  # [bytes]
-# What a request that makes no sense ends in; JSON as Python reads it knows Infinity.
+# Errors of malformed and impossible requests; Python's JSON has Infinity.
 _REFUSED: Final = (
     ValueError, OverflowError, LookupError, TypeError, AttributeError, RobotError
 )  # fmt: skip
-Json = Any  # what json makes of a reply
+Json = Any  # a value of the module json
 
 
 class ControlServer:
-    """A unix stream socket with any number of clients. `execute` is called in the robot's loop."""
+    """A unix stream socket with any number of clients. Calls `execute` in the robot's loop."""
 
     def __init__(self, path: Path | None, execute: Callable[[str, dict[str, Json]], Json]) -> None:
-        """Listens at `path` (nowhere if None). Raises TwinError if that can't be."""
+        """Listen at `path` (nowhere if None). Raises TwinError if that is impossible."""
         self._path, self._execute = path, execute
         self._clients: dict[int, tuple[socket.socket, bytearray]] = {}
         self._listener: socket.socket | None = None
@@ -40,12 +40,12 @@ class ControlServer:
         self._listener.setblocking(False)
 
     def descriptors(self) -> list[int]:
-        """File descriptors to wait for."""
+        """Return the file descriptors to wait for."""
         listening = [self._listener.fileno()] if self._listener else []
         return [*listening, *self._clients]
 
     def serve(self, descriptor: int) -> None:
-        """One of `descriptors` can be read."""
+        """Serve one of `descriptors` that is readable."""
         if self._listener and descriptor == self._listener.fileno():
             client, _ = self._listener.accept()
             self._clients[client.fileno()] = client, bytearray()
@@ -53,7 +53,7 @@ class ControlServer:
             self._read(descriptor)
 
     def close(self) -> None:
-        """Hang up and remove the socket's file."""
+        """Close all connections and remove the socket's file."""
         for client, _ in self._clients.values():
             client.close()
         if self._listener and self._path:

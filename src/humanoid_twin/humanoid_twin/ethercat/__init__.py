@@ -1,1 +1,1 @@
-"""A virtual EtherCAT ring: answers raw frames as a line of CoE drives does."""
+"""A virtual EtherCAT ring: it answers raw frames as a line of CoE drives does."""

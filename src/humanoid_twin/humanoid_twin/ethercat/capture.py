@@ -12,30 +12,30 @@ _SECOND: Final = 1_000_000_000
 
 
 class Capture:
-    """Writes frames in the order they come. `flush` makes them seen by who reads the file."""
+    """Writes frames in the order of their arrival; `flush` makes them visible to readers."""
 
     def __init__(self, path: Path) -> None:
-        """Overwrites the file. OSError if it can't be written."""
+        """Overwrite the file. Raises OSError if it can't be written."""
         self._file = path.open("wb")
         self._file.write(_HEADER.pack(_NANOSECONDS, 2, 4, 0, 0, 0xFFFF, _ETHERNET))
 
     def add(self, now: int, frame: memoryview | bytes) -> None:
-        """One frame at ring time `now` [ns]."""
+        """Write a frame at ring time `now` [ns]."""
         seconds, nanoseconds = divmod(now, _SECOND)
         self._file.write(_RECORD.pack(seconds, nanoseconds, len(frame), len(frame)))
         self._file.write(frame)
 
     def flush(self) -> None:
-        """Write out what is kept back."""
+        """Write out the buffer."""
         self._file.flush()
 
     def close(self) -> None:
-        """Write out everything."""
+        """Write out the buffer and close the file."""
         self._file.close()
 
 
 def read_capture(path: Path) -> list[tuple[int, bytes]]:
-    """The whole frames of a file that `Capture` writes or has written: (ring time [ns], frame)."""
+    """Return the whole frames of a file of `Capture`, finished or not: (ring time [ns], frame)."""
     data = path.read_bytes()
     frames, position = [], _HEADER.size
     while position + _RECORD.size <= len(data):

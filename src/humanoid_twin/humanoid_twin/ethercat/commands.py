@@ -1,38 +1,75 @@
-"""What the control channel of a ring can be asked for: fault injection, loads, reports."""
+"""Commands of the control channel about a ring: faults, loads and reports."""
 
 from dataclasses import dataclass, replace
+from typing import Final, TypedDict
 
-from humanoid_twin.ethercat.errors import RingError
+from humanoid_devices_erob.wire import objects
+from humanoid_twin.errors import RingError
+from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary, SdoAbort
+from humanoid_twin.ethercat.esc.slave import Slave
 from humanoid_twin.ethercat.firmware import Physics
 from humanoid_twin.ethercat.log import LogLine
 from humanoid_twin.ethercat.losses import Fate, Losses
-from humanoid_twin.ethercat.report import DriveReport, Statistics
-from humanoid_twin.ethercat.reporting import report_drive, report_statistics
 from humanoid_twin.ethercat.ring import VirtualRing
-from humanoid_twin.ethercat.slave import Slave
+
+
+class DriveReport(TypedDict):
+    """One drive. Raw values are as in its objects, the joint's are those of the plant."""
+
+    al_state: int
+    al_error: bool
+    al_status: int  # AL status code
+    powered: bool
+    statusword: int
+    error: int  # 0x603F
+    position: int  # [counts]
+    velocity: int  # [counts/s]
+    torque: int  # as in 0x6077
+    target: int  # [counts]
+    gate: int
+    pos_reg: int
+    vel_reg: int
+    integral: int
+    joint_position: float  # [rad]
+    joint_velocity: float  # [rad/s]
+    sync_errors: int
+    dc_difference_ns: int
+    sync0_active: bool
+
+
+class Statistics(TypedDict):
+    """Counts since the ring was started; lists are in ring order."""
+
+    frames: int
+    lost_frames: int
+    process_data_frames: int
+    mailbox_requests: list[int]
 
 
 @dataclass(frozen=True, slots=True)
 class RingCommands:
-    """The commands, as methods with JSON arguments. Slaves are told by ring position, from 0."""
+    """Methods with JSON arguments and results, for slaves by ring position, from 0.
+
+    All raise RingError for impossible arguments and unknown slaves.
+    """
 
     ring: VirtualRing
     plant: Physics  # joint k is that of drive k
     losses: Losses
 
     def mailbox_delay(self, seconds: float, slave: int | None = None) -> None:
-        """From an SDO request to its answer [s]; inf: never; slave None: all."""
+        """Set the time from an SDO request to its answer [s], inf: never; slave None: all."""
         if not seconds >= 0:
             raise RingError(f"mailbox delay {seconds} s, expected 0 or more")
-        for one in self.ring.line.slaves if slave is None else [self._slave(slave)]:
+        for one in self.ring.chain.slaves if slave is None else [self._slave(slave)]:
             one.mailbox.delay = seconds * 1e9
 
     def drop(self, probability: float) -> None:
-        """Lose frames at random from now on."""
+        """Lose frames at random from now on; half of them reach the slaves."""
         self.losses.probability = _probability(probability)
 
     def damage(self, probability: float) -> None:
-        """Damage frames at random on their way from now on."""
+        """Damage frames at random from now on: the slaves behind the place ignore them."""
         self.losses.others[Fate.DAMAGED] = _probability(probability)
 
     def late(self, probability: float, seconds: float) -> None:
@@ -64,94 +101,102 @@ class RingCommands:
         """Cut the cable behind a slave; -1: before the first."""
         if after_slave != -1:
             self._slave(after_slave)
-        self.ring.line.cut(after_slave)
+        self.ring.chain.cut(after_slave)
         self.ring.changed()
 
     def mend(self) -> None:
         """Mend the cable."""
-        self.ring.line.cut(None)
+        self.ring.chain.cut(None)
         self.ring.changed()
 
     def power_off(self, slave: int) -> None:
-        """Slave without power: those behind it aren't reached either."""
+        """Cut the power of a slave: frames don't reach those behind it either."""
         self._power(slave, False)
 
     def power_on(self, slave: int) -> None:
-        """Power is back: INIT, no station address, gate 0."""
+        """Restore the power of a slave: INIT, no station address, gate 0."""
         self._power(slave, True)
 
     def power_cycle(self, slave: int) -> None:
-        """Off and on between two frames."""
+        """Switch the power of a slave off and on between two frames."""
         self._power(slave, False)
         self._power(slave, True)
 
     def freeze_firmware(self, slave: int, frozen: bool = True) -> None:
-        """The firmware hangs: the ESC answers, nothing behind it does."""
+        """Hang the firmware, or let it run again: only the ESC answers."""
         self._slave(slave).freeze(bool(frozen))
 
     def drive_error(self, slave: int, code: int) -> None:
-        """The drive finds an error of 0x603F."""
+        """Raise the error `code` of 0x603F in a drive."""
         one = self._slave(slave)
         one.firmware.raise_error(int(code))
         one.process.sample()
 
     def keep_mode(self, slave: int, mode: int) -> None:
-        """The drive is in a mode and takes no other."""
+        """Put the drive into a mode of 0x6061; it takes no other until it loses power."""
         self._slave(slave).firmware.keep_mode(int(mode))
 
     def weaken_battery(self, slave: int) -> None:
-        """The drive's encoder forgets its turns at the next power-up."""
+        """Weaken the encoder's battery: from the next power-up on, the turns are unknown."""
         self._slave(slave).firmware.weaken_battery()
 
     def change_battery(self, slave: int) -> None:
-        """The drive's encoder gets a new battery."""
+        """Change the encoder's battery: a fault reset clears the error 0x730F from now on."""
         self._slave(slave).firmware.change_battery()
 
     def emergency(self, slave: int, code: int) -> None:
-        """The slave sends an emergency message on its own."""
+        """Send an emergency message from a slave."""
         self._slave(slave).emergency(int(code))
 
     def dc_off(self, slave: int) -> None:
-        """SYNC0 of a slave stops."""
+        """Stop SYNC0 of a slave."""
         self._slave(slave).clock.switch_off()
 
     def swap(self, a: int, b: int) -> None:
-        """Two slaves change places on the cable."""
+        """Exchange the places of two slaves on the cable; their joints go with them."""
         self._slave(a), self._slave(b)
-        self.ring.line.swap(a, b)
+        self.ring.chain.swap(a, b)
         self.ring.changed()
 
     def identity(self, slave: int, vendor: int, product: int) -> None:
-        """The slave says it is another device."""
+        """Make a slave identify itself as another device."""
         one = self._slave(slave)
         changed = replace(one.identification.identity, vendor=int(vendor), product=int(product))
         one.identify(changed)
 
-    def set_joint(self, slave: int, position: float, velocity: float) -> None:
-        """Put the joint of a slave's drive somewhere [rad, rad/s]."""
+    def set_joint(self, slave: int, position: float, velocity: float = 0.0) -> None:
+        """Set angle [rad] and speed [rad/s] of the joint of a slave's drive, in the plant."""
         self.plant.set_state(self._joint(slave), float(position), float(velocity))
 
     def external_torque(self, slave: int, torque: float) -> None:
-        """Load the joint of a slave's drive from outside [Nm]."""
+        """Load the joint of a slave's drive from outside [Nm], until the next call."""
         self.plant.set_external_torque(self._joint(slave), float(torque))
 
     def drives(self) -> list[DriveReport]:
-        """The state of all drives, in ring order."""
-        return [
-            report_drive(slave, self.plant, self.ring.slaves.index(slave))
-            for slave in self.ring.line.slaves
-        ]
+        """Return the state of all drives, in ring order."""
+        return [self._report(slave) for slave in self.ring.chain.slaves]
 
     def statistics(self) -> Statistics:
-        """Counts since the start."""
-        return report_statistics(self.ring, self.losses)
+        """Return counts since the start."""
+        return Statistics(
+            frames=self.ring.frames,
+            lost_frames=self.losses.lost,
+            process_data_frames=self.ring.process_data_frames,
+            mailbox_requests=[slave.mailbox_requests for slave in self.ring.chain.slaves],
+        )
 
     def log(self) -> list[LogLine]:
-        """What has happened since the last call."""
+        """Return the events since the last call: (ring time [s], slave, kind, detail).
+
+        Kinds: "request" (a mailbox message has arrived: service, command, index, subindex), "read"
+        and "write" (an object was accessed: index, subindex, value, complete, abort), "state" (AL:
+        state, error, code), "fault" (a communication error: reason). The latest 10 000 lines are
+        kept: if there were more, the first line is "dropped" (lines).
+        """
         return self.ring.log.take()
 
     def _slave(self, position: int) -> Slave:
-        slaves = self.ring.line.slaves
+        slaves = self.ring.chain.slaves
         if not (isinstance(position, int) and 0 <= position < len(slaves)):
             raise RingError(f"no slave {position}, the ring has 0 to {len(slaves) - 1}")
         return slaves[position]
@@ -161,8 +206,56 @@ class RingCommands:
 
     def _power(self, position: int, on: bool) -> None:
         self._slave(position).power(on)
-        self.ring.line.update()
+        self.ring.chain.update()
         self.ring.changed()
+
+    def _report(self, slave: Slave) -> DriveReport:
+        joint, dictionary = self.ring.slaves.index(slave), slave.firmware.dictionary
+        raw = {name: _integer(dictionary, *place) for name, place in _OBJECTS.items()}
+        return DriveReport(
+            al_state=int(slave.al.state),
+            al_error=slave.al.error,
+            al_status=int(slave.al.code),
+            powered=slave.powered,
+            statusword=raw["statusword"],
+            error=raw["error"],
+            position=raw["position"],
+            velocity=raw["velocity"],
+            torque=raw["torque"],
+            target=raw["target"],
+            gate=raw["gate"],
+            pos_reg=raw["pos_reg"],
+            vel_reg=raw["vel_reg"],
+            integral=raw["integral"],
+            joint_position=float(self.plant.position[joint]),
+            joint_velocity=float(self.plant.velocity[joint]),
+            sync_errors=slave.supervision.errors,
+            dc_difference_ns=slave.clock.difference,
+            sync0_active=slave.clock.active,
+        )
+
+
+_OBJECTS: Final = {
+    "statusword": (objects.STATUSWORD, 0),
+    "error": (objects.ERROR_CODE, 0),
+    "position": (objects.POSITION, 0),
+    "velocity": (objects.VELOCITY, 0),
+    "torque": (objects.TORQUE, 0),
+    "target": (objects.TARGET_POSITION, 0),
+    "gate": objects.GATE_SWITCH,
+    "pos_reg": objects.POSITION_GAIN,
+    "vel_reg": objects.VELOCITY_GAIN,
+    "integral": objects.VELOCITY_INTEGRAL,
+}
+
+
+def _integer(dictionary: ObjectDictionary, index: int, subindex: int) -> int:
+    """Return the value of an object; 0 for one that the drive lacks."""
+    try:
+        value = dictionary.entry(index, subindex).get()
+    except SdoAbort:
+        return 0
+    return value if isinstance(value, int) else 0
 
 
 def _probability(value: float) -> float:

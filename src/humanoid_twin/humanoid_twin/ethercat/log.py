@@ -1,14 +1,14 @@
-"""What happened on a ring, for tests: who was asked what, and when."""
+"""The events of a ring, for tests: requests, accesses, states and faults."""
 
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from humanoid_twin.clock import Moment
-from humanoid_twin.ethercat.coe import Accessed
+from humanoid_twin.ethercat.coe.coe import Accessed
 
 Detail = dict[str, int | str | bool]
-LONGEST_LOG: Final = 10_000  # lines, some 6 MB: what a robot in STANDBY does in some minutes
+LONGEST_LOG: Final = 10_000  # lines, some 6 MB: minutes of a robot in STANDBY
 
 # (ring time [s], ring position, kind, detail)
 LogLine = tuple[float, int, str, Detail]
@@ -17,20 +17,20 @@ _LONGEST_INTEGER: Final = 8  # [bytes]
 
 
 class RingLog:
-    """The latest lines since they were last taken: it doesn't grow where nothing takes them."""
+    """The lines since the last `take`, bounded in number."""
 
     def __init__(self, moment: Moment) -> None:
         self._moment = moment
         self._lines: deque[LogLine] = deque(maxlen=LONGEST_LOG)
-        self._added = 0  # since they were last taken
+        self._added = 0  # since the last `take`
 
     def add(self, slave: int, kind: str, detail: Detail) -> None:
-        """One more line, at the time that is being dealt with."""
+        """Add a line, at the present time."""
         self._lines.append((self._moment.now / 1e9, slave, kind, detail))
         self._added += 1
 
     def take(self) -> list[LogLine]:
-        """The lines since the last call. If the oldest were dropped, the first line says so."""
+        """Return the lines since the last call; the first states how many were dropped, if any."""
         lines = list(self._lines)
         dropped = self._added - len(lines)
         self._lines.clear()
@@ -41,7 +41,7 @@ class RingLog:
 
 
 def request_detail(payload: bytes) -> Detail:
-    """What a CoE message that has just arrived asks for, as far as it can be told."""
+    """Return the fields of a CoE request; 0 for those it is too short for."""
     padded = payload[:6].ljust(6, b"\0")
     return {
         "service": padded[1] >> 4,
@@ -52,7 +52,7 @@ def request_detail(payload: bytes) -> Detail:
 
 
 def access_detail(access: Accessed) -> Detail:
-    """What was read or written, and with what end; `value` is a signed integer or hex digits."""
+    """Return object and outcome of an access; `value` is a signed integer or hex digits."""
     detail: Detail = {
         "index": access.index,
         "subindex": access.subindex,

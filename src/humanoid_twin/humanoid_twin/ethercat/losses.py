@@ -1,12 +1,40 @@
-"""Frames that get lost, late, doubled or damaged: fault injection on the cable."""
+"""Faults of frames: lost, late or damaged ones, and wrong working counters."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
+from typing import Final
+
+from humanoid_devices_erob.wire.frame import (
+    DATAGRAM_HEADER,
+    HEADER_BYTES,
+    LENGTH_MASK,
+    MORE_FOLLOWS,
+    WORKING_COUNTER,
+    Command,
+)
+
+_LOGICAL: Final = (Command.LRD, Command.LWR, Command.LRW)
+
+
+def miscount(frame: memoryview) -> None:
+    """Subtract 1 from the working counters of process data in an answer."""
+    position, flags = HEADER_BYTES, MORE_FOLLOWS
+    while flags & MORE_FOLLOWS and position + DATAGRAM_HEADER.size <= len(frame):
+        command, _, _, flags, _ = DATAGRAM_HEADER.unpack_from(frame, position)
+        counter = position + DATAGRAM_HEADER.size + (flags & LENGTH_MASK)
+        if counter + WORKING_COUNTER.size > len(frame):
+            return
+        if command in _LOGICAL:
+            found = WORKING_COUNTER.unpack_from(frame, counter)[0]
+            WORKING_COUNTER.pack_into(frame, counter, max(found - 1, 0))
+        position = counter + WORKING_COUNTER.size
 
 
 class Fate(Enum):
-    """What becomes of a frame."""
+    """Outcome of a frame."""
 
     ANSWERED = "answered"
     LOST_ON_THE_WAY = "lost before the slaves"
@@ -20,7 +48,7 @@ class Fate(Enum):
 
 @dataclass(slots=True)
 class Losses:
-    """Decides about each frame. Half of the frames lost at random reach the slaves.
+    """Decides the fate of each frame. Half of the frames lost at random reach the slaves.
 
     A frame damaged on a real cable fails its checksum: the slaves behind the place ignore it, and
     so does the master.
@@ -28,14 +56,14 @@ class Losses:
 
     random: Random
     probability: float = 0.0
-    lost_next: int = 0  # frames that will be lost before the slaves
-    late_next: int = 0  # frames whose answers will be late
+    lost_next: int = 0  # frames to lose before the slaves
+    late_next: int = 0  # frames to answer late
     lateness: float = 0.0  # [s]
     lost: int = 0  # so far
     others: dict[Fate, float] = field(default_factory=dict)  # probabilities of the later fates
 
     def fate(self) -> Fate:
-        """Of the frame that has just come."""
+        """Return the fate of the next frame."""
         if self.lost_next:
             self.lost_next -= 1
             self.lost += 1

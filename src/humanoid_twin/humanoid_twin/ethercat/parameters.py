@@ -1,4 +1,4 @@
-"""What one virtual slave is: facts of the documents, and assumptions that are called so."""
+"""Parameters of a virtual slave: facts of the documents, and marked assumptions."""
 
 import math
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _MEMORY: Final = 0x1000  # where an ESC's process data RAM begins (ESC data shee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who the slave says it is, in its EEPROM and in object 0x1018."""
+    """The slave's identity in its EEPROM and in object 0x1018."""
 
     vendor: int = ZEROERR
     product: int = EROB
@@ -29,7 +29,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """Where a sync manager's data lie in the ESC's memory."""
+    """The place of a sync manager's data in the ESC's memory."""
 
     start: int
     length: int  # [bytes]
@@ -61,16 +61,16 @@ class Clocks:
 
 
 class SyncType(Enum):
-    """What 0x1C32:01 shows (ETG.1020)."""
+    """Value of 0x1C32:01 (ETG.1020)."""
 
-    DC = "dc"  # 2, SYNC0, as soon as the clock fires it; before, 1: process data
-    FREE_RUN = "free-run"  # 0, whatever the clock does
+    DC = "dc"  # 2 (SYNC0) once the clock fires it; 1 (process data) before
+    FREE_RUN = "free-run"  # always 0
     ABSENT = "absent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlaveParameters:
-    """Everything of an ESC and of its EtherCAT stack that a master can meet."""
+    """Parameters of an ESC and of its EtherCAT stack."""
 
     identity: Identity = field(default_factory=Identity)
     # Sizes and places of the buffers: assumed, confirm on hardware.
@@ -107,5 +107,5 @@ class SlaveParameters:
 
     @staticmethod
     def _after(buffer: Buffer, copies: int) -> int:
-        """Behind `copies` of a buffer, on a multiple of 128 bytes."""
+        """Return the address behind `copies` of a buffer, on a multiple of 128 bytes."""
         return -(-(buffer.start + copies * buffer.length) // 128) * 128

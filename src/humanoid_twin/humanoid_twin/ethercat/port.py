@@ -1,4 +1,4 @@
-"""The ring's end of an Ethernet cable: a raw socket that takes EtherCAT frames only."""
+"""The ring's end of an Ethernet cable: a raw socket for EtherCAT frames."""
 
 import fcntl
 import socket
@@ -7,7 +7,7 @@ from struct import Struct
 from typing import Final
 
 from humanoid_devices_erob.wire.frame import ETHERTYPE
-from humanoid_twin.ethercat.errors import RingError
+from humanoid_twin.errors import RingError
 
 # Linux numbers that Python has no names for (linux/sockios.h, linux/if_packet.h, socket.h).
 _TIME_OF_LAST_FRAME: Final = 0x8907  # SIOCGSTAMPNS on 64-bit machines
@@ -19,10 +19,10 @@ _TIMESPEC: Final = Struct("@qq")
 
 
 class PacketPort:
-    """Receives into one buffer and answers from it."""
+    """Receives into one buffer, in which frames are answered."""
 
     def __init__(self, interface: str) -> None:
-        """Raises RingError if there is no such interface or no right to use it."""
+        """Open the interface. Raises RingError without the interface or the right to use it."""
         self._interface = interface
         self._buffer = memoryview(bytearray(_LONGEST))
         self._stamp = bytearray(_TIMESPEC.size)
@@ -42,9 +42,9 @@ class PacketPort:
         self._socket.setsockopt(_SOL_PACKET, _IGNORE_OUTGOING, 1)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, _RECEIVE_BUFFER_FORCE, _BUFFER_BYTES)
-        except PermissionError:  # without CAP_NET_ADMIN the usual 160 frames have to do
+        except PermissionError:  # without CAP_NET_ADMIN the default of 160 frames stays
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
-        self.age()  # from the first question on, the kernel stamps frames
+        self.age()  # from the first call on, the kernel stamps frames
 
     def fileno(self) -> int:
         """For select."""
@@ -55,7 +55,7 @@ class PacketPort:
         self._socket.close()
 
     def receive(self) -> memoryview | None:
-        """The next frame, valid until the next call; None if there is none.
+        """Return the next frame, valid until the next call; None without one.
 
         Raises RingError if the interface is gone.
         """
@@ -69,24 +69,24 @@ class PacketPort:
         return self._buffer[:length]
 
     def age(self) -> int:
-        """How long ago [ns] the kernel got the last frame; 0 if it doesn't know."""
+        """Return the time since the kernel received the last frame [ns]; 0 if unknown."""
         try:
             fcntl.ioctl(self._socket, _TIME_OF_LAST_FRAME, self._stamp)
         except OSError:
             return 0
         seconds, nanoseconds = _TIMESPEC.unpack(self._stamp)
         age = time.time_ns() - seconds * 1_000_000_000 - nanoseconds
-        return age if 0 < age < 1_000_000_000 else 0  # else the world's clock was set
+        return age if 0 < age < 1_000_000_000 else 0  # else the system clock was set
 
     def send(self, frame: memoryview | bytes) -> None:
-        """Answer. A frame that can't be sent is lost; RingError if the interface is gone."""
+        """Send a frame, or lose it. Raises RingError if the interface is gone."""
         try:
             self._socket.send(frame)
         except OSError as error:
             self._check(error)
 
     def _check(self, error: OSError) -> None:
-        """An interface that is down loses frames as a pulled cable does; it must not be gone."""
+        """Raise RingError if the interface is gone; one that is down only loses frames."""
         try:
             socket.if_nametoindex(self._interface)
         except OSError:

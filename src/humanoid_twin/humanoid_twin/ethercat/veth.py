@@ -1,4 +1,4 @@
-"""Pairs of virtual Ethernet interfaces: a cable between a master and the ring, in this machine."""
+"""Virtual Ethernet pairs: cables between a master and a ring on this machine."""
 
 import shutil
 import socket
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from humanoid_twin.ethercat.errors import VethError
+from humanoid_twin.errors import VethError
 
 LONGEST_NAME: Final = 15  # characters of an interface's name, in the kernel and in SOEM
 
 
 def create_veth(first: str, second: str) -> None:
-    """Make a pair, both ends up and without IPv6 (which would chatter on the link).
+    """Make a pair, both ends up and without IPv6, which would send packets of its own.
 
-    Raises VethError: a name that can't be, an interface that exists, no right (CAP_NET_ADMIN), or
+    Raises VethError: an invalid name, an interface that exists, no right (CAP_NET_ADMIN), or
     no `ip` program.
     """
     for name in (first, second):
@@ -36,7 +36,7 @@ def create_veth(first: str, second: str) -> None:
 
 
 def remove_pair(first: str, second: str) -> None:
-    """Remove the pair with these ends. Raises VethError if they aren't one's, or no right."""
+    """Remove the pair with these ends. Raises VethError if they are no pair, or no right."""
     folder = Path("/sys/class/net")
     try:
         peer = (folder / first / "iflink").read_text(encoding="ascii")
@@ -45,7 +45,7 @@ def remove_pair(first: str, second: str) -> None:
         raise VethError(f"can't remove the pair {first}, {second}: no such interface") from error
     if peer != number:
         raise VethError(f"can't remove the pair {first}, {second}: they are no pair")
-    remove_veth(first)  # takes the other end with it
+    remove_veth(first)  # removes the other end too
 
 
 def remove_veth(name: str) -> None:
@@ -55,7 +55,7 @@ def remove_veth(name: str) -> None:
 
 @contextmanager
 def veth_pair(first: str, second: str) -> Iterator[None]:
-    """A pair that is gone at the end. Raises VethError as `create_veth` does."""
+    """Make a pair for the time of a context. Raises VethError as `create_veth` does."""
     create_veth(first, second)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the world does to a robot's links: hands that push, things to carry, things in the way."""
+"""Loads of a robot's links from outside: forces, masses and an obstacle."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,18 +7,20 @@ import mujoco
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_twin.drive.plant import FloatArray
 from humanoid_twin.physics.model import OBSTACLE, moving_links
+from humanoid_twin.physics.plant import FloatArray
 
 # Bits of MuJoCo's contype and conaffinity that the robot's own shapes have.
 _TOUCHES: Final = 1
+_NOTHING: Final = (0.0, 0.0, 0.0)
 
 
 class Loads:
     """Wrenches, payloads and one obstacle in a model made by `build_model`.
 
-    A link that is fixed to another is part of that one here. All methods raise ConfigError for a
-    link that isn't there or doesn't move, and for numbers that can't be.
+    Its methods are commands of the control channel. A link that is fixed to another is part of
+    that one here. All methods raise ConfigError for an unknown or immovable link and for numbers
+    out of range.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, urdf: str) -> None:
@@ -29,24 +31,29 @@ class Loads:
         self._body_of_box = int(model.body(OBSTACLE).id)
         self._place = model.body(OBSTACLE).mocapid[0]
 
-    def wrench(self, link: str, force: Sequence[float], torque: Sequence[float]) -> None:
-        """Have force [N] and torque [Nm] act on a link from now on; zeros end it.
+    def wrench(
+        self,
+        link: str,
+        force: Sequence[float] = _NOTHING,
+        torque: Sequence[float] = _NOTHING,
+    ) -> None:
+        """Apply a force [N] and a torque [Nm] to a link from now on; without both, none.
 
-        Both in world axes, at the centre of mass.
+        Both are in world axes, at the link's centre of mass: hand-guiding, for example.
         """
         body = self._body(link)
         self._data.xfrc_applied[body] = [*_three(force, "force"), *_three(torque, "torque")]
 
     def payload(self, link: str, mass: float) -> None:
-        """Fix a small mass [kg] to a link's centre of mass, instead of the one before; 0: none."""
+        """Fix a mass [kg] to a link's centre of mass, instead of the previous one; 0: none."""
         body = self._body(link)
         if not 0 <= mass < 1000:
             raise ConfigError(f"payload of '{link}' is {mass} kg, expected 0 to 1000")
-        self._model.body_mass[body] = self._masses[body] + mass
+        self._model.body_mass[body] = self._masses[body] + float(mass)
         mujoco.mj_setConst(self._model, mujoco.MjData(self._model))  # what follows from masses
 
     def obstacle(self, position: Sequence[float], size: Sequence[float]) -> None:
-        """Put a box there, or move it: its centre and its edges, along the world's axes [m]."""
+        """Place the box, or move it: its centre and its edges, along the world's axes [m]."""
         edges = _three(size, "size")
         if not (edges > 0).all():
             raise ConfigError(f"obstacle: size is {edges.tolist()} m, expected more than 0")
@@ -58,13 +65,13 @@ class Loads:
         self._touch(_TOUCHES)
 
     def no_obstacle(self) -> None:
-        """Take the box away."""
+        """Remove the box."""
         self._touch(0)
 
     def _touch(self, bits: int) -> None:
         model = self._model
         model.geom_contype[self._box] = model.geom_conaffinity[self._box] = bits
-        # MuJoCo looks at the body's first, and makes them from its shapes' in mj_setConst.
+        # MuJoCo tests the body's bits first; mj_setConst makes them from those of its shapes.
         model.body_contype[self._body_of_box] = model.body_conaffinity[self._body_of_box] = bits
 
     def _body(self, link: str) -> int:

@@ -1,7 +1,7 @@
-"""The MuJoCo model of the virtual robot, made from its URDF when it is started.
+"""The MuJoCo model of the virtual robot, made from its URDF at the start.
 
-MuJoCo reads kinematics, inertias, limits and collision shapes itself. Added are what URDF can't
-say: the rotors, brakes, and an obstacle that isn't there yet.
+MuJoCo reads kinematics, inertias, limits and collision shapes. Added are rotors, brakes and an
+obstacle, which is inactive at first: a URDF has none of these.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import mujoco
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_twin.physics.plant import TIME_STEP
 
-TIME_STEP: Final = 0.001  # [s], that of the drives' loops
 OBSTACLE: Final = "twin obstacle"
 BRAKE: Final = "twin brake of "
 # A stop gives way by a milliradian or so under the torque of a drive: mechanical stops are steel,
@@ -23,7 +23,7 @@ _FIRM: Final = (0.99, 0.999, 0.001, 0.5, 2.0)  # impedance of the constraint, Mu
 
 
 def build_model(urdf: str, rotors: Mapping[str, float]) -> mujoco.MjModel:
-    """The model of `urdf` (XML text), whose moving joints must be exactly those of `rotors`.
+    """Return the model of `urdf` (XML text), whose moving joints must be exactly those of `rotors`.
 
     `rotors` gives the inertia of each joint's rotor, reflected to the joint [kg m²].
 
@@ -47,12 +47,12 @@ def build_model(urdf: str, rotors: Mapping[str, float]) -> mujoco.MjModel:
     except ValueError as error:
         raise ConfigError(f"URDF of the virtual robot: MuJoCo says: {_one_line(error)}") from error
     box = model.geom(OBSTACLE)
-    box.contype = box.conaffinity = 0  # isn't there until it is placed
+    box.contype = box.conaffinity = 0  # inactive until it is placed
     return model
 
 
 def moving_links(urdf: str) -> dict[str, str]:
-    """For each link that moves: the link that MuJoCo made one with it, all fixed ones included."""
+    """Return for each moving link the body that it is part of: itself, or its fixed parent's."""
     parents = {}
     for joint in ElementTree.fromstring(urdf).findall("joint"):
         child, parent = joint.find("child"), joint.find("parent")

@@ -1,4 +1,4 @@
-"""All joints of the robot as one body in MuJoCo: a Plant for its drives."""
+"""A Plant of all the robot's joints in one MuJoCo model."""
 
 import logging
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
-from humanoid_twin.drive.plant import FloatArray
-from humanoid_twin.physics.model import BRAKE, TIME_STEP, build_model
+from humanoid_twin.physics.model import BRAKE, build_model
+from humanoid_twin.physics.plant import TIME_STEP, FloatArray
 
 _log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ class MujocoPlant:
     """
 
     def __init__(self, urdf: str, rotors: Mapping[str, float]) -> None:
-        """All joints at 0, or at the limit next to it, at rest. See build_model."""
+        """Start with all joints at rest, at 0 or at the nearest limit. See build_model."""
         self.model = build_model(urdf, rotors)
         self.data = mujoco.MjData(self.model)
         found = [self.model.joint(name) for name in rotors]

@@ -1,4 +1,4 @@
-"""The truth at the full rate of the physics: what every joint did in every millisecond."""
+"""Recordings of the true motion of all joints in every millisecond."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,23 +7,25 @@ from typing import Protocol
 
 import numpy as np
 
-from humanoid_twin.drive.plant import FloatArray, Plant
+from humanoid_twin.errors import TwinError
+from humanoid_twin.physics.plant import TIME_STEP, FloatArray, Plant
+
+_LONGEST = 600.0  # [s] of a recording: 0.2 GB
 
 
 class Spring(Protocol):
     """A drive that can be stiff."""
 
     def spring(self) -> tuple[float, float]:
-        """How stiff it is now [Nm/rad], and what that alone pulls with [Nm]."""
+        """Return the present stiffness [Nm/rad] and its share of the torque [Nm]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What all joints did, step by step; arrays of shape (steps, n_joints) in the order of names.
+    """The motion of all joints; arrays of shape (steps, n_joints) in the order of names.
 
     As in the plant, the torques of a row are those that led to its positions and velocities.
-    Stiffness and pull (what stiffness alone makes of the distance to the target) are NaN where
-    nobody was asked.
+    Stiffness and pull (stiffness times distance to the target) are NaN without drives.
     """
 
     names: tuple[str, ...]
@@ -35,7 +37,7 @@ class Recording:
     pull: FloatArray  # [Nm], in the drives' directions
 
     def save(self, path: Path) -> None:
-        """Write it into an .npz file. OSError if that can't be."""
+        """Write the recording into an .npz file. Raises OSError."""
         with path.open("wb") as file:
             np.savez(file, names=np.array(self.names), time=self.time, position=self.position,
                      velocity=self.velocity, torque=self.torque, stiffness=self.stiffness,
@@ -43,7 +45,7 @@ class Recording:
 
 
 def load_recording(path: Path) -> Recording:
-    """What `Recording.save` has written."""
+    """Read a file of `Recording.save`."""
     with np.load(path) as file:
         return Recording(
             tuple(file["names"].tolist()),
@@ -53,21 +55,21 @@ def load_recording(path: Path) -> Recording:
 
 
 class Recorder:
-    """Keeps what the joints do from `start` on, until the room for it is full."""
+    """Records the joints from `start` on, until its memory is full."""
 
     def __init__(self, plant: Plant, names: Sequence[str], springs: Sequence[Spring] = ()) -> None:
-        """`springs`: the drives of all joints, to be asked how stiff they are; or none of them."""
+        """`springs`: the drives of all joints, for their stiffness; or none."""
         self._plant, self._names, self._springs = plant, tuple(names), tuple(springs)
         self.start(0)
 
     def start(self, steps: int) -> None:
-        """Forget what was recorded, and record so many steps at most."""
+        """Drop the present recording, and record at most `steps` steps."""
         self._rows = np.empty((5, steps, len(self._names)))
         self._times = np.empty(steps)
         self._room, self._count = steps, 0
 
     def stepped(self, now: int) -> None:
-        """The plant has been stepped, to `now` [ns]."""
+        """Record a step of the plant, to `now` [ns]."""
         count = self._count
         if count < self._room:
             plant, rows = self._plant, self._rows
@@ -81,5 +83,33 @@ class Recorder:
             self._count = count + 1
 
     def recording(self) -> Recording:
-        """What was recorded since the start."""
+        """Return the recording since the start."""
         return Recording(self._names, self._times[: self._count], *self._rows[:, : self._count])
+
+
+@dataclass(frozen=True, slots=True)
+class RecorderCommands:
+    """Commands of the control channel about recordings."""
+
+    recorder: Recorder
+
+    def record(self, seconds: float) -> None:
+        """Record all joints in every millisecond from now on, for at most a time [s].
+
+        The previous recording is dropped. Raises TwinError for a time out of range.
+        """
+        if not 0 <= seconds <= _LONGEST:
+            raise TwinError(f"can't record {seconds} s, expected 0 to {_LONGEST:g}")
+        self.recorder.start(round(seconds / TIME_STEP))
+
+    def recorded(self, path: str) -> int:
+        """Write the recording so far into an .npz file. Return the number of steps in it.
+
+        Raises TwinError if the file can't be written.
+        """
+        recording = self.recorder.recording()
+        try:
+            recording.save(Path(path))
+        except OSError as error:
+            raise TwinError(f"recording '{path}': {error.strerror}") from error
+        return len(recording.time)

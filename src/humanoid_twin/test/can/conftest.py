@@ -1,4 +1,4 @@
-"""A bus with nodes that remember what they got."""
+"""A bus with nodes that record their frames."""
 
 from dataclasses import dataclass, field
 

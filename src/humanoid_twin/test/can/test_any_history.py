@@ -1,4 +1,4 @@
-"""Whatever nodes do, the bus keeps its rules."""
+"""The bus keeps its rules under random actions of its nodes."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""What the control channel can do to the CAN bus, as seen from the host's end."""
+"""The commands about the CAN bus, and their effects at the host's end."""
 
 import json
 import struct
@@ -8,11 +8,11 @@ import pytest
 
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.controller import CanController
-from humanoid_twin.can.errors import CanError
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.can.robot import CanJoint, VirtualCan, build_can
+from humanoid_twin.can.motors.build import CanJoint, VirtualCan, build_can
 from humanoid_twin.control.commands import CommandTable
-from humanoid_twin.drive.plant import Inertia, SingleInertias
+from humanoid_twin.errors import CanError
+from humanoid_twin.physics.plant import Inertia, SingleInertias
 
 MS = 1_000_000  # [ns]
 IDS = (22, 23, 38, 39)
@@ -58,7 +58,7 @@ class Host:
             self.run(3)
 
     def heard(self) -> set[int]:
-        """Who sends feedback."""
+        """Return the ids that send feedback."""
         self.got.clear()
         self.run(20)
         return {frame.identifier >> 8 & 0xFF for frame in self.got}
@@ -264,7 +264,7 @@ def test_stray_frame_comes_from_nobody_known(host):
     assert host.got == [CanFrame(0x0506FFB1, b"\0\x11"), CanFrame(0x7FF, extended=False)]
 
 
-def test_stranger_does_not_acknowledge(host):
+def test_foreign_node_does_not_acknowledge(host):
     host.commands.power_off()
     host.commands.stray(1, "00")
     host.run(1)
@@ -284,7 +284,7 @@ def test_adapter_is_unplugged_and_plugged_in(host):
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("flags", {"told": False}, "no serial one"),
+        ("flags", {"offered": False}, "no serial one"),
         ("freeze", {"id": 99}, "no motor 99"),
         ("delay_enable", {"id": 22, "seconds": -1}, "can't take -1 s"),
         ("overheat", {"id": 22, "celsius": float("nan")}, "no temperature"),

@@ -96,7 +96,7 @@ def test_node_with_another_bit_rate_turns_frames_into_errors(bench):
     assert bench.bus.counters.frames == 0
     assert bench.bus.counters.error_frames == 15  # then the motor is passive and spoils no more
     assert motor.controller.state is ErrorState.PASSIVE
-    assert host.controller.state is ErrorState.PASSIVE  # nobody acknowledges
+    assert host.controller.state is ErrorState.PASSIVE  # no node acknowledges
     assert "BIT" in host.causes
     assert "NOT_ACKNOWLEDGED" in host.causes
 

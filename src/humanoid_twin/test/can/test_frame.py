@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_twin.can import bits
-from humanoid_twin.can.errors import CanError
 from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.errors import CanError
 
 
 @st.composite

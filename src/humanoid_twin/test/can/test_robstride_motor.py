@@ -1,4 +1,4 @@
-"""A Robstride motor on a flywheel, spoken to in frames as a host would."""
+"""A Robstride motor on a flywheel, driven by frames as by a host."""
 
 import math
 import struct
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.can.robot import CanJoint, build_can
-from humanoid_twin.drive.parameters import Mounting
-from humanoid_twin.drive.plant import Inertia, SingleInertias
+from humanoid_twin.can.motors.build import CanJoint, build_can
+from humanoid_twin.mounting import Mounting
+from humanoid_twin.physics.plant import Inertia, SingleInertias
 
 MS = 1_000_000  # [ns]
 HOST = 0xFD

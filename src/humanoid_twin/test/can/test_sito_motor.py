@@ -1,4 +1,4 @@
-"""A Sito motor on a flywheel, spoken to in frames as a host would."""
+"""A Sito motor on a flywheel, driven by frames as by a host."""
 
 import math
 import struct
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.can.robot import CanJoint, VirtualCan, build_can
-from humanoid_twin.drive.parameters import Mounting
-from humanoid_twin.drive.plant import Inertia, SingleInertias
+from humanoid_twin.can.motors.build import CanJoint, VirtualCan, build_can
+from humanoid_twin.mounting import Mounting
+from humanoid_twin.physics.plant import Inertia, SingleInertias
 
 MS = 1_000_000  # [ns]
 COUNTS = 65536 / math.tau
@@ -60,7 +60,7 @@ class Host:
 
     def torque(self, device: int = 22) -> float:
         """At the joint [Nm]."""
-        return float(self.plant.torque[self.can.motor(device).joint])
+        return float(self.plant.torque[self.can.motor(device).shaft.joint])
 
     def last(self, kind: int, device: int = 22) -> bytes:
         wanted = 0x05060000 | device << 8 | kind

@@ -1,4 +1,4 @@
-"""The LAWICEL protocol on a pty, spoken by hand and by an unmodified python-can."""
+"""The LAWICEL protocol on a pty, with single bytes and with an unmodified python-can."""
 
 import os
 import select
@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_twin.can import lawicel
-from humanoid_twin.can.errors import AdapterError, CanError
+from humanoid_twin.can.adapters import lawicel
+from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.can.slcan import SlcanPort
+from humanoid_twin.errors import AdapterError, CanError
 
 PATIENCE = 10.0  # [s]
 
@@ -192,10 +192,10 @@ def test_open_channel_answers(host, line, answer):
 
 
 def test_adapter_without_flags_answers_the_question_with_a_bell(host, port):
-    port.tell_flags(False)
+    port.offer_flags(False)
     host.ask(b"S8\rO\r")
     assert host.ask(b"F\r") == b"\a"
-    port.tell_flags(True)
+    port.offer_flags(True)
     assert host.ask(b"F\r") == b"\a"  # firmware doesn't change while the channel is open
     assert host.ask(b"C\rO\rF\r") == b"\r\rF00\r"
 
@@ -266,7 +266,7 @@ def test_motors_without_power_show_as_error_passive_and_a_queue_that_never_drain
     assert host.ask(b"F\r") == b"F26\r"  # no further error since: it stays as it is
     bench.node()
     bench.run(5)
-    assert host.ask(b"F\r") == b"F04\r"  # somebody acknowledges: the queue has drained
+    assert host.ask(b"F\r") == b"F04\r"  # a node acknowledges: the queue has drained
 
 
 def test_bus_off_ends_when_the_channel_is_opened_again(bench, host, port):

@@ -9,9 +9,9 @@ from can.interfaces.socketcan.socketcan import build_can_frame, dissect_can_fram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_twin.can import socketcan
-from humanoid_twin.can.errors import AdapterError
+from humanoid_twin.can.adapters import socketcan
 from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.errors import AdapterError
 
 frames = st.builds(
     CanFrame, st.integers(0, (1 << 29) - 1), st.binary(max_size=8), st.just(True)

@@ -1,4 +1,4 @@
-"""The bus behind python-can's `virtual` interface, and what its error frames say."""
+"""The bus behind python-can's `virtual` interface, and its error frames."""
 
 from contextlib import closing
 from itertools import count
@@ -6,10 +6,10 @@ from itertools import count
 import can
 import pytest
 
-from humanoid_twin.can import error_frames
+from humanoid_twin.can.adapters import error_frames
+from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.controller import Cause, ErrorState, Trouble
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.can.virtual import VirtualPort
 
 numbers = count()
 

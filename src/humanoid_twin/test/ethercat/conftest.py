@@ -1,4 +1,4 @@
-"""A ring without sockets, a master that talks to it frame by frame, and drives that do little."""
+"""A ring without sockets, a master that sends it single frames, and stub drives."""
 
 import struct
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, en
 from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 from humanoid_twin.clock import Moment
-from humanoid_twin.ethercat.dictionary import Access, Entry, ObjectDictionary, TypeCode
+from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.parameters import SlaveParameters
 from humanoid_twin.ethercat.ring import VirtualRing
-from humanoid_twin.world import World
+from humanoid_twin.scheduler import Scheduler
 
 MILLISECOND = 1_000_000  # [ns]
 CYCLE = MILLISECOND  # [ns] of SYNC0
@@ -24,7 +24,7 @@ FIRST_STATION = 0x1001
 
 @dataclass
 class StubDrive:
-    """A firmware that remembers what it was told."""
+    """A firmware that records its calls."""
 
     states: list[AlState] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -107,12 +107,12 @@ class StubPlant:
 
 
 class Master:
-    """The least that a master has to do, against a ring in the same process."""
+    """A minimal master for a ring in the same process."""
 
     def __init__(self, drives: list[StubDrive], parameters: SlaveParameters | None = None) -> None:
         moment = Moment()
         self.ring, self.drives = VirtualRing(drives, moment, parameters), drives
-        self.world = World(StubPlant(len(drives)), moment)
+        self.world = Scheduler(StubPlant(len(drives)), moment)
         self.world.add(self.ring)
         self.count = len(drives)
         self.outputs = [(0, 0, 0)] * self.count
@@ -199,7 +199,7 @@ class Master:
         self.exchange()
 
     def exchange(self) -> tuple[int, list[tuple[int, int, int, int]]]:
-        """One process data frame: working counter, and inputs of each slave."""
+        """Send a process data frame. Return working counter and inputs of each slave."""
         image = b"".join(struct.pack("<Hibx", *line) for line in self.outputs)
         image += bytes(self.count * TX_BYTES)
         clock = Datagram(Command.FRMW, physical(FIRST_STATION, 0x0910), bytes(8))
@@ -235,7 +235,7 @@ class Master:
         return decode_mailbox(self.read(slave, 0x1080, 128).data)[1]
 
     def ask(self, slave: int, request: coe.Request) -> coe.Response:
-        assert self.put_message(slave, coe.encode_request(request)) == 1
+        assert self.put_message(slave, request.encode()) == 1
         answer = self.get_message(slave)
         assert answer is not None, "no answer in the mailbox"
         return coe.decode_response(answer)
@@ -246,7 +246,7 @@ MakeMaster = Callable[..., Master]
 
 @pytest.fixture(scope="session")
 def new_master() -> MakeMaster:
-    """A ring of stub drives and a master in front of it."""
+    """Return a ring of stub drives with a master."""
 
     def make(slaves: int = 3, parameters: SlaveParameters | None = None) -> Master:
         drives = [StubDrive() for _ in range(slaves)]

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from humanoid_twin.ethercat.al import Al, AlStatusCode, Readiness, requested
+from humanoid_twin.ethercat.esc.al import Al, AlStatusCode, Readiness, requested
 from humanoid_twin.ethercat.firmware import AlState
 
 READY = Readiness()

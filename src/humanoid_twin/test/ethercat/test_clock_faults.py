@@ -85,11 +85,11 @@ def test_a_clock_that_keeps_its_rate_does_not_drift_between_regular_frames(new_m
 
 def test_only_clocks_behind_a_cut_drift(new_master):
     master = drifting(new_master)
-    master.ring.line.cut(1)
+    master.ring.chain.cut(1)
     for _ in range(100):
         master.wait(0.01)
         master.send(DC_FRAME)
-    master.ring.line.cut(None)
+    master.ring.chain.cut(None)
     assert difference(master, 1) < 1000
     assert difference(master, 2) == pytest.approx(19_000, abs=1000)
 

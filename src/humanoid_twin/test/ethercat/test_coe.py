@@ -1,4 +1,4 @@
-"""The SDO server: whatever the sizes, values arrive whole; whatever the bytes, it lives on."""
+"""The SDO server: values of any size arrive whole, and any bytes leave it running."""
 
 import pytest
 from hypothesis import given
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.abort import AbortCode
 from humanoid_devices_erob.wire.errors import WireError
-from humanoid_twin.ethercat.coe import SdoServer
-from humanoid_twin.ethercat.dictionary import Access, Entry, ObjectDictionary, TypeCode
+from humanoid_twin.ethercat.coe.coe import SdoServer
+from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 
 TEXT, NUMBER, RECORD, SECRET = 0x2000, 0x2001, 0x2002, 0x2003
 CAPACITY = 122  # [bytes] of a mailbox of 128
@@ -36,7 +36,7 @@ class Store:
         )  # fmt: skip
 
     def ask(self, request, capacity=CAPACITY):
-        answer = self.server.answer(coe.encode_request(request), capacity)
+        answer = self.server.answer(request.encode(), capacity)
         assert answer is None or len(answer) <= capacity
         return None if answer is None else coe.decode_response(answer)
 
@@ -122,7 +122,7 @@ def test_a_refused_value_changes_nothing():
 
 
 def test_an_abort_travels_as_a_request():
-    answer = Store().server.answer(coe.encode_request(coe.UploadRequest(0x5555, 3)), CAPACITY)
+    answer = Store().server.answer(coe.UploadRequest(0x5555, 3).encode(), CAPACITY)
     assert answer == bytes.fromhex("00 20 80 55 55 03 00 00 02 06")
 
 

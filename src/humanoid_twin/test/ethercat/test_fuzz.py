@@ -1,4 +1,4 @@
-"""Whatever comes over the wire, the ring answers the next honest frame."""
+"""After any bytes on the wire, the ring answers the next valid frame."""
 
 import struct
 from random import Random
@@ -7,9 +7,9 @@ import pytest
 
 from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
 from humanoid_twin.clock import Moment
-from humanoid_twin.drive.robot import build_robot, prime_arms
+from humanoid_twin.erob.build import build_robot, prime_arms
 from humanoid_twin.ethercat.ring import VirtualRing
-from humanoid_twin.world import World
+from humanoid_twin.scheduler import Scheduler
 
 MUTATIONS = [5_000, pytest.param(1_000_000, marks=pytest.mark.soak)]
 REGISTERS = [0x0010, 0x0120, 0x0500, 0x0502, 0x0600, 0x0800, 0x0808, 0x0810, 0x0818, 0x0900,
@@ -57,7 +57,7 @@ def erob_master(new_master):
     """In front of three real drives on Prime's joints."""
     master, robot, moment = new_master(3), build_robot(prime_arms(3)), Moment()
     master.ring = VirtualRing(robot.drives, moment)
-    master.world = World(robot.plant, moment)
+    master.world = Scheduler(robot.plant, moment)
     master.world.add(master.ring)
     return master
 
@@ -80,7 +80,7 @@ def test_a_ring_survives_mutated_frames(new_master, drives, mutations):
             assert alive.counter == 3
     for slave in master.ring.slaves:
         slave.power(True)
-    master.ring.line.update()
+    master.ring.chain.update()
     master.operational()
     assert master.exchange()[0] == 9
 

@@ -1,4 +1,4 @@
-"""A ring that nobody asks for its log runs as long as one likes in the same memory."""
+"""A ring whose log isn't read runs in constant memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,11 +16,14 @@ READING = coe.UploadRequest(0x603F, 0)
 
 
 def work(master: Any, seconds: float) -> None:
-    """Process data at 50 Hz; at every exchange one drive is asked for an object."""
+    """Process data at 50 Hz; at every exchange one drive gets an SDO request."""
     for exchange in range(round(seconds / PERIOD)):
         master.exchange()
         master.ask(exchange % master.count, READING)
         master.wait(PERIOD)
+        for drive in master.drives:  # stubs, which note everything: not the ring's memory
+            drive.latched.clear()
+            drive.faults.clear()
 
 
 @pytest.mark.parametrize("seconds", SECONDS)

@@ -61,7 +61,7 @@ def test_an_inactive_fmmu_maps_nothing(master):
 
 
 def test_a_bit_of_a_register_is_mapped_to_a_bit_of_the_image(master):
-    """As masters map the state of mailboxes into their process image."""
+    """Masters map the state of mailboxes into their process image."""
     master.preop()
     for slave in range(3):
         bit = (slave, slave, 3)
@@ -94,7 +94,7 @@ def test_bits_go_where_the_fmmu_says_and_nowhere_else(new_master, first, offset,
 
 
 def test_a_slave_takes_what_was_there_before_it_gives(master):
-    """Where both directions lie on the same bytes, slaves pass data down the line."""
+    """With both directions on the same bytes, slaves pass data down the line."""
     master.number_slaves()
     for slave in range(2):
         master.write(slave, FREE, bytes([slave + 1]) * 4)
@@ -118,6 +118,6 @@ def test_changed_fmmus_take_effect_with_the_next_frame(master):
     assert logical(master, Command.LRW, 0, bytes(60)).counter == 9
     master.write(0, 0x0600, bytes(32))
     assert logical(master, Command.LRW, 0, bytes(60)).counter == 6
-    master.ring.line.cut(1)
+    master.ring.chain.cut(1)
     master.ring.changed()
     assert logical(master, Command.LRW, 0, bytes(60)).counter == 3

@@ -1,4 +1,4 @@
-"""Process data as the mapping objects say, in bytes and in bits."""
+"""Process data by the mapping objects, in bytes and in bits."""
 
 import pytest
 from hypothesis import given
@@ -6,8 +6,14 @@ from hypothesis import strategies as st
 
 from humanoid_devices_erob.wire.abort import AbortCode
 from humanoid_devices_erob.wire.pdo import RX_MAPPING, PdoEntry
-from humanoid_twin.ethercat.dictionary import Access, Entry, ObjectDictionary, SdoAbort, TypeCode
-from humanoid_twin.ethercat.pdo import Image, Mapping
+from humanoid_twin.ethercat.coe.dictionary import (
+    Access,
+    Entry,
+    ObjectDictionary,
+    SdoAbort,
+    TypeCode,
+)
+from humanoid_twin.ethercat.coe.pdo import Image, Mapping
 
 TYPES = {8: (TypeCode.U8, TypeCode.I8), 16: (TypeCode.U16, TypeCode.I16),
          32: (TypeCode.U32, TypeCode.I32), 64: (TypeCode.U64, TypeCode.I64)}  # fmt: skip

@@ -7,8 +7,8 @@ import pytest
 
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.mailbox import MailboxType, decode_mailbox, encode_mailbox
-from humanoid_twin.ethercat.coe import SdoServer
-from humanoid_twin.ethercat.dictionary import Access, Entry, ObjectDictionary, TypeCode
+from humanoid_twin.ethercat.coe.coe import SdoServer
+from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionary, TypeCode
 
 CAPACITY = 26  # [bytes] of a mailbox of 32, without its header
 EXPEDITED_UP = [
@@ -50,7 +50,7 @@ ABORTED = [
 ]
 EXCHANGES = [EXPEDITED_UP, EXPEDITED_DOWN, SEGMENTED_UP, SEGMENTED_DOWN, ABORTED]
 NAMES = ["expedited up", "expedited down", "segmented up", "segmented down", "aborted"]
-# pysoem told its program of code 0x8400, error register 0.
+# pysoem reported code 0x8400, error register 0.
 EMERGENCY = "0a 00 00 00 00 13 00 10 00 84 00 00 00 00 00 00"
 # Reserved bytes of a request where pysoem leaves the object's index, and we zeros.
 SPARE = {"0a 00 00 00 00 13 00 20 60 18 10 00 00 00 00 00": (9, 11)}
@@ -69,13 +69,13 @@ def test_a_master_reads_and_writes_what_pysoem_did(exchange) -> None:
         counter, payload = mail(text)
         if place % 2:
             assert coe.decode_response(payload) == message
-            assert encode_mailbox(coe.encode_response(message), counter=counter).hex(" ") == text
+            assert encode_mailbox(message.encode(), counter=counter).hex(" ") == text
             continue
         assert coe.decode_request(payload) == message
         expected = bytearray.fromhex(text)
         first, last = SPARE.get(text, (0, 0))
         expected[first:last] = bytes(last - first)
-        assert encode_mailbox(coe.encode_request(message), counter=counter) == expected
+        assert encode_mailbox(message.encode(), counter=counter) == expected
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES, ids=NAMES)

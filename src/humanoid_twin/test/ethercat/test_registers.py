@@ -121,17 +121,17 @@ def test_an_eeprom_word_is_written_only_if_that_is_enabled(master):
 
 
 def test_nobody_answers_when_the_cable_is_cut_before_the_first(master):
-    master.ring.line.cut(-1)
+    master.ring.chain.cut(-1)
     frame = bytearray(encode_frame([Datagram(Command.BRD, physical(0, 0), bytes(2))]))
     assert not master.ring.answer(memoryview(frame))
 
 
 @pytest.mark.parametrize(("after", "left"), [(0, 1), (1, 2), (2, 3)])
 def test_a_cut_cable_leaves_the_slaves_before_it(master, after, left):
-    master.ring.line.cut(after)
+    master.ring.chain.cut(after)
     (answer,) = master.send(Datagram(Command.BRD, physical(0, 0), bytes(2)))
     assert answer.counter == left
-    master.ring.line.cut(None)
+    master.ring.chain.cut(None)
     (answer,) = master.send(Datagram(Command.BRD, physical(0, 0), bytes(2)))
     assert answer.counter == 3
 

@@ -1,9 +1,9 @@
-"""The EEPROM's content, taken apart by a reader of its own."""
+"""The EEPROM's content, decoded by a separate reader."""
 
 import struct
 
+from humanoid_twin.ethercat.esc.sii import build_sii, checksum
 from humanoid_twin.ethercat.parameters import Identity, SlaveParameters
-from humanoid_twin.ethercat.sii import build_sii, checksum
 
 PARAMETERS = SlaveParameters(
     identity=Identity(vendor=0x11223344, product=0x55667788, revision=9, serial=10, name="Arm"),

@@ -1,4 +1,4 @@
-"""A slave's way through the AL states, and what the drive behind it is told."""
+"""A slave's way through the AL states, and the calls to its drive."""
 
 import pytest
 
@@ -158,7 +158,7 @@ def test_a_power_cycled_slave_starts_from_nothing(master):
     master.operational()
     master.ring.slaves[1].power(False)
     master.ring.slaves[1].power(True)
-    master.ring.line.update()
+    master.ring.chain.update()
     master.ring.changed()
     assert master.exchange()[0] == 6
     assert master.read(1, 0x0130, 2).counter == 0  # it has no station address
@@ -171,7 +171,7 @@ def test_a_power_cycled_slave_starts_from_nothing(master):
 def test_a_dead_slave_hides_those_behind_it(master):
     master.operational()
     master.ring.slaves[1].power(False)
-    master.ring.line.update()
+    master.ring.chain.update()
     master.ring.changed()
     assert master.exchange()[0] == 3
     steps = master.drives[1].steps

@@ -1,4 +1,4 @@
-"""One body behind all drives: what torques do to it, and what holds it."""
+"""One MuJoCo model behind all drives: effects of torques, brakes and limits."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ import pytest
 
 from humanoid_control_common.config import read_yaml
 from humanoid_control_common.errors import ConfigError
-from humanoid_twin.drive.plant import Plant
 from humanoid_twin.physics.model import build_model, moving_links
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
+from humanoid_twin.physics.plant import Plant
 from humanoid_twin.prime import JOINTS, ROTORS
 
 INERTIA = 0.06  # [kg m²] of either arm about its axis: 0.01 + 1 kg · (0.2 m)² + rotor 0.01

@@ -1,4 +1,4 @@
-"""What is kept of every millisecond."""
+"""Recordings of every millisecond."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from humanoid_twin.errors import TwinError
-from humanoid_twin.physics.commands import PhysicsCommands
-from humanoid_twin.physics.loads import Loads
-from humanoid_twin.physics.recorder import Recorder, load_recording
+from humanoid_twin.physics.recorder import Recorder, RecorderCommands, load_recording
 
 NAMES = ("swing", "level")
 
@@ -51,7 +49,7 @@ def test_how_stiff_the_drives_are_is_recorded_where_they_are_known(arms):
 
 def test_a_recording_comes_back_from_its_file_as_it_was(arms, two_arms_urdf, tmp_path):
     recorder = Recorder(arms, NAMES)
-    commands = PhysicsCommands(Loads(arms.model, arms.data, two_arms_urdf()), recorder)
+    commands = RecorderCommands(recorder)
     commands.record(0.01)
     arms.step(0.001)
     recorder.stepped(1_000_000)
@@ -63,7 +61,7 @@ def test_a_recording_comes_back_from_its_file_as_it_was(arms, two_arms_urdf, tmp
 
 
 def test_a_recording_that_cannot_be_is_refused(arms, two_arms_urdf, tmp_path):
-    commands = PhysicsCommands(Loads(arms.model, arms.data, two_arms_urdf()), Recorder(arms, NAMES))
+    commands = RecorderCommands(Recorder(arms, NAMES))
     for seconds in (-1.0, float("nan"), 1e9):
         with pytest.raises(TwinError, match="can't record"):
             commands.record(seconds)

@@ -7,14 +7,14 @@ from humanoid_devices_sito.wire import Command, ControlMode, Gains, MessageType,
 from humanoid_devices_sito.wire import identifier as sito_identifier
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.clock import Moment
-from humanoid_twin.drive.parameters import Mounting
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, Recording
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
 from humanoid_twin.robot.build import build_drives, build_wrists
-from humanoid_twin.world import World
+from humanoid_twin.scheduler import Scheduler
 
 MILLISECOND = 1_000_000  # [ns]
 KP, KD = 20.0, 2.0  # [Nm/rad], [Nm s/rad] of STANDBY
@@ -27,7 +27,7 @@ class Prime:
 
     def __init__(self, urdf: str, mountings: dict[str, Mounting]) -> None:
         self.plant, self.moment = MujocoPlant(urdf, ROTORS), Moment()
-        self.world = World(self.plant, self.moment)
+        self.world = Scheduler(self.plant, self.moment)
         self.drives = build_drives(self.plant, mountings)
         self.wrists = build_wrists(self.plant, mountings, self.moment)
         self.world.add(VirtualRing(self.drives, self.moment))
@@ -44,7 +44,7 @@ class Prime:
         assert self.host.send(frame, self.moment.now)
 
     def enable(self) -> None:
-        """All fourteen, with the gains of STANDBY, each where it is."""
+        """Enable all fourteen with the gains of STANDBY, each at its position."""
         for drive in self.drives:
             drive.al_state_changed(AlState.OP)
             drive.gains.gate = 1
@@ -61,7 +61,7 @@ class Prime:
         self.wait(10)
 
     def aim(self, shift: float) -> None:
-        """All targets `shift` [rad] from where the drives are."""
+        """Set all targets `shift` [rad] away from the drives' positions."""
         for drive in self.drives:
             drive.target = drive.position + round(shift * 524288 / 6.283185307)
         for device in CAN_JOINTS:

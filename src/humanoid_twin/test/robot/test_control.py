@@ -1,4 +1,4 @@
-"""What a whole robot can be asked."""
+"""The commands of a whole robot."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from humanoid_twin.prime import JOINTS, RING_JOINTS
 
 @pytest.fixture
 def control(stepped):
-    """Of a robot at rest with hanging arms, without loads."""
+    """Return the control channel of a robot at rest with hanging arms, without loads."""
     control = stepped.control
     control.no_obstacle()
     for name in JOINTS:
@@ -119,7 +119,7 @@ REFUSALS = [
     (lambda control: control.record(-1.0), "can't record"),
     (lambda control: control.epoch(), "stepped clock has no epoch"),
     (lambda control: control.pauses(), "stepped clock has no epoch"),
-    (lambda control: control._ask("explode"), "no command 'explode'; there are advance, "),
+    (lambda control: control.request("explode"), "no command 'explode'; there are advance, "),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The robot as a process: start, stop, and what it needs."""
+"""The robot as a process: start, stop and requirements."""
 
 import os
 import signal

@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_control_common.testing import own_domains
 from humanoid_twin.prime import JOINTS
-from humanoid_twin.truth import TOPIC, main
+from humanoid_twin.truth_node import TOPIC, main
 
 PATIENCE = 60.0  # [s]
 
@@ -53,7 +53,7 @@ def test_the_truth_is_published_until_the_node_is_asked_to_end(stepped, listen):
     command = [
         sys.executable,
         "-m",
-        "humanoid_twin.truth",
+        "humanoid_twin.truth_node",
         "--ros-args",
         "-p",
         f"control:={stepped.socket}",

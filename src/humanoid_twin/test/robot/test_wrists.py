@@ -47,7 +47,7 @@ class Host:
         self.send(device, MessageType.COMMAND, command.encode())
 
     def positions(self, device: int) -> list[float]:
-        """What the motor has sent so far [rad]."""
+        """Return the position that the motor has sent last [rad]."""
         wanted, found = identifier(device, MessageType.FEEDBACK_2), []
         while (message := self.bus.recv(0.05)) is not None:
             if message.arbitration_id == wanted:

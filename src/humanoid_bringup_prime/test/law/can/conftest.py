@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.surface import JointCommand, JointState
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_sito.sito_system import SitoSystem
+from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.can.robot import CanJoint, build_can
-from humanoid_twin.can.virtual import VirtualPort
+from humanoid_twin.can.motors.build import CanJoint, build_can
 from humanoid_twin.clock import Moment
-from humanoid_twin.drive.parameters import Mounting
-from humanoid_twin.drive.plant import Inertia, SingleInertias
-from humanoid_twin.world import World
+from humanoid_twin.mounting import Mounting
+from humanoid_twin.physics.plant import Inertia, SingleInertias
+from humanoid_twin.scheduler import Scheduler
 
 IDS = [22, 23]
 INERTIA = 0.15  # [kg m²], without friction
@@ -96,7 +96,7 @@ class Motors:
         )
         self._port = VirtualPort(self._can.bus, channel)
         self._can.bus.attach(self.listener.receive).acknowledges = False
-        self._world = World(self.plant, moment)
+        self._world = Scheduler(self.plant, moment)
         self._world.add(self._can)
         self.lock, self._stop = threading.RLock(), threading.Event()
         self._ahead = 0  # [ns] of the motors' time before wall time

@@ -15,18 +15,18 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.gains import (
+from humanoid_devices_erob.drive.gains import (
     JointRegisters,
     Registers,
     encode_register,
     write_order,
 )
-from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import ring
@@ -105,7 +105,7 @@ class RingRig:
     def __init__(self, control: RingControl, time: RingTime, info: Any) -> None:
         self.control, self._time, self.period = control, time, 1.0 / info.update_rate
         self._names = info.joint_set.names
-        self.system = ErobSystem(Timebase(time.clock, time.sleep, time.wait), realtime=False)
+        self.system = ErobSystem(Clock(time.clock, time.sleep, time.wait), realtime=False)
         self.system.on_configure(info)
         self._state, self.sent = JointState(DRIVES), JointCommand(DRIVES)
         self.system.on_activate(self._state)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_bringup_prime.impedance.drives import Drives
-from humanoid_bringup_prime.impedance.drives import mode_table as registers_by_mode
-from humanoid_bringup_prime.impedance.parameters import ImpedanceParameters
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import COMMAND_INTERFACES, Capability
-from humanoid_devices_erob.gains import gains_to_registers
+from humanoid_devices_erob.drive.gains import gains_to_registers
+from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters
+from humanoid_devices_erob.impedance.drives import mode_table as registers_by_mode
 
 EFFICIENCY = (1.0, 0.7)  # `torque_efficiency` that the gains of each drive allow for
 REALIZED = (0.7, 1.0)  # share of the gains asked for that is left, of each drive

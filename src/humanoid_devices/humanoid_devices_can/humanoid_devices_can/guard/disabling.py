@@ -1,31 +1,31 @@
-"""Disabling the motors of a bus that somebody else has opened and can't use any more."""
+"""Disable the motors of a bus whose control process no longer serves it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from typing import Final
 
-from humanoid_devices_can.bus import Bus, CanFrame, DataFrame, OpenBus
+from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, OpenBus
 from humanoid_devices_can.errors import CanBusError, QueueFullError
-from humanoid_devices_can.guard.job import GuardJob
+from humanoid_devices_can.guard.channel import GuardJob
 
-LONGEST: Final = 3.0  # [s] until it is given up
+LONGEST: Final = 3.0  # [s] until the guard gives up
 RETRY: Final = 0.05  # [s] between two attempts
 LEAST_ROUNDS: Final = 3  # a frame may be lost
-QUIET: Final = 0.05  # [s] of silence that tell it was obeyed: motors send every 10 ms at most
+QUIET: Final = 0.05  # [s] of silence that confirm it: enabled motors send every 10 ms
 ROOM: Final = 0.002  # [s] until a full queue is tried again
 
 
 Clock = Callable[[], float]
-Work = Generator[float, None, str]  # steps, each with the time [s] until the next: a problem
+Work = Generator[float, None, str]  # yields the time [s] to the next step; returns the failure
 
 
 def disable_motors(
     job: GuardJob, open_bus: OpenBus, clock: Clock, longest: float = LONGEST
 ) -> Work:
-    """Send the job's frames again and again, until no motor speaks any more.
+    """Send the job's frames repeatedly until no motor sends any more.
 
-    What went wrong, in words; empty if nothing. Never raises a CanBusError.
+    Return the failure in words, empty if there is none. Never raises a CanBusError.
     """
     deadline, problem = clock() + longest, ""
     while True:
@@ -46,7 +46,7 @@ def _disable_once(job: GuardJob, bus: Bus, clock: Clock, deadline: float) -> Wor
                 if not (yield from _send(frame, bus, clock, deadline)):
                     return "the adapter takes no frames: is the bus powered?"
             rounds += 1
-            quiet = yield from _are_quiet(job.voices, bus, clock)
+            quiet = yield from _are_quiet(job.feedback_identifiers, bus, clock)
             if quiet and rounds >= LEAST_ROUNDS:
                 return ""
             if clock() > deadline:
@@ -56,28 +56,32 @@ def _disable_once(job: GuardJob, bus: Bus, clock: Clock, deadline: float) -> Wor
 
 
 def _send(frame: CanFrame, bus: Bus, clock: Clock, deadline: float) -> Generator[float, None, bool]:
-    """Whether the adapter took it."""
+    """Send a frame; return whether the adapter accepted it."""
     while clock() < deadline:
         try:
             bus.send(frame)
         except QueueFullError:
-            bus.receive(0.0)  # where the adapter's answers are that make room
+            bus.receive(0.0)  # the adapter's answers in it make room
             yield ROOM
         else:
             return True
     return False
 
 
-def _are_quiet(voices: tuple[int, ...], bus: Bus, clock: Clock) -> Generator[float, None, bool]:
-    """Whether the motors are; strangers and error frames may go on."""
-    heard = clock()
-    end = heard + 2.0 * QUIET
+def _are_quiet(
+    identifiers: tuple[int, ...], bus: Bus, clock: Clock
+) -> Generator[float, None, bool]:
+    """Return whether the motors send nothing; frames of others and error frames don't count."""
+    latest = clock()
+    end = latest + 2.0 * QUIET
     while True:
         received = bus.receive(0.0)
         now = clock()
-        if isinstance(received, DataFrame) and (not voices or received.identifier in voices):
-            heard = now
-        elif now - heard >= QUIET:
+        if isinstance(received, DataFrame) and (
+            not identifiers or received.identifier in identifiers
+        ):
+            latest = now
+        elif now - latest >= QUIET:
             return True
         if now >= end:
             return False

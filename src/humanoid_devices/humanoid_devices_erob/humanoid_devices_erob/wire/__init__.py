@@ -1,4 +1,4 @@
-"""Layouts of what travels on the wire, used by the master's and by the drive's side alike.
+"""Layouts on the wire, shared by the master and the virtual drives.
 
-Nothing here knows a physical constant, a unit or a time.
+No physical constants, units or times.
 """

@@ -1,4 +1,4 @@
-"""Why a CoE object can't be read or written: SDO abort codes (ETG.1000.6, CiA 301)."""
+"""SDO abort codes (ETG.1000.6, CiA 301)."""
 
 from enum import IntEnum
 
@@ -65,7 +65,7 @@ _TEXTS = {
 
 
 def describe_abort(code: int) -> str:
-    """`0x06020000 (object does not exist)`; a code of no specification is called unknown."""
+    """Return the code with its meaning: `0x06020000 (object does not exist)`."""
     try:
         text = _TEXTS[AbortCode(code)]
     except ValueError:

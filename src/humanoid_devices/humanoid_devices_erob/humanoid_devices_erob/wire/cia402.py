@@ -34,7 +34,7 @@ class ControlBit(IntFlag):
 
 
 class Controlword(IntEnum):
-    """The words that walk through the state machine."""
+    """The controlwords of the state transitions."""
 
     DISABLE_VOLTAGE = 0x0000
     SHUTDOWN = 0x0006
@@ -64,7 +64,7 @@ class DriveState(Enum):
     UNKNOWN = "no state of CiA 402"
 
 
-# Bits 0-3 and 6 alone tell these; bit 5 tells the two states below apart from their neighbours.
+# Bits 0-3 and 6 identify these; for the others bit 5 is needed, too.
 _WITHOUT_QUICK_STOP_BIT = {
     0b0000000: DriveState.NOT_READY_TO_SWITCH_ON,
     0b1000000: DriveState.SWITCH_ON_DISABLED,
@@ -80,6 +80,6 @@ _WITH_QUICK_STOP_BIT = {
 
 
 def decode_state(statusword: int) -> DriveState:
-    """The state a statusword tells; UNKNOWN for a pattern that CiA 402 doesn't have."""
+    """Return the state in a statusword; UNKNOWN for a pattern outside CiA 402."""
     state = _WITHOUT_QUICK_STOP_BIT.get(statusword & 0b1001111)
     return state or _WITH_QUICK_STOP_BIT.get(statusword & 0b1101111, DriveState.UNKNOWN)

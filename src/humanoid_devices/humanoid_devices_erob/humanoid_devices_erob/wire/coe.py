@@ -1,46 +1,232 @@
-"""CoE (ETG.1000.6): messages to bytes and back, for the master and for the drive."""
+"""CoE messages (ETG.1000.6) to bytes and back, for the master and for the drive.
+
+SDO messages, aborts and emergencies, without mailbox header. Each message has `encode()`. An abort
+travels as service 2 (SDO request) in both directions. An index, subindex or code that exceeds its
+field raises struct.error.
+"""
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+from typing import ClassVar, TypeVar
 
-from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
 from humanoid_devices_erob.wire.errors import WireError
-from humanoid_devices_erob.wire.sdo_messages import (
-    COMPLETE,
-    EMERGENCY,
-    EXPEDITED,
-    LAST,
-    SDO,
-    SDO_BYTES,
-    SEGMENT_BYTES,
-    SEGMENT_MINIMUM,
-    SIZE_SHOWN,
-    SIZED,
-    TOGGLE,
-    Abort,
-    DownloadResponse,
-    Emergency,
-    ExpeditedDownload,
-    ExpeditedUpload,
-    NormalDownload,
-    NormalUpload,
-    SegmentDownload,
-    SegmentDownloadResponse,
-    SegmentUpload,
-    SegmentUploadRequest,
-    Service,
-    UploadRequest,
-)
-
-__all__ = [
-    "SDO_BYTES", "SEGMENT_BYTES", "Abort", "AbortCode", "DownloadResponse", "Emergency",
-    "ExpeditedDownload", "ExpeditedUpload", "NormalDownload", "NormalUpload", "Request",
-    "Response", "SegmentDownload", "SegmentDownloadResponse", "SegmentUpload",
-    "SegmentUploadRequest", "Service", "UploadRequest", "decode_request", "decode_response",
-    "describe_abort", "encode_request", "encode_response", "service_of",
-]  # fmt: skip
 
 M = TypeVar("M")
+
+
+class Service(IntEnum):
+    """Upper four bits of the CoE header."""
+
+    EMERGENCY = 1
+    SDO_REQUEST = 2
+    SDO_RESPONSE = 3
+    TX_PDO = 4
+    RX_PDO = 5
+    SDO_INFORMATION = 8
+
+
+EXPEDITED_BYTES = 4  # carried by an expedited transfer at most
+SDO_BYTES = 10  # CoE header, command, index, subindex, four bytes: the shortest SDO message
+SEGMENT_BYTES = 3  # CoE header and command before a segment's data
+SEGMENT_MINIMUM = 7  # shorter data is padded to this; the command says by how much
+
+SDO = Struct("<HBHB4s")
+SIZED = Struct("<HBHBI")
+EMERGENCY = Struct("<HHB5s")
+
+SIZE_SHOWN = 0x01  # of an initiate command
+EXPEDITED = 0x02
+COMPLETE = 0x10
+LAST = 0x01  # of a segment's command
+TOGGLE = 0x10
+
+_REQUEST = Service.SDO_REQUEST << 12
+_RESPONSE = Service.SDO_RESPONSE << 12
+
+
+# Messages of both directions share a layout: `_start` is their CoE header and their command.
+
+
+@dataclass(frozen=True, slots=True)
+class _Expedited:
+    index: int
+    subindex: int
+    data: bytes
+    complete: bool = False  # complete access: all subindices at once
+
+    _start: ClassVar[tuple[int, int]]
+
+    def encode(self) -> bytes:
+        """Return the CoE bytes. Raises WireError if `data` doesn't have 1 to 4 bytes."""
+        if not 1 <= len(self.data) <= EXPEDITED_BYTES:
+            raise WireError(
+                f"an expedited transfer of 0x{self.index:04X}:{self.subindex:02X} carries 1 to 4 "
+                f"bytes, not {len(self.data)}"
+            )
+        header, command = self._start
+        unused = EXPEDITED_BYTES - len(self.data)
+        command |= self.complete << 4 | EXPEDITED | SIZE_SHOWN | unused << 2
+        return SDO.pack(header, command, self.index, self.subindex, self.data)
+
+
+class ExpeditedDownload(_Expedited):
+    """Write an object of 1 to 4 bytes."""
+
+    __slots__ = ()
+    _start = _REQUEST, 0x20
+
+
+class ExpeditedUpload(_Expedited):
+    """The value of an object of 1 to 4 bytes."""
+
+    __slots__ = ()
+    _start = _RESPONSE, 0x40
+
+
+@dataclass(frozen=True, slots=True)
+class _Normal:
+    index: int
+    subindex: int
+    size: int  # [bytes] of the object
+    data: bytes
+    complete: bool = False
+
+    _start: ClassVar[tuple[int, int]]
+
+    def encode(self) -> bytes:
+        """Return the CoE bytes."""
+        header, command = self._start
+        command |= self.complete << 4 | SIZE_SHOWN
+        return SIZED.pack(header, command, self.index, self.subindex, self.size) + self.data
+
+
+class NormalDownload(_Normal):
+    """Write an object of any size; the rest after `data` follows in segments."""
+
+    __slots__ = ()
+    _start = _REQUEST, 0x20
+
+
+class NormalUpload(_Normal):
+    """The start of an object's value; the rest after `data` is requested in segments."""
+
+    __slots__ = ()
+    _start = _RESPONSE, 0x40
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    toggle: bool
+    last: bool
+    data: bytes
+
+    _header: ClassVar[int]
+
+    def encode(self) -> bytes:
+        """Return the CoE bytes."""
+        unused = max(0, SEGMENT_MINIMUM - len(self.data))
+        command = self.toggle << 4 | unused << 1 | self.last
+        header = self._header.to_bytes(2, "little")
+        return header + bytes([command]) + self.data + bytes(unused)
+
+
+class SegmentDownload(_Segment):
+    """The next piece of an object that is being written."""
+
+    __slots__ = ()
+    _header = _REQUEST
+
+
+class SegmentUpload(_Segment):
+    """The next piece of an object that is being read."""
+
+    __slots__ = ()
+    _header = _RESPONSE
+
+
+@dataclass(frozen=True, slots=True)
+class _WithoutData:
+    index: int
+    subindex: int
+    complete: bool = False
+
+    _start: ClassVar[tuple[int, int]]
+
+    def encode(self) -> bytes:
+        """Return the CoE bytes."""
+        header, command = self._start
+        return SDO.pack(header, command | self.complete << 4, self.index, self.subindex, bytes(4))
+
+
+class UploadRequest(_WithoutData):
+    """Read an object."""
+
+    __slots__ = ()
+    _start = _REQUEST, 0x40
+
+
+class DownloadResponse(_WithoutData):
+    """Confirm that an object was written, or that its segments may follow."""
+
+    __slots__ = ()
+    _start = _RESPONSE, 0x60
+
+
+@dataclass(frozen=True, slots=True)
+class _SegmentWithoutData:
+    toggle: bool
+
+    _start: ClassVar[tuple[int, int]]
+
+    def encode(self) -> bytes:
+        """Return the CoE bytes."""
+        header, command = self._start
+        return SDO.pack(header, command | self.toggle << 4, 0, 0, bytes(4))
+
+
+class SegmentUploadRequest(_SegmentWithoutData):
+    """Request the next piece of an object that is being read."""
+
+    __slots__ = ()
+    _start = _REQUEST, 0x60
+
+
+class SegmentDownloadResponse(_SegmentWithoutData):
+    """Confirm a piece that was written."""
+
+    __slots__ = ()
+    _start = _RESPONSE, 0x20
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The end of a transfer that failed, from either side."""
+
+    index: int
+    subindex: int
+    code: int  # AbortCode, or an unspecified one
+
+    def encode(self) -> bytes:
+        """Return the CoE bytes."""
+        return SIZED.pack(_REQUEST, 0x80, self.index, self.subindex, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Emergency:
+    """An unsolicited error report of a slave, as in 0x603F."""
+
+    code: int
+    register: int = 0  # as in 0x1001
+    data: bytes = bytes(5)
+
+    def encode(self) -> bytes:
+        """Return the CoE bytes. Raises WireError if `data` doesn't have 5 bytes."""
+        if len(self.data) != 5:
+            raise WireError(f"an emergency carries 5 bytes of data, not {len(self.data)}")
+        return EMERGENCY.pack(Service.EMERGENCY << 12, self.code, self.register, self.data)
+
 
 Request = (
     ExpeditedDownload
@@ -61,32 +247,22 @@ Response = (
 )
 
 
-def encode_request(request: Request) -> bytes:
-    """The CoE bytes of what a master sends. Raises WireError."""
-    return request.encode()
-
-
-def encode_response(response: Response) -> bytes:
-    """The CoE bytes of what a slave sends. Raises WireError."""
-    return response.encode()
-
-
 def service_of(payload: bytes) -> int:
-    """The service of a CoE message, known or not. Raises WireError without a CoE header."""
+    """Return the service of a CoE message. Raises WireError without a CoE header."""
     if len(payload) < 2:
         raise WireError(f"no CoE header in {len(payload)} bytes")
     return payload[1] >> 4
 
 
 def decode_request(payload: bytes) -> Request:
-    """What a master asks. Raises WireError for anything that is no SDO request or is cut."""
+    """Return a master's request. Raises WireError if it is not an SDO request or is cut."""
     if service_of(payload) != Service.SDO_REQUEST:
         raise WireError(f"no SDO request: {payload.hex(' ')}")
     return _decoded(payload, _REQUESTS)
 
 
 def decode_response(payload: bytes) -> Response:
-    """What a slave answers or reports. Raises WireError for anything else, or if it is cut."""
+    """Return a slave's answer or report. Raises WireError for anything else, or if it is cut."""
     service = service_of(payload)
     if service == Service.EMERGENCY:
         return _emergency(payload)

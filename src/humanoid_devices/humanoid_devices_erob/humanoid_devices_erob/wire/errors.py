@@ -1,7 +1,7 @@
-"""What is wrong with bytes from the wire."""
+"""The error of the wire layouts."""
 
 from humanoid_control_common.errors import RobotError
 
 
 class WireError(RobotError):
-    """Bytes that are no message of the layout they should have. Says what was found where."""
+    """Bytes do not have the expected layout; the message says what was found where."""

@@ -1,4 +1,4 @@
-"""EtherCAT frames as bytes: datagrams to a frame and back, without state (ETG.1000.4)."""
+"""EtherCAT frames: datagrams to a frame and back, without state (ETG.1000.4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ ETHERNET_BYTES: Final = 14  # destination, source, type
 HEADER_BYTES: Final = 16  # with EtherCAT's own two bytes
 DATAGRAM_BYTES: Final = 12  # header and working counter of a datagram
 LONGEST_FRAME: Final = 1514
-SHORTEST_FRAME: Final = 60  # without checksum; whoever sends a shorter one has it padded
+SHORTEST_FRAME: Final = 60  # without checksum; shorter frames are padded
 FRAME_ROOM: Final = LONGEST_FRAME - HEADER_BYTES  # for datagrams, DATAGRAM_BYTES and data each
 LENGTH_MASK: Final = 0x07FF
 MORE_FOLLOWS: Final = 0x8000
@@ -22,11 +22,11 @@ PROTOCOL_DATAGRAMS: Final = 1
 DATAGRAM_HEADER: Final = Struct("<BBIHH")  # command, index, address, length and flags, event
 WORKING_COUNTER: Final = Struct("<H")
 BROADCAST: Final = b"\xff" * 6
-MASTER: Final = b"\x01" * 6  # what SOEM takes as its own address
+MASTER: Final = b"\x01" * 6  # SOEM's own address
 
 
 class Command(IntEnum):
-    """What a datagram asks for: A by position, F by station address, B of all, L logical."""
+    """Commands of a datagram: A by position, F by station address, B to all, L logical."""
 
     NOP = 0
     APRD = 1
@@ -58,14 +58,14 @@ class Datagram:
 
 
 def physical(station: int, offset: int) -> int:
-    """The 32-bit address of a register: `station` is a position (negative) or station address."""
+    """Return a register's 32-bit address; `station`: a position (negative) or station address."""
     return station & 0xFFFF | offset << 16
 
 
 def encode_frame(
     datagrams: Sequence[Datagram], *, destination: bytes = BROADCAST, source: bytes = MASTER
 ) -> bytes:
-    """An Ethernet frame, not padded to 60 bytes. Raises WireError if they don't fit."""
+    """Return an Ethernet frame, not padded to 60 bytes. Raises WireError if it is too long."""
     if not datagrams:
         raise WireError("an EtherCAT frame has one datagram or more")
     parts = []
@@ -89,7 +89,7 @@ def encode_frame(
 
 
 def decode_frame(frame: bytes) -> list[Datagram]:
-    """The datagrams of an Ethernet frame. Raises WireError for anything else, or if it is cut."""
+    """Return the datagrams of an Ethernet frame. Raises WireError if it is invalid or cut."""
     if len(frame) < HEADER_BYTES or int.from_bytes(frame[12:14], "big") != ETHERTYPE:
         raise WireError(f"no EtherCAT frame: {frame[:HEADER_BYTES].hex(' ')}")
     header = int.from_bytes(frame[14:16], "little")

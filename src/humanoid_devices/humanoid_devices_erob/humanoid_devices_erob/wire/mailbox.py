@@ -1,4 +1,4 @@
-"""The EtherCAT mailbox: six bytes of header, then the service's data (ETG.1000.4)."""
+"""The EtherCAT mailbox: a header of six bytes, then the service's data (ETG.1000.4)."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -25,7 +25,7 @@ class MailboxType(IntEnum):
 
 
 class MailboxErrorCode(IntEnum):
-    """What the slave didn't like about a mailbox message (its type is then ERROR)."""
+    """The slave's reason for rejecting a mailbox message, in an answer of type ERROR."""
 
     SYNTAX = 1
     UNSUPPORTED_PROTOCOL = 2
@@ -46,10 +46,10 @@ class MailboxHeader:
     priority: int = 0  # 0 .. 3
     channel: int = 0  # 0 .. 63
     type: int = MailboxType.COE
-    counter: int = 0  # 1 .. 7, the slave drops a repeated one; 0: not checked
+    counter: int = 0  # 1 .. 7, the slave drops a repetition; 0: not checked
 
     def encode(self) -> bytes:
-        """The six bytes. Raises WireError for a field that doesn't fit."""
+        """Return the six bytes. Raises WireError for a field that doesn't fit."""
         if not (0 <= self.length <= 0xFFFF and 0 <= self.address <= 0xFFFF):
             raise WireError(f"mailbox length and address are 16 bits each: {self}")
         if not (0 <= self.priority <= 3 and 0 <= self.channel <= 63):
@@ -65,7 +65,7 @@ class MailboxHeader:
 
     @classmethod
     def decode(cls, data: bytes) -> "MailboxHeader":
-        """The header at the start of `data`. Raises WireError if there are no six bytes."""
+        """Return the header at the start of `data`. Raises WireError if it is cut."""
         if len(data) < HEADER_BYTES:
             raise WireError(f"a mailbox header has 6 bytes, not {len(data)}: {data.hex(' ')}")
         length, address, channel, kind = _HEADER.unpack_from(data)
@@ -75,12 +75,12 @@ class MailboxHeader:
 def encode_mailbox(
     payload: bytes, *, counter: int, type: int = MailboxType.COE, address: int = 0
 ) -> bytes:
-    """Header and payload, not padded to the mailbox's size. Raises WireError."""
+    """Return header and payload, not padded to the mailbox's size. Raises WireError."""
     return MailboxHeader(len(payload), address, type=type, counter=counter).encode() + payload
 
 
 def decode_mailbox(data: bytes) -> tuple[MailboxHeader, bytes]:
-    """Header and payload of a message; what follows is padding. Raises WireError if it is cut."""
+    """Return header and payload of a message without padding. Raises WireError if it is cut."""
     header = MailboxHeader.decode(data)
     payload = bytes(data[HEADER_BYTES : HEADER_BYTES + header.length])
     if len(payload) < header.length:
@@ -89,12 +89,12 @@ def decode_mailbox(data: bytes) -> tuple[MailboxHeader, bytes]:
 
 
 def encode_mailbox_error(code: int) -> bytes:
-    """Payload of a message of type ERROR."""
+    """Return the payload of a message of type ERROR."""
     return _ERROR.pack(_ERROR_COMMAND, code)
 
 
 def decode_mailbox_error(payload: bytes) -> int:
-    """The MailboxErrorCode (or an unknown one) of an ERROR payload. Raises WireError."""
+    """Return the MailboxErrorCode (or an unknown one) of an ERROR payload. Raises WireError."""
     if len(payload) < _ERROR.size or _ERROR.unpack_from(payload)[0] != _ERROR_COMMAND:
         raise WireError(f"not a mailbox error reply: {payload.hex(' ')}")
     return int(_ERROR.unpack_from(payload)[1])

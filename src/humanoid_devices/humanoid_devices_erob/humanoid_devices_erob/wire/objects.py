@@ -42,6 +42,6 @@ VELOCITY_GAIN: Final = (VELOCITY_LOOP, 1)
 VELOCITY_INTEGRAL: Final = (VELOCITY_LOOP, 2)
 POSITION_GAIN: Final = (POSITION_LOOP, 1)
 # Share of the target's velocity in the velocity loop's input, 0x4000 is 1.0 (public table of PID
-# objects). The documents don't name it; a drive may be without.
+# objects). The documents don't mention it; a drive may lack it.
 FEED_FORWARD: Final = (POSITION_LOOP, 3)
 GATE_SWITCH: Final = (GATE, 0)

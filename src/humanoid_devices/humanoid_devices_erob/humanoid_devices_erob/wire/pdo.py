@@ -1,4 +1,4 @@
-"""Process data of one drive: what is mapped, and the bytes it makes."""
+"""Process data of one drive: mapped objects and byte layout."""
 
 from dataclasses import dataclass
 from struct import Struct
@@ -17,12 +17,12 @@ class PdoEntry:
 
     @property
     def packed(self) -> int:
-        """The entry as the u32 that 0x1600 / 0x1A00 hold."""
+        """Return the entry as the u32 in 0x1600 / 0x1A00."""
         return self.index << 16 | self.subindex << 8 | self.bits
 
     @classmethod
     def unpacked(cls, packed: int) -> "PdoEntry":
-        """The entry that `packed` says. Raises WireError if that is no u32."""
+        """Return the entry in `packed`. Raises WireError unless it is a u32."""
         if not 0 <= packed <= 0xFFFFFFFF:
             raise WireError(f"a PDO mapping entry is an unsigned 32-bit number, not {packed}")
         return cls(packed >> 16, packed >> 8 & 0xFF, packed & 0xFF)

@@ -10,10 +10,10 @@ from math import inf
 
 import pytest
 
-from humanoid_devices_erob.mailbox_engine import MailboxEngine, MailboxLayout
-from humanoid_devices_erob.mailbox_port import Access
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult
-from humanoid_devices_erob.sdo_batch import SdoBatches
+from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
+from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult
+from humanoid_devices_erob.mailbox.sdo_batch import PROMPT, SdoBatches
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.mailbox import decode_mailbox, encode_mailbox
 
@@ -154,18 +154,11 @@ class World:
         self.drives = [Drive(self.clock, delay) for _ in range(slaves)]
         self.bus = Bus(self.clock, self.drives)
         self.emergencies: list[tuple[int, coe.Emergency]] = []
-        self.engine = MailboxEngine(
-            self.bus,
-            self.clock,
-            [LAYOUT] * slaves,
-            lambda slave, emergency: self.emergencies.append((slave, emergency)),
-        )
-        self.refused: Callable[[int, SdoBatch], str] = lambda slave, batch: ""
+        self.engine = MailboxEngine(self.bus, self.clock, [LAYOUT] * slaves)
+        self.engine.on_emergency = lambda *it: self.emergencies.append(it)
         self.wakes = 0
-        self.batches = SdoBatches(self.engine, self.clock, self._refusal, self._wake)
-
-    def _refusal(self, slave: int, batch: SdoBatch) -> str:
-        return self.refused(slave, batch)
+        self.batches = SdoBatches(self.engine, self.clock, self._wake)
+        self.batches.patience = PROMPT
 
     def _wake(self) -> None:
         self.wakes += 1

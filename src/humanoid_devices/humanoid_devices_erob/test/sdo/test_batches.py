@@ -8,8 +8,8 @@ from math import inf
 
 import pytest
 
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.sdo_batch import refused
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.mailbox.sdo_batch import refused
 from humanoid_devices_erob.wire import coe
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
@@ -144,7 +144,7 @@ def test_permission_is_asked_before_each_object(make_world) -> None:
         asked.append((slave, batch.write, batch.mode, batch.number))
         return "another mode is in force" if len(asked) == 2 else ""
 
-    world.refused = refusal
+    world.batches.refusal = refusal
     keys = (POSITION, VELOCITY, INTEGRAL)
     results = world.write([register(0, key, 7) for key in keys], mode=2, number=9)
     assert [result.status for result in results] == [DONE, REFUSED, REFUSED]
@@ -158,7 +158,7 @@ def test_value_that_was_written_and_may_not_be_read_back_is_in_doubt_and_not_ref
 ) -> None:
     """Whoever hears of a refusal takes the old value for the one that is there."""
     world = make_world(1)
-    world.refused = lambda slave, batch: "" if batch.write else "no exchange"
+    world.batches.refusal = lambda slave, batch: "" if batch.write else "no exchange"
     (result,) = world.write([register(0, VELOCITY, 5)])
     assert result.status is SdoStatus.TIMED_OUT
     assert "written, but not read back: " in result.message
@@ -173,7 +173,7 @@ def test_slave_that_may_not_be_read_is_asked_about_once_a_batch(make_world) -> N
         asked.append(slave)
         return "not in OP" if slave == 0 else ""
 
-    world.refused = refusal
+    world.batches.refusal = refusal
     objects = [SdoObject(slave, 0x2000 + i, 0) for i in range(20) for slave in (0, 1)]
     results = world.read(objects)
     assert [result.object.slave for result in results] == [0, 1] * 20
@@ -186,7 +186,9 @@ def test_permission_is_asked_when_the_object_is_sent_not_when_it_is_queued(make_
     world = make_world(1)
     world.drives[0].objects[GATE] = b"\x01"
     mode = 2
-    world.refused = lambda slave, batch: "" if batch.mode == mode or not batch.write else "late"
+    world.batches.refusal = lambda slave, batch: (
+        "" if batch.mode == mode or not batch.write else "late"
+    )
     busy = world.batches.submit(SdoBatch((SdoObject(0, *GATE),), write=False))
     late = world.batches.submit(SdoBatch((register(0, VELOCITY, 7),), write=True, mode=2))
     world.batches.step()

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from humanoid_devices_erob.mailbox_engine import MailboxEngine
-from humanoid_devices_erob.master import AlState, EthercatMaster
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.sdo_batch import SdoBatches
-from humanoid_devices_erob.wire.coe import AbortCode
+from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.mailbox.sdo_batch import PROMPT, SdoBatches
+from humanoid_devices_erob.master.master import AlState, EthercatMaster
+from humanoid_devices_erob.wire.abort import AbortCode
 
 pytest.importorskip("humanoid_twin", reason="the virtual robot is not installed")
 from humanoid_twin.testing import ring
@@ -39,10 +39,9 @@ class Bench:
 
     def __init__(self, control: Any, master: EthercatMaster) -> None:
         self.control = control
-        self.engine = MailboxEngine(
-            master, control.time, master.mailbox_layouts(), lambda slave, emergency: None
-        )
-        self.batches = SdoBatches(self.engine, control.time, lambda slave, batch: "", lambda: None)
+        self.engine = MailboxEngine(master, control.time, master.mailbox_layouts())
+        self.batches = SdoBatches(self.engine, control.time, lambda: None)
+        self.batches.patience = PROMPT
 
     def run(self, objects: list[SdoObject], write: bool) -> list[SdoResult]:
         future = self.batches.submit(SdoBatch(tuple(objects), write=write))

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.sdo import LONGEST, SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire import coe
+from humanoid_devices_erob.wire.abort import AbortCode
 
 GAIN = (0x2381, 1)
 OTHER = (0x2382, 1)
@@ -88,7 +89,7 @@ def test_a_write_is_not_sent_again_once_its_permission_has_ended(make_world, end
     drive.objects[GAIN] = bytes(4)
     if ends == "mode":
         late = begun + 0.005
-        world.refused = lambda _, batch: (
+        world.batches.refusal = lambda _, batch: (
             "another mode" if batch.write and world.clock() > late else ""
         )
     first, second = world.write(
@@ -107,7 +108,7 @@ def test_a_long_write_is_not_continued_once_its_permission_has_ended(make_world)
     world = make_world(1)
     drive = world.drives[0]
     drive.objects[GAIN] = bytes(4)
-    world.refused = lambda _, batch: "another mode" if batch.write and drive.served else ""
+    world.batches.refusal = lambda _, batch: "another mode" if batch.write and drive.served else ""
     (result,) = world.write([gain(data=bytes(600))])
     assert result.status is SdoStatus.TIMED_OUT
     assert len(drive.served) == 1
@@ -398,7 +399,7 @@ def test_a_segmented_value_of_another_length_than_announced_is_refused(
 
     drive._upload = lying
     (result,) = world.read([gain()])
-    assert (result.status, result.abort_code) == (SdoStatus.ABORTED, coe.AbortCode.LENGTH)
+    assert (result.status, result.abort_code) == (SdoStatus.ABORTED, AbortCode.LENGTH)
     assert "announced 200 bytes" in result.message
 
 

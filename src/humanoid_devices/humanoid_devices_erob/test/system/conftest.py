@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareInfo, JointInfo
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+from humanoid_devices_erob.drive.gains import Registers, gains_to_registers
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.gains import Registers, gains_to_registers
-from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 from humanoid_devices_erob.wire.objects import (
     FEED_FORWARD,
     GATE_SWITCH,
@@ -107,7 +107,7 @@ def make_info(tmp_path: Path) -> InfoFactory:
 
 
 class SteppedTime:
-    """Ring time as a Timebase: sleeping is what lets it pass. For several threads.
+    """Ring time as a Clock: sleeping is what lets it pass. For several threads.
 
     `on_sleep` is called before each sleep, with the ring time [s].
     """
@@ -116,7 +116,7 @@ class SteppedTime:
         self.on_sleep: Callable[[float], None] | None = None
         self._lock = threading.Lock()
         self._control = RingControl(path)
-        self.timebase = Timebase(self.clock, self.sleep, self.wait)
+        self.timebase = Clock(self.clock, self.sleep, self.wait)
 
     def clock(self) -> float:
         with self._lock:
@@ -174,8 +174,8 @@ class Bench:
 
     def die(self) -> None:
         """As kill -9 does: no exit, nothing said to anybody. Then a second passes."""
-        if self.system._keeper is not None:
-            self.system._keeper.stop()
+        if self.system._bring_up_thread is not None:
+            self.system._bring_up_thread.stop()
         self.system._master.close()
         self.control.advance(1.0)
 
@@ -263,7 +263,10 @@ def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
             cleanup.callback(bench.time.close)
             cleanup.callback(lambda: bench.system._master.close())  # noqa: PLW0108 - the latest
             cleanup.callback(
-                lambda: bench.system._keeper is not None and bench.system._keeper.stop()
+                lambda: (
+                    bench.system._bring_up_thread is not None
+                    and bench.system._bring_up_thread.stop()
+                )
             )
             return bench
 

@@ -17,16 +17,16 @@ from random import Random
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import JointCommand, JointState
-from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.wire.frame import Command, decode_frame
-from humanoid_twin.drive.cia402 import DriveState
+from humanoid_twin.erob.cia402 import DriveState
 from humanoid_twin.ethercat.firmware import AlState
 from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
-    InlineKeeper,
+    InlineBringUpThread,
     MemoryRing,
 )
 
@@ -157,7 +157,8 @@ class Story:
     def __init__(self, infos: Infos, seed: int) -> None:
         """`infos(count, update rate, bring-up rate)`: the block of the robot description.
 
-        The stack's master has to be a MemoryMaster on `ring`, its keeper an InlineKeeper.
+        The stack's master has to be a MemoryMaster on `ring`, and its bring-up thread an
+        InlineBringUpThread.
         """
         self.random, self.tally = Random(seed), Tally()
         self._infos, self._judge = infos, Judge(self.tally, seed)
@@ -221,13 +222,13 @@ class Story:
         self._sleeps = random.randrange(1, random.choice([20, 100, 400]))
         self._interrupt = {
             "killed": self._kill,
-            "stopped": lambda: self.system._keeper.end.set(),  # noqa: PLW0108 - the latest keeper's
+            "stopped": lambda: self.system._bring_up_thread.end.set(),  # noqa: PLW0108 - the latest
             "fault": lambda: ring.control.drive_error(random.randrange(self.count), 0x8500),
             "power": self._power_cycle,
         }.get(kind, lambda: None)
         if kind == "lossy":
             ring.control.drop(random.choice([0.01, 0.03, 0.1]))
-        InlineKeeper.turns = random.choice([0, 1, 20])
+        InlineBringUpThread.turns = random.choice([0, 1, 20])
         try:
             self.system.on_activate(self.state)
         except HardwareError:

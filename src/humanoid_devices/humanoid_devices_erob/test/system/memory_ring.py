@@ -19,23 +19,22 @@ import pysoem
 import pytest
 
 from humanoid_devices_erob import erob_system
-from humanoid_devices_erob.cycle import Cycle
-from humanoid_devices_erob.mail_frames import MailFrames
-from humanoid_devices_erob.master import EthercatMaster
-from humanoid_devices_erob.ring import Ring
-from humanoid_devices_erob.ring_errors import InterfaceError
-from humanoid_devices_erob.stale_frames import StaleFrames
-from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.errors import InterfaceError
+from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
+from humanoid_devices_erob.master.master import EthercatMaster
+from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
+from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 from humanoid_twin import assumptions
 from humanoid_twin.clock import Moment, SteppedClock
-from humanoid_twin.drive.robot import bench, build_robot, prime_arms
+from humanoid_twin.erob.build import bench, build_robot, prime_arms
+from humanoid_twin.ethercat.attach import RingServer
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.losses import Losses
 from humanoid_twin.ethercat.ring import VirtualRing
-from humanoid_twin.ethercat.server import RingServer
-from humanoid_twin.world import World
+from humanoid_twin.scheduler import Scheduler
 
 INIT_ACKNOWLEDGED, PREOP = 0x11, 2
 _FIRST_STATION: Final = 0x1001
@@ -63,7 +62,7 @@ class MemoryRing:
         robot = build_robot([replace(joint, drive=facts.drive) for joint in turned])
         self.drives, self.count = robot.drives, count
         self._stepped, moment = SteppedClock(), Moment()
-        self.world = World(robot.plant, moment)
+        self.world = Scheduler(robot.plant, moment)
         self.ring = VirtualRing(robot.drives, moment, facts.slave)
         self.world.add(self.ring)
         losses = Losses(Random(seed))
@@ -72,7 +71,7 @@ class MemoryRing:
         self._server = RingServer(self.ring, self.world, self._port, self._stepped, losses)
         self.on_sleep: Callable[[float], None] | None = None  # told the time before each sleep
         self.on_frame: Callable[[bytes], None] = lambda _frame: None  # that has left the master
-        self.timebase = Timebase(self.clock, self.sleep, self._wait)
+        self.timebase = Clock(self.clock, self.sleep, self._wait)
 
     def clock(self) -> float:
         """Ring time [s]."""
@@ -117,7 +116,7 @@ class _Port:
         self.answers.append(bytes(frame))
 
 
-class MemoryLine(StaleFrames):
+class MemoryLine(RawSocket):
     """The master's end of the cable. From a process that is dead nothing leaves any more."""
 
     def __init__(self, ring: MemoryRing) -> None:
@@ -162,8 +161,8 @@ class MemoryMaster(EthercatMaster):
     def open(self, interface: str) -> None:
         """Nothing else can have this interface."""
         self._master = Soem(self.line)
-        self._stale = self.line
-        self._mail = MailFrames(self.line, self._patience)
+        self._socket = self.line
+        self._datagrams = RawDatagrams(self.line, self._patience)
 
 
 class Soem:
@@ -306,18 +305,22 @@ class SoemSlave:
         self.write(_SYNC, b"\0\3")
 
 
-class InlineKeeper:
-    """In place of the Keeper's thread: the bring-up here and now, then some turns of its cycle."""
+class InlineBringUpThread:
+    """In place of the bring-up thread: the bring-up here and now, then some turns of its cycle."""
 
     turns = 0  # that the loop takes to come
 
     def __init__(
-        self, bring_up: Callable[[], tuple[Ring, Cycle]], stop: threading.Event, *, realtime: bool
+        self,
+        bring_up: Callable[[], tuple[Ring, CyclicExchange]],
+        stop: threading.Event,
+        *,
+        realtime: bool,
     ) -> None:
         self._bring_up, self.end = bring_up, stop
         self._ring: Ring | None = None
 
-    def start(self) -> tuple[Ring, Cycle]:
+    def start(self) -> tuple[Ring, CyclicExchange]:
         self._ring, cycle = self._bring_up()
         left = self.turns
 
@@ -339,4 +342,4 @@ def in_memory(monkeypatch: pytest.MonkeyPatch, ring: Callable[[], MemoryRing]) -
     monkeypatch.setattr(
         erob_system, "EthercatMaster", lambda patience: MemoryMaster(patience, ring())
     )
-    monkeypatch.setattr(erob_system, "Keeper", InlineKeeper)
+    monkeypatch.setattr(erob_system, "BringUpThread", InlineBringUpThread)

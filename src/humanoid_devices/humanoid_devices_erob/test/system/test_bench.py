@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_devices_erob.bench import DriveErrors, bench_ring, read_errors
-from humanoid_devices_erob.master import EthercatMaster
-from humanoid_devices_erob.ring_errors import BringUpError, InterfaceError
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.bring_up.bench import DriveErrors, bench_ring, read_errors
+from humanoid_devices_erob.errors import BringUpError, InterfaceError
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.master.master import EthercatMaster
 
 INIT, PREOP = 1, 2
 

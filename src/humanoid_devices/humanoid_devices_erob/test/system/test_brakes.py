@@ -7,8 +7,8 @@ import pytest
 
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.modes import Mode
-from humanoid_controller_manager.safety_trip import SafetyTrip
-from humanoid_devices_erob.gains import Registers
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_devices_erob.drive.gains import Registers
 
 INIT, OP = 1, 8
 HEALTHY, FAULT = 5687, 4616
@@ -166,7 +166,7 @@ def test_a_brake_that_stays_closed_is_told_before_the_pull_on_it_has_grown(
     before = bench.of_drives("joint_position")
     count = bench.count
     limits = JointLimits(*(np.full(count, it) for it in (-3.0, 3.0, 4.0, 30.0)))
-    trip = SafetyTrip(JointSet(("j0", "j1")), limits, np.full(count, 6.0), 50.0)
+    trip = MeasurementCheck(JointSet(("j0", "j1")), limits, np.full(count, 6.0), 50.0)
     said = ""
     for _ in range(100):
         bench.command.position[0] += 0.02  # 1 rad/s

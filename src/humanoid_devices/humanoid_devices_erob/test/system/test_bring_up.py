@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_devices_erob.drive_setup import set_up_drives
-from humanoid_devices_erob.master import EthercatMaster
-from humanoid_devices_erob.preop import wait_for_preop
-from humanoid_devices_erob.ring import Ring
-from humanoid_devices_erob.ring_errors import BringUpError, IdentityError
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.bring_up.bring_up import wait_for_preop
+from humanoid_devices_erob.bring_up.drive_setup import set_up_drives
+from humanoid_devices_erob.errors import BringUpError, IdentityError
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.master.master import EthercatMaster
+from humanoid_devices_erob.master.ring import Ring
 
 PREOP, SAFEOP, OP = 2, 4, 8
 HEALTHY = 5687

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from humanoid_devices_erob.clocks import (
+from humanoid_devices_erob.master.distributed_clock import (
     SYNC_UNIT,
     SYSTEM_TIME,
     clocks_astray,

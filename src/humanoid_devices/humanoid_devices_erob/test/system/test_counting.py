@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 
 
 def test_losses_and_what_each_drive_says_are_counted_by_name(make_bench) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.dc_lock import LARGEST, DcLock
+from humanoid_devices_erob.master.distributed_clock import LARGEST, DcLock
 
 PERIOD = 20_000_000  # [ns]
 

@@ -7,9 +7,9 @@ import pytest
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.remedies import remedies_for
-from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject
 from humanoid_devices_erob.remedies import REMEDIES
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject
 
 OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
 BUS, IMPEDANCE = "bus: Side", "impedance: Side"

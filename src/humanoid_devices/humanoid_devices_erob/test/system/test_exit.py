@@ -8,9 +8,9 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.modes import Mode
-from humanoid_devices_erob.al_state import AlState
-from humanoid_devices_erob.cycle import Cycle
-from humanoid_devices_erob.ordered_exit import DISABLE_TIMEOUT
+from humanoid_devices_erob.master.al_state import AlState
+from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
+from humanoid_devices_erob.operation.ordered_exit import DISABLE_TIMEOUT
 
 INIT, PREOP, SAFEOP = 1, 2, 4
 GATE = 0x2383
@@ -61,7 +61,7 @@ def test_gate_of_a_drive_that_stays_enabled_is_closed_only_once_it_has_left_op(
 ) -> None:
     bench = make_bench(2)
     stiff(bench)
-    monkeypatch.setattr(Cycle, "disable_all", lambda *_: False)
+    monkeypatch.setattr(CyclicExchange, "disable_all", lambda *_: False)
     enabled_at_the_write = []
     bench.control.log()
 

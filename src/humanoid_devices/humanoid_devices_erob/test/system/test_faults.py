@@ -7,7 +7,7 @@ import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_devices_erob.supervisor import SILENCE
+from humanoid_devices_erob.operation.drive_monitor import SILENCE
 
 HEALTHY = 5687
 COMMUNICATION = 0xA000

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_devices_erob.follow import TargetRule
+from humanoid_devices_erob.drive.target_following import TargetRule
 
 LIMIT = 1000.0  # [counts/s]
 PERIOD = 0.02

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_controller_manager.hardware import HardwareInfo
+from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
-from humanoid_devices_erob.ordered_exit import OrderedExit
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.operation.ordered_exit import OrderedExit
 from src.humanoid_devices.humanoid_devices_erob.test.system.gate_trials import Story, Tally
 from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import in_memory
 

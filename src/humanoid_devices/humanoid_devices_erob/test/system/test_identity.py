@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_devices_erob.identity import check_identities, check_serial_numbers
-from humanoid_devices_erob.ring_errors import IdentityError
+from humanoid_devices_erob.bring_up.identity import check_identities, check_serial_numbers
+from humanoid_devices_erob.errors import IdentityError
 from humanoid_devices_erob.settings import Identity
 
 EROB = Identity(0x5A65726F, 0x00029252)

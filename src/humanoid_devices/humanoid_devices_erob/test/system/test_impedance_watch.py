@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.modes import Mode
-from humanoid_devices_erob.gains import Registers
-from humanoid_devices_erob.impedance_statement import ImpedanceStatement
-from humanoid_devices_erob.impedance_watch import ImpedanceWatch
-from humanoid_devices_erob.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.drive.gains import Registers
+from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement, ImpedanceWatch
 from humanoid_devices_erob.settings import parse_settings
 from humanoid_devices_erob.wire import objects
 
@@ -115,12 +114,12 @@ def test_drive_without_feed_forward_is_confirmed(make_info, clock) -> None:
     watch.take([*answers(0, 1), *answers(1, 1)[:-1]], write=False)
     watch.stated(statement(clock))
     assert not watch.confirmed
-    assert watch.has_feed_forward(0) is None
+    assert watch.drives[0].has_feed_forward is None
     assert watch.free.tolist() == [False, True]
     watch.take([absent], write=False)
     assert watch.confirmed
     assert watch.free.all()
-    assert [watch.has_feed_forward(joint) for joint in (0, 1)] == [False, True]
+    assert [watch.drives[joint].has_feed_forward for joint in (0, 1)] == [False, True]
 
 
 def test_nothing_is_confirmed_before_anybody_said_so(make_info, clock) -> None:
@@ -184,7 +183,7 @@ def failed_write(key: tuple[int, int], status: SdoStatus) -> SdoResult:
 def test_register_of_a_write_that_failed_is_not_known_any_more(watch, key, status) -> None:
     watch.take([failed_write(key, status)], write=True)
     assert not watch.confirmed
-    assert watch.registers_of(1) is None or watch.gate_open(1) is None  # slave 0 is joint j1
+    assert watch.drives[1].gains is None or watch.drives[1].gate is None  # slave 0 is joint j1
     watch.take(answers(0, 1), write=False)
     assert watch.confirmed
 

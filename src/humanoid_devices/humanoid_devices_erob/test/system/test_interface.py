@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_devices_erob.interface import (
+from humanoid_devices_erob.errors import InterfaceError
+from humanoid_devices_erob.master.interface import (
     check_interface,
     check_rights,
     claim_interface,
     missing_capabilities,
 )
-from humanoid_devices_erob.ring_errors import InterfaceError
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_devices_erob.interface_flags import PromiscuousMode
-from humanoid_devices_erob.ring_errors import IdentityError, InterfaceError
+from humanoid_devices_erob.errors import IdentityError, InterfaceError
+from humanoid_devices_erob.master.interface import PromiscuousMode
 
 PROMISCUOUS = 0x100
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.surface import JointState
-from humanoid_devices_erob.exchange import ProcessImage
-from humanoid_devices_erob.joint_frame import JointFrame, as_wire_counts
+from humanoid_control_common.mit_interface import JointState
+from humanoid_devices_erob.drive.joint_frame import JointFrame, as_wire_counts
+from humanoid_devices_erob.master.process_image import ProcessImage
 from humanoid_devices_erob.settings import parse_settings
 from humanoid_devices_erob.wire.pdo import RX_STRUCT, TX_STRUCT
 

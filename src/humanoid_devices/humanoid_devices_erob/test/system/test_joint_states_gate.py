@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from humanoid_devices_erob.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 
 JOINTS = ["shoulder", "elbow"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.wire.objects import VELOCITY_GAIN
 
 

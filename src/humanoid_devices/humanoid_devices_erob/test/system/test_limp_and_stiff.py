@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.modes import Mode
-from humanoid_devices_erob.sdo import SdoObject, SdoStatus
+from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoStatus
 from humanoid_devices_erob.wire.objects import (
     FEED_FORWARD,
     GATE_SWITCH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from humanoid_control_common.modes import Mode
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject
 
 INIT, OP = 1, 8
 HEALTHY = 5687

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
 from humanoid_control_common.modes import Mode
-from humanoid_control_common.surface import COMMAND_INTERFACES, Capability
-from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
-from humanoid_devices_erob.al_state import AlState
-from humanoid_devices_erob.drive_registers import REGISTERS
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
+from humanoid_devices_erob.drive.drive_registers import REGISTERS
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.master.al_state import AlState
 from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN
 
 PER_RADIAN = 524288 / (2 * np.pi)

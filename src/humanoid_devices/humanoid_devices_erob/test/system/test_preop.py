@@ -7,10 +7,10 @@ from math import inf
 
 import pytest
 
-from humanoid_devices_erob.al_state import AlState, AlStatus
-from humanoid_devices_erob.preop import wait_for_preop
-from humanoid_devices_erob.ring_errors import BringUpError, HungError
-from humanoid_devices_erob.timebase import Timebase
+from humanoid_devices_erob.bring_up.bring_up import wait_for_preop
+from humanoid_devices_erob.errors import BringUpError, HungError
+from humanoid_devices_erob.master.al_state import AlState, AlStatus
+from humanoid_devices_erob.master.clock import Clock
 
 
 def test_drive_whose_firmware_hangs_is_named_with_advice_after_one_attempt(
@@ -33,7 +33,7 @@ class Slaves:
 
     def __init__(self, second: AlStatus, asked: float) -> None:
         self.now = 0.0
-        self.timebase = Timebase(clock=lambda: self.now, sleep=self.sleep)
+        self.timebase = Clock(clock=lambda: self.now, sleep=self.sleep)
         self.requests: list[tuple[int, AlState, bool]] = []
         self._second, self._asked = second, asked
 

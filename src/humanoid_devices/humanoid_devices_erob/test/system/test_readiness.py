@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from humanoid_devices_erob.drive_setup import interpolation_bytes
-from humanoid_devices_erob.readiness import Readiness
-from humanoid_devices_erob.ring_errors import BringUpError, DriveSetupError
-from humanoid_devices_erob.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.bring_up.drive_setup import interpolation_bytes
+from humanoid_devices_erob.bring_up.readiness import Readiness
+from humanoid_devices_erob.errors import BringUpError, DriveSetupError
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 
 HEALTHY = 5687
 SAFEOP, OP = 4, 8
@@ -144,6 +144,7 @@ class Answers:
     def __init__(self, mode: SdoResult, sync: SdoResult) -> None:
         self.mode, self.sync = mode, sync
         self.asked = 0
+        self.sdo = self
 
     def submit(self, batch: SdoBatch) -> Future[tuple[SdoResult, ...]]:
         self.asked += 1

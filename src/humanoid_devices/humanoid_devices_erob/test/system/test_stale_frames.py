@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from humanoid_devices_erob.master import EthercatMaster
+from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import ring
 

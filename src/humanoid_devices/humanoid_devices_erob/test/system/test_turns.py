@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.modes import Mode
-from humanoid_controller_manager.safety_trip import SafetyTrip
-from humanoid_devices_erob.exchange import ProcessImage
-from humanoid_devices_erob.joint_frame import JointFrame
-from humanoid_devices_erob.ring_errors import TurnsError
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_devices_erob.drive.joint_frame import JointFrame, turns_into_range
+from humanoid_devices_erob.errors import TurnsError
+from humanoid_devices_erob.master.process_image import ProcessImage
 from humanoid_devices_erob.settings import parse_settings
-from humanoid_devices_erob.turns import turns_into_range
 
 TURN = 524288  # [counts]
 LIMITS = JointLimits(
@@ -102,7 +101,7 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     bench.new_system(calibration=[(1, 0.01), (1, 0.01)])
     bench.activate()
     limits = np.full(2, 6.0)
-    trip = SafetyTrip(JointSet(("j0", "j1")), LIMITS, limits, 50.0)
+    trip = MeasurementCheck(JointSet(("j0", "j1")), LIMITS, limits, 50.0)
     said: list[str] = []
     teleports = 0
 

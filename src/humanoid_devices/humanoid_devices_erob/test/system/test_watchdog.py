@@ -10,11 +10,11 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
-from humanoid_controller_manager.hardware import HARDWARE_CONTRACT
-from humanoid_devices_erob.mailbox_port import Access
-from humanoid_devices_erob.ring_errors import BringUpError
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
+from humanoid_devices_erob.errors import BringUpError
+from humanoid_devices_erob.mailbox.mailbox_port import Access
+from humanoid_devices_erob.master.watchdog import set_watchdogs, watched
 from humanoid_devices_erob.settings import parse_settings
-from humanoid_devices_erob.watchdog import set_watchdogs, watched
 
 SAFEOP = 4
 WATCHDOG = 0x1B

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from humanoid_twin.ethercat.errors import VethError
+from humanoid_twin.errors import VethError
 from humanoid_twin.testing import ring
 
 RX_LINES = (0x60400010, 0x607A0020, 0x60600008, 0x00000008)

@@ -40,7 +40,7 @@ def test_requests_and_answers_are_both_captured(make_soem, tmp_path):
     frames = read_capture(path)
     assert len(frames) == 2 * statistics["frames"]
     counters = Counter(decode_frame(frame)[0].counter for _, frame in frames)
-    assert counters[0] >= statistics["frames"]  # all requests, and what nobody answered
+    assert counters[0] >= statistics["frames"]  # all requests, and those without answer
     assert [time for time, _ in frames] == sorted(time for time, _ in frames)
 
 
@@ -63,7 +63,7 @@ def dissected(tshark: str, path, *options: str) -> list[str]:
 
 
 def complaints(tshark: str, path) -> list[str]:
-    """What the dissector finds wrong, frame by frame; its remark on the master's address aside."""
+    """Return the dissector's errors by frame, without its remark on the master's address."""
     found = dissected(
         tshark, path, "-Y", "_ws.malformed || _ws.short || _ws.expert",
         "-T", "fields", "-e", "_ws.expert.message", "-e", "_ws.malformed", "-e", "_ws.short",

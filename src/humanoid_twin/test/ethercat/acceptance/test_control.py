@@ -1,12 +1,12 @@
-"""The control channel: commands, refusals, and what it tells."""
+"""The control channel: commands, refusals and reports."""
 
 import json
 import socket
 
 import pytest
 
+from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.control import RingControl
-from humanoid_twin.ethercat.errors import RingError
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ REFUSALS = [
     (lambda control: control.drop(1.5), "probability 1.5"),
     (lambda control: control.mailbox_delay(-1.0), "delay -1.0"),
     (lambda control: control.advance(float("inf")), "can't advance"),
-    (lambda control: control._ask("explode"), "no command 'explode'; there are advance"),
-    (lambda control: control._ask("execute", name="x", arguments={}), "no command 'execute'"),
-    (lambda control: control._ask("cut", behind=1), "TypeError"),
+    (lambda control: control.request("explode"), "no command 'explode'; there are advance"),
+    (lambda control: control.request("execute", name="x", arguments={}), "no command 'execute'"),
+    (lambda control: control.request("cut", behind=1), "TypeError"),
 ]
 
 

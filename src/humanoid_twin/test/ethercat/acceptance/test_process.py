@@ -1,4 +1,4 @@
-"""The ring as a process: start, stop, one per interface, and the pair it needs."""
+"""The ring as a process: start, stop, one per interface, and its veth pair."""
 
 import os
 import signal
@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from humanoid_twin.ethercat.errors import RingError, VethError
-from humanoid_twin.ethercat.lock import InterfaceLock
+from humanoid_twin.errors import RingError, VethError
+from humanoid_twin.ethercat.attach import InterfaceLock
 from humanoid_twin.ethercat.veth import create_veth, remove_pair, remove_veth, veth_pair
 from humanoid_twin.testing import ring
 

@@ -1,1 +1,0 @@
-"""What can go wrong, kind by kind. `faults.kinds.catalogue` has all of them."""

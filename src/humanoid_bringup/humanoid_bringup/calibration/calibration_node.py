@@ -1,0 +1,131 @@
+"""ROS node of the calibration: joint states to the session, SDO batches to the component."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from humanoid_control_msgs.msg import ControlMode
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from humanoid_bringup.calibration.limp_drive import LimpDrives
+from humanoid_bringup.calibration.robot import Robot, read_robot
+from humanoid_bringup.calibration.session import CalibrationSession
+from humanoid_control_common.errors import ConfigError, RobotError
+from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
+from humanoid_devices_erob.impedance.statements import StatementFilter
+from humanoid_devices_erob.impedance.values import Batch, Reply
+from humanoid_devices_erob.impedance.wiring import NODE, STATE_TOPIC
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+
+STEP_PERIOD: Final = 0.05  # [s] between two looks at what is due, if no message causes one
+LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class CalibrationLink:
+    """Follows a running robot, on a node that the caller spins."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._urdf = ""
+        self._described = 0.0  # [s] since the epoch, when the description was published
+        self._statements = StatementFilter(follow_requests=False)
+        self._session: CalibrationSession | None = None
+        self._services: BatchServices | None = None
+        self._replies: deque[tuple[Batch, Reply]] = deque()
+        node.create_subscription(String, "/robot_description", self._on_description, LATCHED)
+
+    @property
+    def described(self) -> bool:
+        """Return True once the robot description has arrived."""
+        return bool(self._urdf)
+
+    @property
+    def manager_beside(self) -> bool:
+        """Return True if an impedance manager runs: it would overwrite the gains written here."""
+        return bool(self._node.count_publishers(STATE_TOPIC))
+
+    def robot(self) -> Robot:
+        """Return the robot that is running. Raises ConfigError if it can't be calibrated."""
+        robot = read_robot(self._urdf)
+        if changed_after(robot.file, self._described):
+            raise ConfigError(
+                f"{robot.file} was changed after the robot was started, so it isn't what the robot "
+                "uses: start the robot again"
+            )
+        return robot
+
+    def begin(self, robot: Robot) -> CalibrationSession:
+        """From now on the session sees the robot, and its batches are sent."""
+        gate = JointStatesGate(list(robot.drives) or robot.joints.names, robot.period)
+        self._services = BatchServices(self._node) if robot.drives else None
+        limp = LimpDrives(robot.drives.values(), gate, patience=PATIENCE)
+        self._session = CalibrationSession(robot, limp)
+        node = self._node
+        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
+        # Only the latest counts: a backlog would look like measurements that are flowing.
+        node.create_subscription(JointState, "/prime/joint_states", self._on_joint_states, 1)
+        node.create_timer(STEP_PERIOD, self.advance, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        return self._session
+
+    def check_alone(self) -> None:
+        """Raises RobotError if an impedance manager has turned up."""
+        if self.manager_beside:
+            raise RobotError(
+                f"{NODE} is running, which would take back every gain that is written here: start "
+                "the robot without it, as `hc up real --calibrate` does"
+            )
+
+    def advance(self) -> None:
+        """Take what was answered, send what is due."""
+        session, services = self._session, self._services
+        if session is None or services is None:
+            return
+        now = time.monotonic()
+        while self._replies:
+            session.limp.finished(*self._replies.popleft(), now)
+        batch = session.limp.next_batch(now, session.wish, services.obstacle())
+        if batch is not None:
+            services.send(batch, partial(self._answered, batch))
+
+    def _answered(self, batch: Batch, reply: Reply) -> None:
+        self._replies.append((batch, reply))
+        self.advance()
+
+    def _on_description(self, message: Any, info: Any) -> None:
+        self._urdf = message.data
+        self._described = info["source_timestamp"] * 1e-9
+
+    def _on_control_mode(self, message: Any) -> None:
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        age = time.time() - stamp if stamp > 0.0 else None
+        wish = self._statements.mode_in_force(
+            message.mode, message.controller_name, message.switch_number, age
+        )
+        if wish is not None and self._session is not None:
+            self._session.wish = wish
+
+    def _on_joint_states(self, message: Any) -> None:
+        if self._session is not None:
+            self._session.joints_seen(message.name, message.position, time.monotonic())
+            self.advance()
+
+
+def changed_after(file: Path, moment: float) -> bool:
+    """Return True if `file` was modified after `moment` [s since the epoch].
+
+    Raises ConfigError if it isn't there, as on another machine than the robot's.
+    """
+    try:
+        return file.stat().st_mtime > moment
+    except OSError as error:
+        raise ConfigError(
+            f"{file}, which the robot uses, cannot be read here: {error.strerror}"
+        ) from error

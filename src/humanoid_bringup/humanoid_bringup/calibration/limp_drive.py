@@ -1,0 +1,233 @@
+"""Make one eRob drive at a time damped-limp, and restore it. No ROS, no I/O.
+
+Every call takes the time [s, monotonic].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from humanoid_bringup.calibration.drive_record import LimpRecord
+from humanoid_bringup.calibration.robot import Drive
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import SAFE_MODES
+from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
+from humanoid_devices_erob.mailbox.sdo import SdoObject
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+
+AUDIT_PERIOD: Final = 1.0  # [s] the limp drive is read again: it may have restarted
+FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have been restarted
+FIRST_DELAY: Final = 0.02  # [s] after a failure, doubled with every further one
+LONGEST_DELAY: Final = 1.0  # [s]
+NO_MORE: Final = "is not limp any more"
+AGAIN: Final = "select it again"
+
+
+class LimpDrives:
+    """State machine that makes the requested drive limp while the gate is open.
+
+    No drive is softened before every other one is known not to be; the rest works with factory
+    gains.
+
+    Args:
+        drives: all eRobs.
+        gate: of /prime/joint_states; a batch is valid only as long as it stays open.
+        patience: a batch without answer for so long [s] is given up.
+    """
+
+    def __init__(self, drives: Iterable[Drive], gate: JointStatesGate, *, patience: float) -> None:
+        self._records = {drive.joint: LimpRecord(drive) for drive in drives}
+        self._gate = gate
+        self._patience = patience
+        self._selected = ""
+        self._reached = False  # the selected one has been limp
+        self._under_way: Batch | None = None
+        self._failures = 0  # in a row
+        self._failure = ""
+        self._obstacle = ""
+        self._dropped = ""  # why nothing is selected any more
+        self._not_before = 0.0
+        self._audit_due = 0.0
+
+    # Events.
+
+    def select(self, joint: str) -> None:
+        """`joint` is to be limp, and no other; "": none. Raises ConfigError for another joint."""
+        if joint and joint not in self._records:
+            raise ConfigError(
+                f"'{joint}' is no eRob joint; these are: {', '.join(self._records) or 'none'}"
+            )
+        if joint != self._selected:
+            self._selected = joint
+            self._reached = False
+            if joint:
+                self._records[joint].feeds = False
+            self._dropped = ""
+            self._not_before = 0.0
+
+    def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
+        """A message of /prime/joint_states arrived.
+
+        After a long interruption no joint is selected any more: none becomes limp unexpectedly.
+        """
+        closed = self._gate.seen(names, positions, now)
+        if FORGET_AFTER < closed < math.inf:
+            for record in self._records.values():
+                record.forget()
+            self._drop(f"{NO_MORE}: there were no joint states for a while; {AGAIN}")
+
+    def finished(self, batch: Batch, reply: Reply, now: float) -> None:
+        """A batch was answered. One that was given up before is ignored."""
+        if batch is not self._under_way:
+            return
+        self._under_way = None
+        failure = ""
+        if len(reply.results) != len(batch.objects):
+            self._forget_of(batch)
+            failure = reply.failure or "an answer without results"
+        else:
+            for record in self._of(batch):
+                mine = [r for r in reply.results if r.object.slave == record.drive.slave]
+                failure = record.take(mine) or failure
+        self._note(failure, now)
+        self._watch()
+
+    # Action.
+
+    def next_batch(self, now: float, wish: ModeInForce | None, obstacle: str) -> Batch | None:
+        """Return the batch to send now, if any.
+
+        `wish`: mode and switch number in force; `obstacle`: why nothing can be sent, or "".
+        """
+        self._obstacle = obstacle or self._gate.obstacle(now) or _objection(wish)
+        self._give_up_in_time(now)
+        if self._obstacle or wish is None or self._under_way or now < self._not_before:
+            return None
+        objects, write = self._due(now)
+        if not objects:
+            return None
+        self._under_way = Batch(wish, write, tuple(objects), now, self._gate.closes)
+        return self._under_way
+
+    # State.
+
+    @property
+    def selected(self) -> str:
+        """The joint that is, or is to become, limp; empty if none."""
+        return self._selected
+
+    @property
+    def limp(self) -> str:
+        """The joint that read-back has shown to be limp; empty if none."""
+        record = self._records.get(self._selected)
+        return self._selected if record and record.limp else ""
+
+    @property
+    def touched(self) -> list[str]:
+        """Joints that are not known to be as they were before."""
+        return [joint for joint, record in self._records.items() if record.touched]
+
+    @property
+    def released(self) -> bool:
+        """Return True if every drive is as it was, and no batch is under way."""
+        return not self.touched and self._under_way is None
+
+    @property
+    def message(self) -> str:
+        """The present obstacle or wait; empty if none."""
+        if self._obstacle or self._failure:
+            return self._obstacle or self._failure
+        restored = [joint for joint in self.touched if joint != self._selected]
+        if restored:
+            return f"restoring {', '.join(restored)}"
+        if self._selected and not self.limp:
+            return f"making {self._selected} limp"
+        return self._dropped
+
+    # Inside.
+
+    def _due(self, now: float) -> tuple[list[SdoObject], bool]:
+        """Restoring comes first, then the selected drive, then what else is not known."""
+        away = [r for joint, r in self._records.items() if joint != self._selected and _away(r)]
+        if unread := [record for record in away if not record.known]:
+            return [item for record in unread for item in record.reads()], False
+        if away:
+            return self._writes(away, restoring=True), True
+        selected = self._records.get(self._selected)
+        if selected and selected.known and not selected.limp:
+            return self._writes([selected], restoring=False), True
+        if selected and now >= self._audit_due:
+            self._audit_due = now + AUDIT_PERIOD
+            return list(selected.reads()), False
+        unknown = [record for record in self._records.values() if not record.known]
+        return [item for record in unknown for item in record.reads()], False
+
+    def _writes(self, records: list[LimpRecord], *, restoring: bool) -> list[SdoObject]:
+        objects: list[SdoObject] = []
+        for record in records:
+            objects += record.restoring() if restoring else record.softening()
+            record.begun(restoring=restoring)
+        return objects
+
+    def _of(self, batch: Batch) -> list[LimpRecord]:
+        return [r for r in self._records.values() if r.drive.slave in batch.slaves]
+
+    def _give_up_in_time(self, now: float) -> None:
+        batch = self._under_way
+        if batch is not None and now - batch.sent > self._patience:
+            self._under_way = None
+            self._forget_of(batch)
+            self._note(f"no answer within {self._patience:g} s", now)
+
+    def _note(self, failure: str, now: float) -> None:
+        """Only the end counts: a drive that can be read but not written fails all the same."""
+        if failure:
+            self._failure = failure
+            self._not_before = now + min(FIRST_DELAY * 2.0**self._failures, LONGEST_DELAY)
+            self._failures += 1
+        elif self._well:
+            self._failure, self._failures = "", 0
+
+    @property
+    def _well(self) -> bool:
+        return all(
+            record.limp if joint == self._selected else record.known and not _away(record)
+            for joint, record in self._records.items()
+        )
+
+    def _forget_of(self, batch: Batch) -> None:
+        for record in self._of(batch):
+            record.forget()
+
+    def _watch(self) -> None:
+        """A drive that has become stiff is not softened again unless the operator says so."""
+        record = self._records.get(self._selected)
+        if record and record.feeds:
+            self._drop(
+                "cannot be limp: its velocity feed-forward 0x2382:03 stays, so that its target "
+                "could not follow it"
+            )
+        elif record and record.limp:
+            self._reached = True
+        elif record and record.known and self._reached:
+            self._drop(f"{NO_MORE}: its drive restarted, or somebody else has written; {AGAIN}")
+
+    def _drop(self, reason: str) -> None:
+        if joint := self._selected:
+            self.select("")
+            self._dropped = f"{joint} {reason}"
+
+
+def _away(record: LimpRecord) -> bool:
+    """Return True if the drive must be restored, whichever program left its gate open."""
+    return not record.at_home and (record.touched or record.gate_open)
+
+
+def _objection(wish: ModeInForce | None) -> str:
+    if wish is None:
+        return "waiting for a statement on /control_mode"
+    if wish.mode not in SAFE_MODES:
+        return f"{wish.mode.name} is in force: go to ZERO_TORQUE or DAMPING"
+    return ""

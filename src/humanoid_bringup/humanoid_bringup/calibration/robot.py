@@ -1,0 +1,140 @@
+"""Facts about the robot that the calibration reads from its description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from humanoid_bringup.calibration.formulas import Interval, Setting
+from humanoid_control_common.calibration import (
+    Calibration,
+    JointCalibrationEntry,
+    load_complete_calibration,
+)
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointSet
+from humanoid_controller_manager.hardware.block_parameters import number
+from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
+from humanoid_controller_manager.hardware_component import HardwareInfo
+from humanoid_devices_erob.drive.gains import gains_to_registers
+from humanoid_devices_erob.impedance.wiring import PLUGIN as EROB_PLUGIN
+
+# [Nm s/rad] that a limp joint has at least: DAMPING's, known not to let an arm drop.
+LEAST_DAMPING: Final = 6.0
+_IDS: Final = ("ring_position", "can_id")  # of a joint on a bus
+_FILE: Final = "calibration_file"
+_ANY_RATE: Final = 200.0  # [Hz] where the description states none; the stricter gate
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """One eRob drive."""
+
+    joint: str
+    slave: int  # ring position
+    least_damping: int  # LEAST_DAMPING as 0x2381:01
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """Joints in order, and the calibration that the robot applies."""
+
+    joints: JointSet
+    limits: Mapping[str, Interval]  # of the URDF
+    ids: Mapping[str, int]  # ring position or CAN id; of mocked joints that in the file
+    drives: Mapping[str, Drive]  # the eRobs
+    loose: frozenset[str]  # joints that are limp in ZERO_TORQUE by themselves: the CAN motors
+    file: Path
+    prior: Mapping[str, Setting]  # in `file`
+    in_force: Calibration  # of all joints; identity where a joint is mocked
+    period: float  # [s] of the control loop
+
+
+def read_robot(urdf: str, calibration_file: Path | None = None) -> Robot:
+    """Everything from the robot description, and the calibration file it names.
+
+    `calibration_file` is read instead of the named one. Raises ConfigError: nothing to calibrate,
+    or a file that is wrong.
+    """
+    description = parse_robot_description(urdf, _ANY_RATE)
+    blocks = [block for block in description.blocks if block.parameters.get(_FILE)]
+    path = calibration_file or _common_file(blocks)
+    addresses = _addresses(description)
+    entries = load_complete_calibration(path, addresses)
+    limits = description.limits
+    bounds = zip(limits.lower.tolist(), limits.upper.tolist(), strict=True)
+    return Robot(
+        joints=description.joints,
+        limits=dict(zip(addresses, (Interval(*pair) for pair in bounds), strict=True)),
+        ids={name: entries[name].id for name in addresses},
+        drives={drive.joint: drive for block in blocks for drive in _drives(block)},
+        loose=frozenset(
+            joint.name for b in blocks if b.plugin != EROB_PLUGIN for joint in b.joints
+        ),
+        file=path,
+        prior={name: Setting(e.direction, e.homing_offset) for name, e in entries.items()},
+        in_force=_in_force(addresses, entries),
+        period=_period(blocks),
+    )
+
+
+def _common_file(blocks: Sequence[HardwareInfo]) -> Path:
+    files = sorted({block.parameters[_FILE] for block in blocks})
+    if not files:
+        raise ConfigError(
+            "the robot that is running has no calibration: a simulation or a mock needs none; "
+            "start the real one with `hc up real --calibrate`"
+        )
+    if len(files) > 1:
+        raise ConfigError(
+            f"the robot uses two calibration files: {' and '.join(files)}; expected one"
+        )
+    return Path(files[0])
+
+
+def _addresses(description: RobotDescription) -> dict[str, int | None]:
+    """Return every joint, in order, and its id; None where it is on no bus."""
+    found: dict[str, int | None] = dict.fromkeys(description.joints.names)
+    for block in description.blocks:
+        for joint in block.joints:
+            for key in _IDS:
+                if key in joint.parameters:
+                    found[joint.name] = int(joint.parameters[key])
+    return found
+
+
+def _in_force(
+    addresses: Mapping[str, int | None], entries: Mapping[str, JointCalibrationEntry]
+) -> Calibration:
+    applied = [entries[name] if at is not None else None for name, at in addresses.items()]
+    return Calibration(
+        np.array([float(entry.direction) if entry else 1.0 for entry in applied]),
+        np.array([entry.homing_offset if entry else 0.0 for entry in applied]),
+    )
+
+
+def _drives(block: HardwareInfo) -> list[Drive]:
+    if block.plugin != EROB_PLUGIN:
+        return []
+    facts = [joint.parameters for joint in block.joints]
+    registers = gains_to_registers(
+        0.0,
+        np.full(len(facts), LEAST_DAMPING),
+        torque_constant=[float(fact["kt"]) for fact in facts],
+        gear=[float(fact["gear"]) for fact in facts],
+    )
+    return [
+        Drive(joint.name, int(joint.parameters["ring_position"]), int(damping))
+        for joint, damping in zip(block.joints, registers.velocity_gain, strict=True)
+    ]
+
+
+def _period(blocks: Sequence[HardwareInfo]) -> float:
+    for block in blocks:
+        if text := block.parameters.get("control_frequency", ""):
+            return 1.0 / number(text, f"<ros2_control name='{block.name}'>: control_frequency")
+    return 1.0 / _ANY_RATE

@@ -1,0 +1,114 @@
+"""One calibration from start to results: sweeps, flipped joints, the limp drive. No ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_bringup.calibration.limp_drive import LimpDrives
+from humanoid_bringup.calibration.results import JointResult, joint_result
+from humanoid_bringup.calibration.robot import Robot
+from humanoid_bringup.calibration.sweep import SweepRecorder
+from humanoid_control_common.modes import SAFE_MODES
+from humanoid_devices_erob.impedance.values import ModeInForce
+
+
+@dataclass(frozen=True, slots=True)
+class JointRow:
+    """One joint's row on the operator's screen."""
+
+    result: JointResult
+    raw: float  # [rad] now; NaN: not seen
+    position: float  # [rad] that the result would make of it
+    selected: bool
+    loose: bool  # limp, or limp by itself
+
+
+class CalibrationSession:
+    """Combines the robot's messages with the operator's keys."""
+
+    def __init__(self, robot: Robot, limp: LimpDrives) -> None:
+        self.robot = robot
+        self.limp = limp
+        self.wish: ModeInForce | None = None  # mode and switch number in force
+        self._selected = ""
+        self._recorder = SweepRecorder(robot.joints, robot.in_force)
+        self._flips: set[str] = set()
+
+    @property
+    def selected(self) -> str:
+        """The joint to be moved; empty: none."""
+        if self._selected in self.robot.drives:
+            return self.limp.selected  # which may have been dropped
+        return self._selected
+
+    def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
+        """A message of /prime/joint_states arrived at `now` [s]."""
+        self.limp.joints_seen(names, positions, now)
+        # No other: wrists swing by themselves when an arm is moved, which is no sweep.
+        selected = np.array([name == self.selected for name in self.robot.joints.names])
+        self._recorder.seen(names, positions, self._loose() & selected)
+
+    def select(self, joint: str) -> None:
+        """The joint to be moved, and to be made limp if it is an eRob; "": none.
+
+        Raises ConfigError for a joint that the robot doesn't have.
+        """
+        if joint:
+            self.robot.joints.indices([joint])
+        self._selected = joint
+        self.limp.select(joint if joint in self.robot.drives else "")
+
+    def step(self, by: int) -> None:
+        """Select the next (1) or the previous joint (-1), beginning with the first or the last."""
+        names = self.robot.joints.names
+        if self.selected:
+            place = (names.index(self.selected) + by) % len(names)
+        else:
+            place = 0 if by > 0 else -1
+        self.select(names[place])
+
+    def flip(self, joint: str) -> None:
+        """The other direction for `joint`; again: back. Raises ConfigError for an unknown joint."""
+        self.robot.joints.indices([joint])
+        self._flips ^= {joint}
+
+    def forget(self, joint: str) -> None:
+        """Begin the sweep of `joint` again."""
+        self._recorder.forget(self._index(joint))
+
+    def results(self) -> list[JointResult]:
+        """Of all joints, in order."""
+        return [
+            joint_result(
+                name,
+                self.robot.prior[name],
+                self._recorder.sweep(place),
+                self.robot.limits[name],
+                flip=name in self._flips,
+            )
+            for place, name in enumerate(self.robot.joints.names)
+        ]
+
+    def rows(self) -> list[JointRow]:
+        """Return all joints, in order."""
+        loose = self._loose()
+        return [
+            self._row(result, float(self._recorder.raw[place]), bool(loose[place]))
+            for place, result in enumerate(self.results())
+        ]
+
+    def _row(self, result: JointResult, raw: float, loose: bool) -> JointRow:
+        setting = result.setting
+        position = setting.direction * (raw - setting.homing_offset)
+        return JointRow(result, raw, position, result.joint == self.selected, loose)
+
+    def _loose(self) -> NDArray[np.bool_]:
+        held = self.wish is not None and self.wish.mode not in SAFE_MODES
+        loose = {self.limp.limp} | (frozenset() if held else self.robot.loose)
+        return np.array([name in loose for name in self.robot.joints.names])
+
+    def _index(self, joint: str) -> int:
+        return int(self.robot.joints.indices([joint])[0])

@@ -1,0 +1,60 @@
+"""Locate the programs of a bring-up; compose their command lines and parameter files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+
+from humanoid_bringup.options import Process
+from humanoid_control_common.errors import ConfigError
+
+
+def find_executable(package: str, executable: str) -> Path:
+    """Return the path that `ros2 run` uses. Raises ConfigError with a remedy if it is absent."""
+    remedy = "build the workspace (`make build`) and open it (`source env.sh`)"
+    if not package.startswith("humanoid_"):
+        remedy = f"it comes with ROS 2: `{apt_install(package)}`, not with PyPI"
+    try:
+        program = Path(get_package_prefix(package)) / "lib" / package / executable
+    except PackageNotFoundError:
+        raise ConfigError(f"package {package} is not installed: {remedy}") from None
+    if not os.access(program, os.X_OK):
+        raise ConfigError(f"{program}: no such executable: {remedy}")
+    return program
+
+
+def is_installed(package: str) -> bool:
+    """Return True if a ROS package of that name is installed."""
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def apt_install(package: str) -> str:
+    """Return the command that installs a package of ROS 2."""
+    return f"sudo apt install ros-$ROS_DISTRO-{package.replace('_', '-')}"
+
+
+def command_line(process: Process) -> list[str]:
+    """Return the command line of a process. Raises ConfigError as `find_executable`."""
+    program = str(find_executable(process.package, process.executable))
+    files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
+    return [program, *(process.arguments or ("--ros-args", *files))]
+
+
+def write_parameters(
+    folder: Path, node: str, parameters: Mapping[str, Any], namespace: str = ""
+) -> Path:
+    """Write a ROS parameters file for `node`; launch would give inline values to every node."""
+    path = folder / f"{node}.yaml"
+    name = f"{namespace}/{node}" if namespace else node
+    content = {name: {"ros__parameters": dict(parameters)}}
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return path

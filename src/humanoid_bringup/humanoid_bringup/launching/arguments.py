@@ -1,0 +1,184 @@
+"""The arguments of the launch files: declared for launch, read for the bring-up.
+
+Needs ROS 2's launch system: nothing but launch files and `launching` imports this.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from launch.actions import DeclareLaunchArgument
+
+from humanoid_bringup.options import Backends, read_heartbeats
+from humanoid_bringup.robot_package import RobotPackage
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Mode
+from launch import LaunchContext
+
+THE_ROBOTS: Final = "the robot's own"
+_OF_LAUNCH: Final = frozenset({"launch-prefix", "launch-prefix-filter"})  # `ros2 launch` adds them
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One launch argument; `name` is that of the option it chooses.
+
+    `read` makes the option's value of its text, and raises ValueError if it can't.
+    """
+
+    name: str
+    default: str
+    description: str
+    read: Callable[[str], Any] = str
+    choices: tuple[str, ...] | None = None
+
+    def declared(self) -> DeclareLaunchArgument:
+        """Return the action that declares it; launch checks the choices."""
+        return DeclareLaunchArgument(
+            self.name,
+            default_value=self.default,
+            description=self.description,
+            choices=list(self.choices) if self.choices else None,
+        )
+
+
+def _file(text: str) -> Path | None:
+    if not text:
+        return None
+    path = Path(text).resolve()
+    if not path.is_file():
+        raise ValueError("there is no such file")
+    return path
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("expected a number") from None
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise ValueError("expected a whole number from 0 to 65535")
+    return int(text)
+
+
+def _heartbeats(text: str) -> dict[str, float]:
+    try:
+        return read_heartbeats(part.strip() for part in text.split(",") if part.strip())
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+
+
+def file(name: str, what: str, installed: str) -> Argument:
+    """Return an argument that names a file; empty is the installed one."""
+    return Argument(name, "", f"{what}; empty: {installed}.", _file)
+
+
+def flag(name: str, default: bool, what: str) -> Argument:
+    """Return an argument that is true or false."""
+    return Argument(
+        name, str(default).lower(), what, lambda text: text == "true", ("true", "false")
+    )
+
+
+def of_hardware_file(name: str, what: str) -> Argument:
+    """Return an argument that replaces an entry of the hardware file."""
+    return Argument(name, "", f"{what}; empty: that of the hardware file.")
+
+
+BACKENDS: Final = Argument(
+    "backends",
+    "all",
+    "Which buses there are; the joints of the other one are mocked.",
+    Backends,
+    ("all", "ec", "can"),
+)
+CONTROLLERS_FILE: Final = file("controllers_file", "Controllers and their parameters", THE_ROBOTS)
+HARDWARE_CONFIG: Final = file("hardware_config", "Which drive moves which joint", THE_ROBOTS)
+CALIBRATION_FILE: Final = file("calibration_file", "Directions and homing offsets", THE_ROBOTS)
+BUSES: Final = (
+    of_hardware_file("ethercat_interface", "Network interface of the EtherCAT ring (enp2s0 ...)"),
+    of_hardware_file("can_interface", "Kind of CAN adapter (socketcan, slcan ...)"),
+    of_hardware_file("can_channel", "Where the CAN adapter is (can2, /dev/ttyACM0 ...)"),
+)
+INITIAL_MODE: Final = Argument(
+    "initial_mode",
+    "zero_torque",
+    "The mode to start in.",
+    lambda text: Mode[text.upper()],
+    ("zero_torque", "damping"),
+)
+ENABLE_MODE_MANAGER: Final = flag(
+    "enable_mode_manager", True, "false: for a mode manager of one's own."
+)
+GAMEPAD: Final = (
+    flag("enable_gamepad", False, "Take modes from an Xbox gamepad, too (needs the package joy)."),
+    Argument("joystick", "js0", "The gamepad's device in /dev/input."),
+)
+HEARTBEATS: Final = Argument(
+    "heartbeats",
+    "",
+    "NAME:SECONDS, ...: stop when one of them is silent on /emergency_stop/heartbeat for so long.",
+    _heartbeats,
+)
+BLACK_BOX: Final = flag("black_box", True, "Write a file of what led to a fault.")
+REAL_TIME_FACTOR: Final = Argument(
+    "real_time_factor", "1.0", "Simulated seconds per second; 0: as fast as possible.", _number
+)
+FULL_MIT: Final = flag(
+    "full_mit",
+    False,
+    "true: all joints take all five command interfaces in every tick. The robot's eRobs don't.",
+)
+VIEWER_ADDRESS: Final = (
+    Argument("viewer_host", "127.0.0.1", "Where the viewer listens; 0.0.0.0: to other machines."),
+    Argument("viewer_port", "8080", "Port of the viewer, or the next free one.", _port),
+    file("viewer_token_file", "Token that opens the viewer", "a new one, if one is needed"),
+)
+RVIZ_WANTED: Final = "rviz with model, frames, efforts, mode and safety (needs the package rviz2)."
+ROS_TOOLS: Final = (
+    flag("robot_state_publisher", True, "Publish /tf (needs the package of that name)."),
+    flag("rviz", False, RVIZ_WANTED),
+)
+
+
+def read(arguments: Sequence[Argument], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options' values by name. Raises ConfigError that names the argument."""
+    values = {}
+    for argument in arguments:
+        try:
+            values[argument.name] = argument.read(given[argument.name])
+        except ValueError as error:
+            raise ConfigError(
+                f"{argument.name}:={given[argument.name]}: {error or 'can not be read'}"
+            ) from None
+    return values
+
+
+def refuse_unknown(
+    robot: RobotPackage, arguments: Sequence[Argument], context: LaunchContext
+) -> None:
+    """Refuse unknown arguments, which launch itself would ignore.
+
+    Not if another launch file includes this one: it may have arguments of its own.
+
+    Raises ConfigError naming them, and those there are.
+    """
+    file = Path(getattr(context.locals, "current_launch_file_path", "")).resolve()
+    if robot.package not in sys.argv and file not in (
+        Path(word).resolve() for word in sys.argv[1:]
+    ):
+        return
+    known = {argument.name for argument in arguments}
+    given = [word.partition(":=")[0] for word in context.argv if ":=" in word]
+    unknown = [name for name in given if name not in known | _OF_LAUNCH]
+    if unknown:
+        raise ConfigError(
+            f"{file.name} has no argument {', '.join(unknown)}; it has {', '.join(sorted(known))}"
+        )

@@ -1,0 +1,125 @@
+"""The processes of a bring-up as launch actions, for launch files. Needs ROS 2's launch system."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, RegisterEventHandler
+from launch.event_handlers import OnProcessIO
+from launch.events.process import ProcessIO
+from launch_ros.actions import Node
+
+from humanoid_bringup.executables import find_executable
+from humanoid_bringup.launching.arguments import Argument, read, refuse_unknown
+from humanoid_bringup.launching.shutdown import DEAF, end_at_once, outlive, when_ended
+from humanoid_bringup.options import Backend, Options, Process
+from humanoid_bringup.plan import notes, plan
+from humanoid_bringup.preflight.ready import require_machine
+from humanoid_bringup.robot_package import RobotPackage, find_robot
+from humanoid_control_common.ending_times import (
+    LAST_TO_SIGTERM,
+    SIGINT_TO_SIGTERM,
+    SIGTERM_TO_SIGKILL,
+)
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
+from launch import Action, LaunchContext, LaunchDescription
+
+# Returns the processes to start and the notes to print first; may write files into the folder.
+Start = Callable[[RobotPackage, dict[str, Any], Path], tuple[list[Process], list[str]]]
+
+
+def bring_up(
+    robot: str, backend: Backend, arguments: Sequence[Argument], **fixed: Any
+) -> LaunchDescription:
+    """Describe the bring-up of `robot`; `arguments` set some options, the others are `fixed`."""
+
+    def start(
+        package: RobotPackage, chosen: dict[str, Any], folder: Path
+    ) -> tuple[list[Process], list[str]]:
+        take_domain_lock().close()  # refuses to start beside another robot
+        options = Options(backend=backend, robot=package, **chosen, **fixed)
+        processes = plan(options, folder)
+        return processes, [*notes(options), *require_machine(options)]
+
+    return launched(robot, arguments, start)
+
+
+def launched(robot: str, arguments: Sequence[Argument], start: Start) -> LaunchDescription:
+    """Describe a launch file: declare `arguments`, start the processes that `start` returns.
+
+    A ConfigError of `start` ends the launch in one sentence, before anything is started.
+    """
+
+    def actions(context: LaunchContext) -> list[Action]:
+        package = find_robot(robot)
+        refuse_unknown(package, arguments, context)
+        folder = Path(tempfile.mkdtemp(prefix="humanoid_control_"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        processes, said = start(package, read(arguments, context.launch_configurations), folder)
+        for process in processes:
+            find_executable(process.package, process.executable)
+        return [*(LogInfo(msg=text) for text in said), *_in_order(processes)]
+
+    declared = [argument.declared() for argument in arguments]
+    return LaunchDescription([*declared, OpaqueFunction(function=actions)])
+
+
+def _in_order(processes: Sequence[Process]) -> list[Action]:
+    """Start `processes`, each after the earlier ones that it has to wait for.
+
+    They end in any order, except those that outlive the later ones.
+    """
+    started: list[Action] = []
+    for number, process in enumerate(processes):
+        action = _action(process)
+        if not (process.ready or process.outlives):
+            started += [*(end_at_once(action) if _is_ours(process) else ()), action]
+            continue
+        later = _in_order(processes[number + 1 :])
+        keeping = outlive(action, later) if process.outlives else []
+        if process.ready:
+            return [*started, _when_ready(action, process.ready, later), *keeping, action]
+        return [*started, *keeping, action, *later]
+    return started
+
+
+def _is_ours(process: Process) -> bool:
+    return process.package.startswith("humanoid_")
+
+
+def _action(process: Process) -> ExecuteProcess:
+    common = {
+        "output": "screen",
+        "on_exit": when_ended(process),
+        "prefix": DEAF if _is_ours(process) else None,
+        # The way down, and the ordered exit of the drives, take longer than launch's default.
+        "sigterm_timeout": str(LAST_TO_SIGTERM if process.outlives else SIGINT_TO_SIGTERM),
+        "sigkill_timeout": str(SIGTERM_TO_SIGKILL),
+    }
+    if process.arguments:
+        program = str(find_executable(process.package, process.executable))
+        return ExecuteProcess(cmd=[program, *process.arguments], name=process.label, **common)
+    return Node(
+        package=process.package,
+        executable=process.executable,
+        exec_name=process.label,
+        parameters=[str(file) for file in process.parameter_files],
+        **common,
+    )
+
+
+def _when_ready(action: ExecuteProcess, sign: str, others: list[Action]) -> Action:
+    waiting = [others]
+
+    def look(event: ProcessIO) -> list[Action] | None:
+        said = event.text.decode(errors="replace")
+        if waiting and any(line.startswith(sign) for line in said.splitlines()):
+            return waiting.pop()
+        return None
+
+    return RegisterEventHandler(OnProcessIO(target_action=action, on_stdout=look))

@@ -1,0 +1,117 @@
+"""End the processes of a launch: with required ones the rest, and in the right order.
+
+Needs ROS 2's launch system.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from launch.actions import (
+    EmitEvent,
+    ExecuteProcess,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+    TimerAction,
+)
+from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown
+from launch.events.matchers import matches_action
+from launch.events.process import ProcessExited, SignalProcess
+from launch.substitutions import LaunchConfiguration
+
+from humanoid_bringup.options import Process
+from humanoid_bringup.supervision.processes import catches, describe
+from humanoid_control_common.errors import RobotError
+from launch import Action, LaunchContext
+
+# Before a program: SIGINT has no effect until the program installs a handler. A Python that is
+# still importing would answer it with a traceback, and some with exit code 1. `--launch-prefix`
+# of the command line takes its place.
+DEAF: Final = LaunchConfiguration("launch-prefix", default='sh -c \'trap "" INT; exec "$0" "$@"\'')
+# A process that has no handlers yet ends by the signal.
+_AS_ASKED: Final = (0, -signal.SIGINT, -signal.SIGTERM)
+
+OnExit = Callable[[ProcessExited, LaunchContext], Sequence[Action]]
+
+
+class ProcessFailedError(RobotError):
+    """A required process has failed, and with it the launch."""
+
+
+def when_ended(process: Process) -> OnExit | None:
+    """Return the reaction to the end of `process`: if it is required, end the rest.
+
+    If it has failed, the launch ends with exit code 1 and a message; upstream's own Shutdown action
+    would have it end with 0.
+    """
+
+    def ended(event: ProcessExited, context: LaunchContext) -> Sequence[Action]:
+        if event.returncode in _AS_ASKED and context.is_shutdown:
+            return []
+        if event.returncode == 0:
+            return [Shutdown(reason=f"{process.label} ended")]
+        return [_fail(f"{process.label} failed: {describe(event.returncode)}")]
+
+    return ended if process.required else None
+
+
+def _fail(message: str) -> Action:
+    """Return an action that raises, after all handlers of the process's end have run."""
+
+    def fail(_context: LaunchContext) -> None:
+        raise ProcessFailedError(message)
+
+    raising = OpaqueFunction(function=fail)
+    return TimerAction(period=0.0, actions=[raising], cancel_on_shutdown=False)
+
+
+def end_at_once(action: ExecuteProcess) -> list[Action]:
+    """End `action`, started DEAF, by SIGTERM if it must end before it has a handler for SIGINT."""
+
+    def look(_event: object, context: LaunchContext) -> list[Action]:
+        ends = context.is_shutdown and _is_running(action)
+        deaf = ends and not _catches_signals(action.process_details["pid"])
+        return [_terminate(action)] if deaf else []
+
+    started = OnProcessStart(target_action=action, on_start=look)
+    return [RegisterEventHandler(handler) for handler in (OnShutdown(on_shutdown=look), started)]
+
+
+def outlive(action: ExecuteProcess, others: Sequence[Action]) -> list[Action]:
+    """End `action`, which ignores SIGINT, after `others`, which need it to end in order.
+
+    Launch itself signals all processes at once.
+    """
+    users = [other for other in others if isinstance(other, ExecuteProcess)]
+
+    def look(_event: object, context: LaunchContext) -> list[Action]:
+        in_use = any(user.process_details and user.return_code is None for user in users)
+        ends = context.is_shutdown and _is_running(action) and not in_use
+        return [_terminate(action)] if ends else []
+
+    ends = [OnProcessExit(target_action=user, on_exit=look) for user in users]
+    started = OnProcessStart(target_action=action, on_start=look)
+    handlers = (OnShutdown(on_shutdown=look), started, *ends)
+    return [RegisterEventHandler(handler) for handler in handlers]
+
+
+def _terminate(action: ExecuteProcess) -> Action:
+    matcher = matches_action(action)
+    return EmitEvent(event=SignalProcess(signal_number=signal.SIGTERM, process_matcher=matcher))
+
+
+def _is_running(action: ExecuteProcess) -> bool:
+    """Return True if it has been started, and has not ended."""
+    started = action.process_details and "pid" in action.process_details
+    return bool(started) and action.return_code is None
+
+
+def _catches_signals(process: int) -> bool:
+    """Return True if a program of this workspace has its handlers, which it installs together."""
+    try:
+        return catches(process, signal.SIGTERM)
+    except OSError:  # it has ended meanwhile
+        return True

@@ -1,0 +1,205 @@
+"""Processes of a bring-up with their parameters, for launch files and `hc up`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from humanoid_bringup import virtual_robot
+from humanoid_bringup.calibration.robot import read_robot
+from humanoid_bringup.executables import write_parameters
+from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.preflight.gamepad import joystick_number
+from humanoid_bringup.robot_package import RobotPackage
+from humanoid_bringup.viewers import viewer_processes
+from humanoid_control_common.calibration import is_placeholder
+from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.impedance.wiring import (
+    NODE,
+    STATE_TOPIC,
+    manager_parameters,
+    mode_gains,
+)
+
+SIMULATION_UPDATE_RATE: Final = 200  # [Hz]; five physics steps of 1 ms each
+INITIAL_CONTROLLERS: Final = {
+    Mode.ZERO_TORQUE: "zero_torque_controller",
+    Mode.DAMPING: "damping_controller",
+}
+
+
+class _ManagerSection(StrictModel, extra="ignore"):
+    update_rate: int
+
+
+def plan(options: Options, folder: Path) -> list[Process]:
+    """Return the processes of a bring-up, in the order they are started.
+
+    The parameters made here are written into `folder`, which must outlive the processes.
+
+    Raises ConfigError for whatever is wrong in files and options.
+    """
+    if options.backend is Backend.TWIN:
+        stack, urdf = _stack(virtual_robot.as_real(options, folder), folder, options.backend)
+        return virtual_robot.around(stack, options, folder, urdf)
+    return _stack(options, folder, options.backend)[0]
+
+
+def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Process], str]:
+    """Return the processes, and the URDF they share. The backend of `options` is not TWIN.
+
+    `backend` is the requested one: the black box keeps it with its files.
+    """
+    controllers = options.controllers_file or options.robot.controllers_file
+    document = read_yaml(controllers)
+    update_rate = _update_rate(options, document)
+    arguments = _description_arguments(options, update_rate)
+    if not options.full_mit:
+        gains = _mode_gains(options.robot, arguments, update_rate, document)
+        arguments["mode_gains"] = str(_written(gains, folder / "mode_gains.yaml"))
+    urdf = options.robot.expand(arguments)
+    processes = []
+    if options.black_box:
+        # The first to start is the last to end: it records how the others end.
+        where = "humanoid_recording", "black_box"
+        box = Process("black_box", *where, (controllers,), required=False, outlives=True)
+        processes.append(box)
+    if options.backend is Backend.REAL:
+        read_robot(urdf)  # the whole calibration file: a component looks at its own joints only
+    if _has_erobs(options) and not options.calibrate:
+        own = manager_parameters(urdf, update_rate, _section(document, NODE))
+        files = (controllers, write_parameters(folder, NODE, own))
+        # Without it the robot goes to DAMPING, where it must not be left without control as well.
+        # First to start is last to end: the control process needs it on the way down, too.
+        program = options.robot.impedance_manager
+        where = program.package, program.executable
+        manager = Process("impedance", *where, files, required=False, outlives=True)
+        processes.append(manager)
+    own = {
+        "update_rate": update_rate,
+        "robot_description": urdf,
+        "backend": backend.value,
+        "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
+    }
+    processes.append(_control(options, folder, controllers, own))
+    if options.enable_gamepad:
+        processes.append(_gamepad(options, folder))
+    return [*processes, *viewer_processes.processes(options, folder, urdf)], urdf
+
+
+def notes(options: Options) -> list[str]:
+    """Return notes for the operator, to be shown before the bring-up starts."""
+    return [*_notes_on_buses(options), *viewer_processes.notes(options)]
+
+
+def _notes_on_buses(options: Options) -> list[str]:
+    if options.backend not in (Backend.REAL, Backend.TWIN):
+        return []
+    said = []
+    if options.backends is not Backends.ALL:
+        present = options.backends.value
+        mocked = ", ".join(text for bus, text in options.robot.buses.items() if bus != present)
+        real = options.robot.buses[present]
+        said.append(f"backends:={present}: {mocked} are mocked, only the {real} are real")
+    if options.calibrate:
+        said.append("without impedance manager and stiff modes; next is `hc calibrate`")
+    elif options.backend is Backend.REAL:
+        file = options.calibration_file or options.robot.calibration_file
+        if is_placeholder(file):
+            said.append(
+                f"NOT CALIBRATED: {file} is a placeholder, so every angle is wrong, and with it "
+                "limits and poses: run `hc calibrate` before the first stiff mode"
+            )
+    return said
+
+
+def _has_erobs(options: Options) -> bool:
+    return options.backend is Backend.REAL and options.backends is not Backends.CAN
+
+
+def _control(options: Options, folder: Path, controllers: Path, own: Mapping[str, Any]) -> Process:
+    """Return the control process; `own` are parameters of the node `controller_manager`."""
+    files = [controllers]
+    modes: dict[str, Any] = {"impedance_manager": STATE_TOPIC} if _has_erobs(options) else {}
+    if options.enable_gamepad:
+        modes["gamepad"] = True
+    if options.heartbeats:
+        modes["heartbeats"] = dict(options.heartbeats)
+    if modes:
+        files.append(write_parameters(folder, "mode_manager", modes))
+    files.append(write_parameters(folder, "controller_manager", own))
+    name = "control" if options.enable_mode_manager else "control_without_mode_manager"
+    return Process("control", "humanoid_controllers", name, tuple(files))
+
+
+def _mode_gains(
+    robot: RobotPackage, arguments: Mapping[str, str], update_rate: int, controllers: Document
+) -> dict[str, Any]:
+    """Return the gains that the robot's eRobs get in each mode, whatever moves the joints now.
+
+    Raises ConfigError for gains that a drive can't have.
+    """
+    ring = {**arguments, "backends": "ec", "use_sim": "false", "use_fake_hardware": "false"}
+    return mode_gains(robot.expand(ring), update_rate, _section(controllers, NODE))
+
+
+def _written(content: Mapping[str, Any], path: Path) -> Path:
+    """`path`, with `content` as YAML."""
+    path.write_text(yaml.safe_dump(dict(content), sort_keys=False), encoding="utf-8")
+    return path
+
+
+def _gamepad(options: Options, folder: Path) -> Process:
+    parameters = {"device_id": joystick_number(options.joystick)}
+    files = (write_parameters(folder, "joy_node", parameters),)
+    return Process("gamepad", "joy", "joy_node", files, required=False)
+
+
+def _update_rate(options: Options, controllers: Document) -> int:
+    if options.backend is Backend.MUJOCO:
+        return SIMULATION_UPDATE_RATE
+    return validate(_ManagerSection, _section(controllers, "controller_manager")).update_rate
+
+
+def _section(document: Document, node: str) -> Document:
+    """The parameters of `node` in a parameters file. Raises ConfigError if there are none."""
+    try:
+        section = document.content[node]["ros__parameters"]
+    except (KeyError, TypeError):
+        raise ConfigError(f"{document.name}: no {node}.ros__parameters") from None
+    places = {
+        key[2:]: place
+        for key, place in document.places.items()
+        if key[:2] == (node, "ros__parameters")
+    }
+    return Document(document.name, section, places)
+
+
+def _description_arguments(options: Options, update_rate: int) -> dict[str, str]:
+    arguments = {
+        "backends": options.backends.value,
+        "ethercat_interface": options.ethercat_interface,
+        "can_interface": options.can_interface,
+        "can_channel": options.can_channel,
+        "use_sim": _xml_bool(options.backend is Backend.MUJOCO),
+        "use_fake_hardware": _xml_bool(options.backend is Backend.MOCK),
+        "real_time_factor": f"{options.real_time_factor:g}",
+        # SYNC0 follows the loop by construction: there is no second place to set it.
+        "control_frequency": str(update_rate),
+    }
+    for argument, path in (
+        ("hardware_config", options.hardware_config),
+        ("calibration_file", options.calibration_file),
+    ):
+        if path is not None:
+            arguments[argument] = str(path)
+    return arguments
+
+
+def _xml_bool(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,119 @@
+"""Run programs for tests, benchmarks and pictures: on a ROS domain of their own, always ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO, Final, NoReturn
+
+from humanoid_control_common.testing import own_domains
+
+PATIENCE: Final = 20.0  # [s] until a wait is given up that should take a second
+END_PATIENCE: Final = 15.0  # [s] for a program to end after a signal; `hc up` ends several itself
+_LOOK: Final = 0.1  # [s] between two looks at the output
+
+
+class ProgramError(Exception):
+    """A program ended, failed or was silent; the message has its output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A started program; `started` is the system time just before the start, in [ns]."""
+
+    process: subprocess.Popen[bytes]
+    started: int
+    output: IO[bytes]
+
+    def check(self) -> None:
+        """Raise ProgramError if it has ended."""
+        code = self.process.poll()
+        if code is not None:
+            self._fail(f"ended with code {code}")
+
+    def finish(self, patience: float = PATIENCE) -> None:
+        """Wait until it ends by itself. Raises ProgramError unless its exit code is 0."""
+        try:
+            code = self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self._fail(f"still runs after {patience:g} s")
+        if code != 0:
+            self._fail(f"ended with code {code}")
+
+    def wait_for(self, pattern: str, patience: float = PATIENCE) -> str:
+        """Wait until the output matches; return the match. Raises ProgramError without one."""
+        deadline = time.monotonic() + patience
+        while not (found := re.search(pattern, self.text())):
+            self.check()
+            if time.monotonic() > deadline:
+                self._fail(f"has not printed '{pattern}' within {patience:g} s")
+            time.sleep(_LOOK)
+        return found[0]
+
+    def text(self) -> str:
+        """Return its output on stdout and stderr."""
+        file = self.output.fileno()
+        # `seek` would move the position of the running program, too.
+        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
+
+    def _fail(self, what: str) -> NoReturn:
+        raise ProgramError(f"{self.process.args!r} {what}:\n{self.text()}")
+
+
+@contextmanager
+def isolated() -> Iterator[None]:
+    """Use a ROS domain of its own, on this machine; SIGTERM unwinds the stack as Ctrl-C does."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def running(command: Sequence[str], folder: Path | None = None) -> Iterator[Running]:
+    """Run `command` in `folder` while the context is open, in a session of its own."""
+    with tempfile.TemporaryFile() as output:
+        started = time.time_ns()
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            yield Running(process, started, output)
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if process.poll() is not None:
+                return
+            process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_PATIENCE)
+    finally:  # a second Ctrl-C leaves no process behind either
+        if process.poll() is None:
+            process.kill()
+            process.wait()

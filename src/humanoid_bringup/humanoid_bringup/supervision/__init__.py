@@ -1,0 +1,1 @@
+"""Start, stop and reap several processes as one."""

@@ -1,0 +1,260 @@
+"""Child processes that cannot outlive this one: start, read, signal and reap them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Final
+
+from humanoid_bringup.supervision import orphan_reaper
+from humanoid_control_common.ending_times import SIGTERM_TO_SIGKILL
+
+LONGEST_LINE = 65536  # bytes; longer lines are cut, so that no process can fill the memory
+
+
+class LineCutter:
+    """Splits a stream of bytes into lines without their newlines."""
+
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
+        self._longest = longest
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the lines that `data` completes."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        while len(self._rest) > self._longest:
+            lines.append(self._rest[: self._longest])
+            self._rest = self._rest[self._longest :]
+        return lines
+
+    def finish(self) -> list[bytes]:
+        """Return the last line, if the stream ended without a newline."""
+        rest, self._rest = self._rest, b""
+        return [rest] if rest else []
+
+
+PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+READ_SIZE: Final = 65536  # bytes: what a pipe holds
+LAST_READS: Final = 64  # so much is read of a process that has ended: a pipe's largest usual size
+
+_LIBC: Final = ctypes.CDLL(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A process to start. When a required process ends, the others are stopped."""
+
+    label: str
+    arguments: tuple[str, ...]
+    required: bool = True
+    ready: str = ""  # later processes wait until it prints a line that begins with this
+    outlives: bool = False  # later processes need it until they have ended
+
+
+class OrphanReaper:
+    """A process that ends the others if this one is killed; see orphan_reaper.py. Owns `folder`.
+
+    The death signal of the kernel (`_before_exec`) asks them to end too, even if the reaper was
+    killed with this process; but it can only ask, and neither reaches their children nor survives
+    an `exec` that gains privileges.
+    """
+
+    def __init__(self, patience: float = SIGTERM_TO_SIGKILL) -> None:
+        self.folder = Path(tempfile.gettempdir()) / f"humanoid_control_{os.urandom(8).hex()}"
+        command = [
+            sys.executable,
+            "-I",
+            "-S",
+            orphan_reaper.__file__,
+            str(self.folder),
+            str(patience),
+        ]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            bufsize=0,
+        )
+        assert self._process.stdin is not None
+        self._pipe: IO[bytes] = self._process.stdin
+        self.folder.mkdir(mode=0o700)  # only now that it will be removed, come what may
+
+    def __enter__(self) -> OrphanReaper:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let the reaper end what is left: nothing, unless an exception propagates."""
+        self._pipe.close()
+        self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)  # in case it was killed
+
+    @property
+    def descriptor(self) -> int:
+        """Pipe on which process groups are added and removed."""
+        return self._pipe.fileno()
+
+    def forget(self, process: int) -> None:
+        """Remove `process`; call while it is a zombie, so that its number can't be in use again."""
+        with suppress(BrokenPipeError):  # it was killed
+            self._pipe.write(b"-%d\n" % process)
+
+
+class Child:
+    """A running process, leader of a session and of a process group of its own.
+
+    Starts with SIGINT ignored: it has no effect before the program installs its handler, and
+    no half-imported Python program answers it with a traceback.
+
+    Raises OSError or subprocess.SubprocessError if it can't be started.
+    """
+
+    def __init__(
+        self, command: Command, reaper: OrphanReaper, environment: Mapping[str, str]
+    ) -> None:
+        self.command = command
+        self.ready = not command.ready
+        self.sent: list[signal.Signals] = []
+        self.status: int | None = None  # exit code, or -signal; None while it runs
+        self._popen = subprocess.Popen(
+            command.arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+            # Safe, as this process has one thread. The death signal, too, is that of this thread.
+            preexec_fn=partial(  # noqa: PLW1509
+                _before_exec, os.getpid(), reaper.descriptor
+            ),
+        )
+        assert self._popen.stdout is not None and self._popen.stderr is not None
+        self._reaper = reaper
+        self.ended = os.pidfd_open(self._popen.pid)  # readable when it has ended
+        pipes = (self._popen.stdout, self._popen.stderr)
+        self.streams = {pipe.fileno(): LineCutter() for pipe in pipes}
+        for descriptor in self.streams:
+            os.set_blocking(descriptor, False)
+
+    @property
+    def label(self) -> str:
+        """Its name in the output."""
+        return self.command.label
+
+    @property
+    def outlives(self) -> bool:
+        """True if other processes need it until they have ended."""
+        return self.command.outlives
+
+    @property
+    def required(self) -> bool:
+        """True if all processes are stopped when it ends."""
+        return self.command.required
+
+    @property
+    def ended_as_asked(self) -> bool:
+        """True if it ended in order after a signal, or by a signal it did not catch yet."""
+        asked = {-number for number in self.sent if number is not signal.SIGKILL}
+        return bool(asked) and self.status in {0, *asked}
+
+    @property
+    def running(self) -> bool:
+        """True until it has been reaped."""
+        return self.status is None
+
+    def read(self, descriptor: int) -> list[bytes]:
+        """Return the new lines of one of its streams. A stream at its end is dropped."""
+        cutter = self.streams.get(descriptor)
+        data = _read(descriptor) if cutter else None
+        if cutter is None or data is None:
+            return []
+        if not data:
+            del self.streams[descriptor]
+            return cutter.finish()
+        lines = cutter.feed(data)
+        sign = self.command.ready.encode()
+        self.ready = self.ready or any(line.startswith(sign) for line in lines)
+        return lines
+
+    def catches(self, number: signal.Signals) -> bool:
+        """Return True if the program has installed a handler for the signal."""
+        return catches(self._popen.pid, number)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to its process group."""
+        self.sent.append(number)
+        os.killpg(self._popen.pid, number)  # exists at least as a zombie until `reap`
+
+    def reap(self) -> list[bytes]:
+        """Kill the rest of its group. Return its last lines; its status is set."""
+        process = self._popen.pid
+        os.killpg(process, signal.SIGKILL)
+        self._reaper.forget(process)
+        lines = []
+        for descriptor, cutter in self.streams.items():
+            # Not until its end: what has left the group may hold it open for ever.
+            for _ in range(LAST_READS):
+                if not (data := _read(descriptor)):
+                    break
+                lines += cutter.feed(data)
+            lines += cutter.finish()
+        self.streams.clear()
+        os.close(self.ended)
+        self.status = self._popen.wait()
+        for pipe in (self._popen.stdout, self._popen.stderr):
+            assert pipe is not None
+            pipe.close()
+        return lines
+
+
+def _before_exec(parent: int, register: int) -> None:
+    """Prepare the new process before it executes the program."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)  # the parent ended before the death signal was set
+    os.write(register, b"+%d\n" % os.getpid())
+
+
+def _read(descriptor: int) -> bytes | None:
+    """Return the available bytes: none at the end of the stream, None if it has no data yet."""
+    try:
+        return os.read(descriptor, READ_SIZE)
+    except BlockingIOError:
+        return None
+
+
+def catches(process: int, number: signal.Signals) -> bool:
+    """Return True if the process has a handler for the signal; a zombie has none.
+
+    Raises OSError if there is no such process.
+    """
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    masks = [line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")]
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+
+
+def describe(status: int) -> str:
+    """Describe how a process ended."""
+    if status >= 0:
+        return f"exit code {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:  # a real-time signal
+        return f"signal {-status}"
+
+
+def exit_code(status: int) -> int:
+    """Return the exit code that a shell reports for `status`."""
+    return status if status >= 0 else 128 - status

@@ -1,0 +1,140 @@
+"""Run several processes as one: a common output, one signal stops all, none survives."""
+
+from __future__ import annotations
+
+import math
+import select
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from humanoid_bringup.supervision.output import Output
+from humanoid_bringup.supervision.processes import Child, Command, OrphanReaper, describe, exit_code
+from humanoid_bringup.supervision.stop_sequence import Patience, StopSequence
+from humanoid_bringup.supervision.terminal_signals import StopSignals
+
+OWN_LABEL: Final = "hc"
+
+
+class Supervisor:
+    """Starts processes, and waits until all have ended.
+
+    They are stopped, those that outlive others last, when a required one ends, when a signal has
+    come, and when the output has no reader any more. One thread, which waits in
+    `poll` only.
+    """
+
+    def __init__(
+        self,
+        output: Output,
+        signals: StopSignals,
+        reaper: OrphanReaper,
+        patience: Patience | None = None,
+    ) -> None:
+        self._output = output
+        self._signals = signals
+        self._reaper = reaper
+        self._patience = patience or Patience()
+        self._children: list[Child] = []
+        self._stopping: StopSequence | None = None
+        self._signals_seen = 0
+        self._exit_code = 0
+
+    def run(self, commands: Sequence[Command], environment: Mapping[str, str]) -> int:
+        """Run `commands`, started in this order, each as soon as the ones before are ready.
+
+        Returns 0 if all ended in order after a signal, otherwise the exit code of the
+        first one that didn't, 128 + signal if it was killed.
+        """
+        waiting = deque(commands)
+        self._react()
+        self._start_some(waiting, environment)
+        while any(child.running for child in self._children):
+            self._wait()
+            self._react()
+            self._start_some(waiting, environment)
+        self._flush()
+        return self._exit_code
+
+    def _start_some(self, waiting: deque[Command], environment: Mapping[str, str]) -> None:
+        """Start the processes whose turn has come; none once the stop has begun."""
+        while waiting and not self._stopping and all(child.ready for child in self._children):
+            command = waiting.popleft()
+            try:
+                self._children.append(Child(command, self._reaper, environment))
+            except (OSError, subprocess.SubprocessError) as error:
+                self._exit_code = 1
+                self._stop(f"{command.label} cannot be started: {error}")
+            self._react()
+
+    def _wait(self) -> None:
+        """Wait for the next event and handle it."""
+        callbacks: dict[int, Callable[[], None]] = {self._signals.descriptor: self._signals.clear}
+        poll = select.poll()
+        if self._output.pending:
+            callbacks[self._output.descriptor] = self._output.write_some
+        for child in self._children:
+            if child.running:
+                callbacks[child.ended] = partial(self._reap, child)
+                if self._stopping or not self._output.full:
+                    for stream in child.streams:
+                        callbacks[stream] = partial(self._read, child, stream)
+        for descriptor in callbacks:
+            writing = self._output.pending and descriptor == self._output.descriptor
+            poll.register(descriptor, select.POLLOUT if writing else select.POLLIN)
+        deadline = self._stopping.deadline if self._stopping else math.inf
+        timeout = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
+        for descriptor, _ in poll.poll(None if timeout is None else math.ceil(timeout * 1e3)):
+            callbacks[descriptor]()
+
+    def _react(self) -> None:
+        """React to signals, deadlines and a closed output."""
+        if self._signals.count > self._signals_seen:
+            self._signals_seen = self._signals.count
+            if self._stopping:
+                self._hasten(self._stopping)
+            else:
+                self._stop(f"{self._signals.latest}: stopping")
+        if self._output.broken and not self._stopping:
+            self._stop("")
+        if self._stopping:
+            self._stopping.advance(time.monotonic())
+
+    def _hasten(self, stopping: StopSequence) -> None:
+        """React to a further signal. SIGHUP is ignored: a closing terminal sends it twice."""
+        if self._signals.latest != signal.SIGHUP.name:
+            self._output.say(f"{self._signals.latest} again: hurrying")
+            stopping.hasten(time.monotonic())
+
+    def _stop(self, reason: str) -> None:
+        self._output.say(reason)
+        if not self._stopping:
+            children = list(reversed(self._children))
+            self._stopping = StopSequence(children, self._patience, self._output.say)
+
+    def _read(self, child: Child, stream: int) -> None:
+        for line in child.read(stream):
+            self._output.add(child.label, line)
+
+    def _reap(self, child: Child) -> None:
+        for line in child.reap():
+            self._output.add(child.label, line)
+        assert child.status is not None
+        how = f"{child.label} ended: {describe(child.status)}"
+        if child.ended_as_asked:
+            return
+        if not child.command.required:
+            if child.status != 0:
+                self._output.say(how)
+            return
+        self._exit_code = self._exit_code or exit_code(child.status)
+        self._stop(how if self._stopping else f"{how}; stopping the others")
+
+    def _flush(self) -> None:
+        """Write the remaining output; a further signal drops it."""
+        while self._output.pending and self._signals.count == self._signals_seen:
+            self._wait()

@@ -1,0 +1,233 @@
+"""Support for tests of a whole bring-up: an operator on the topics, and a check of leftovers."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Self
+
+import rclpy
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus, StandbyState
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.utilities import get_rmw_implementation_identifier
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.fastdds_tuning import tuned_middleware
+from humanoid_control_common.testing import own_domains
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
+
+CLEAR_FAULT: Final = "/mode_manager/clear_fault"
+RESET_SENT: Final = "reset sent, but "  # how a refusal begins that may come at first
+GONE: Final = 10  # statements since every source was well: the mode manager has received it, too
+ALL_SOURCES: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
+LATCHED: Final = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def be_on_a_free_domain(environment: Callable[[str, str], object]) -> None:
+    """Set a ROS domain of this machine that no robot is on; `environment` sets a variable."""
+    environment("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    for number in own_domains():
+        environment("ROS_DOMAIN_ID", str(number))
+        with suppress(ConfigError):
+            take_domain_lock().close()
+            return
+    raise ConfigError("a robot runs on every ROS domain from 1 to 101")
+
+
+class Clearing:
+    """Counts how often clear_fault is refused while a fault goes away, and judges each refusal.
+
+    Args:
+        statements: how many the mode manager has made so far.
+    """
+
+    def __init__(self, statements: Callable[[], int]) -> None:
+        self.refusals: list[str] = []
+        self._statements = statements
+        self._levels: dict[str, int] = {}
+        self._well_since: int | None = None
+
+    def heard(self, source: str, level: int) -> None:
+        """A source of safety reported `level`."""
+        self._levels[source] = level
+        well = all(it < SafetyStatus.FAULT for it in self._levels.values())
+        if not well:
+            self._well_since = None
+        elif self._well_since is None:
+            self._well_since = self._statements()
+
+    @property
+    def is_gone(self) -> bool:
+        """Return True if every source has been well for long enough."""
+        since = self._well_since
+        return since is not None and self._statements() - since >= GONE
+
+    def answered(self, success: bool, message: str, *, gone: bool) -> bool:
+        """Return True if it is cleared. `gone`: the fault was gone before the call.
+
+        Raises AssertionError for a refusal after the fault was gone, or for no lack of a reset.
+        """
+        if success:
+            return True
+        self.refusals.append(message)
+        told = f"clear_fault was refused {len(self.refusals)} times, at last: {message}"
+        assert message.startswith(RESET_SENT), f"{told} (no reset mends that)"
+        assert not gone, f"{told} (although every source was well)"
+        return False
+
+
+class Operator:
+    """Drives the robot as an operator's program does, in the ROS domain of its making."""
+
+    def __init__(self) -> None:
+        self.context = Context()
+        with tuned_middleware(get_rmw_implementation_identifier()):
+            rclpy.init(context=self.context)
+        self.node = Node("operator", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.statements: list[ControlMode] = []
+        self.joint_states: list[JointState] = []
+        self.standby: list[StandbyState] = []
+        self.listen(ControlMode, "/control_mode", self._note_mode)
+        self.listen(JointState, "/prime/joint_states", self.joint_states.append)
+        self.listen(StandbyState, "/standby_controller/state", self.standby.append, LATCHED)
+        self._requests = self.node.create_publisher(ControlMode, "/control_mode", 10)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the domain."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+    def listen(
+        self, kind: type, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int = 10
+    ) -> None:
+        """Call `callback` with every message that arrives during a wait."""
+        self.node.create_subscription(kind, topic, lambda message: callback(message) and None, qos)
+
+    def _note_mode(self, message: ControlMode) -> None:
+        if message.controller_name:  # else it is a request
+            self.statements.append(message)
+
+    @property
+    def now(self) -> ControlMode:
+        """The latest statement."""
+        return self.statements[-1]
+
+    def until(self, condition: Callable[[], object], what: str) -> None:
+        """Wait until `condition` holds. Raises AssertionError if it never does."""
+        deadline = time.monotonic() + GIVE_UP
+        while not condition():
+            assert time.monotonic() < deadline, f"waited {GIVE_UP} s in vain for {what}"
+            self.executor.spin_once(timeout_sec=0.1)
+
+    def connect(self) -> None:
+        """Wait for the robot: joint states, a mode, and a subscriber of requests."""
+        self.until(lambda: self.joint_states and self.statements, "joint states and a mode")
+        self.until(lambda: self._requests.get_subscription_count() > 1, "the mode manager")
+
+    def request(self, mode: int) -> None:
+        """Publish a request as `ros2 topic pub --once` does, and see statements made after it."""
+        self._requests.publish(ControlMode(mode=mode))
+        self.next_statements()
+
+    def next_statements(self, count: int = 3) -> None:
+        """Wait for statements made from now on."""
+        seen = len(self.statements)
+        self.until(lambda: len(self.statements) >= seen + count, "fresh statements")
+
+    def reach(self, mode: int) -> None:
+        """Ask until `mode` is in force: the impedance it needs may not be confirmed yet."""
+
+        def asked() -> bool:
+            if self.now.mode != mode:
+                self.request(mode)
+            return bool(self.now.mode == mode)
+
+        self.until(asked, f"mode {mode}, now {self.now}")
+
+    def clear_fault(self) -> list[str]:
+        """Clear the fault, which a reset may need time for. Returns and prints the refusals.
+
+        Raises AssertionError for a refusal that is wrong, see Clearing.
+        """
+        clearing = Clearing(lambda: len(self.statements))
+
+        def listen(message: SafetyStatus) -> None:
+            clearing.heard(message.source, message.level)
+
+        topic = self.node.create_subscription(SafetyStatus, "/safety_status", listen, ALL_SOURCES)
+
+        def cleared() -> bool:
+            self.next_statements()
+            gone = clearing.is_gone
+            answer = self.call(CLEAR_FAULT)
+            return clearing.answered(answer.success, answer.message, gone=gone)
+
+        try:
+            self.until(cleared, "the fault to be cleared")
+        finally:
+            self.node.destroy_subscription(topic)
+        if clearing.refusals:
+            sys.stdout.write(f"clear_fault was refused {len(clearing.refusals)} times at first\n")
+        return clearing.refusals
+
+    def finish_standby(self) -> None:
+        """Wait until the sequence of the STANDBY in force has come to its end."""
+        number = self.now.switch_number
+        begun = next(it for it in self.statements if it.switch_number == number).header.stamp
+
+        def finished() -> bool:
+            state = self.latched(StandbyState, "/standby_controller/state")[0]
+            stamp = state.header.stamp  # older: of an earlier STANDBY
+            return state.is_finished and (stamp.sec, stamp.nanosec) >= (begun.sec, begun.nanosec)
+
+        self.until(finished, "the end of STANDBY")
+
+    def latched(self, kind: type, topic: str, count: int = 1) -> list[Any]:
+        """`count` messages that a late subscriber still gets."""
+        received: list[Any] = []
+        subscription = self.node.create_subscription(kind, topic, received.append, LATCHED)
+        self.until(lambda: len(received) >= count, f"{count} messages on {topic}")
+        self.node.destroy_subscription(subscription)
+        return received
+
+    def call(self, service: str) -> Any:
+        """Call a Trigger service. Returns its response."""
+        client = self.node.create_client(Trigger, service)
+        self.until(client.service_is_ready, service)
+        future = client.call_async(Trigger.Request())
+        self.until(future.done, f"an answer of {service}")
+        self.node.destroy_client(client)
+        return future.result()
+
+
+def running_with(mark: str) -> list[str]:
+    """The command lines of the processes that have `mark` in their environment, but this one."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            inherited = mark.encode() in (folder / "environ").read_bytes()
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:  # it has ended, or is the kernel's
+            continue
+        if inherited and int(folder.name) != os.getpid():
+            found.append(words)
+    return found

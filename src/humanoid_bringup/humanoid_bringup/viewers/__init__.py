@@ -1,0 +1,1 @@
+"""Programs that show the robot: browser viewer, rviz, /tf."""

@@ -1,0 +1,63 @@
+"""The virtual robot of a bring-up: its processes and its bus addresses."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from humanoid_bringup.executables import write_parameters
+from humanoid_bringup.options import Backend, Options, Process
+from humanoid_control_common.tick_records.record_file import own_domain
+from humanoid_controller_manager.ros.domain_lock import FOLDER
+
+PACKAGE: Final = "humanoid_twin"
+READY: Final = "robot: "  # start of the line it prints once it answers on both buses
+
+
+def as_real(options: Options, folder: Path) -> Options:
+    """The real bring-up that meets the virtual robot: all the same but for the buses' names."""
+    return replace(
+        options,
+        backend=Backend.REAL,
+        ethercat_interface=_cable()[0],
+        can_interface="slcan",
+        can_channel=str(folder / "can"),
+    )
+
+
+def control_socket() -> Path:
+    """Return the control channel of the virtual robot on this ROS domain: there is one at most."""
+    return FOLDER / f"humanoid_control_{os.getuid()}_domain_{own_domain()}_twin"
+
+
+def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> list[Process]:
+    """Return the virtual robot of `urdf`, the stack, and the node that publishes the truth.
+
+    The truth comes last: the stack is up sooner if nothing else starts beside it.
+    """
+    description = folder / "virtual_prime.urdf"
+    description.write_text(urdf, encoding="utf-8")
+    master, drives = _cable()
+    control = control_socket()
+    robot = [
+        *("--urdf", description, "--cable", master, "--ring", drives),
+        *("--can", folder / "can", "--control", control),
+        *(("--mountings", options.mountings) if options.mountings else ()),
+        "--realtime",  # drives are on time, whatever else this machine has to do
+        "--ignore-interrupt",  # Ctrl-C reaches all at once, and drives are the last to be needed
+    ]
+    truth = write_parameters(folder, "truth", {"control": str(control)})
+    words = tuple(map(str, robot))
+    return [
+        Process("robot", PACKAGE, "robot", arguments=words, ready=READY, outlives=True),
+        *stack,
+        Process("truth", PACKAGE, "truth", (truth,), required=False),
+    ]
+
+
+def _cable() -> tuple[str, str]:
+    """Both ends of the virtual cable: the master's, and the drives'. No two bring-ups share one."""
+    number = os.getpid()
+    return f"hcm{number}", f"hcs{number}"

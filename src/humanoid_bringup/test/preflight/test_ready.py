@@ -1,0 +1,87 @@
+"""What keeps a real bring-up from starting anything."""
+
+from pathlib import Path
+
+import pytest
+
+from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.preflight import ready
+from humanoid_bringup.preflight.findings import Finding, NotReadyError, missing, ok, warning
+from humanoid_bringup.preflight.network import OTHER_MASTER
+from humanoid_bringup.preflight.ready import require_buses
+from humanoid_control_common.errors import ConfigError
+
+RING = Options(backend=Backend.REAL, backends=Backends.EC, ethercat_interface="ecm0")
+ALL = Options(
+    backend=Backend.REAL,
+    ethercat_interface="ecm0",
+    can_interface="slcan",
+    can_channel="/nowhere/ttyACM0",
+)
+
+
+@pytest.fixture
+def hardware(tmp_path: Path) -> Path:
+    path = tmp_path / "hardware.yaml"
+    path.write_text(
+        "buses: {ethercat: {interface: no_ec}, can: {interface: socketcan, channel: no_can}}\n"
+    )
+    return path
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch):
+    """Makes the checks of the ring's interface find what is given."""
+
+    def set_findings(*findings: Finding) -> None:
+        monkeypatch.setattr(ready, "interface", lambda _: findings)
+        monkeypatch.setattr(ready, "raw_ethernet", lambda *_, **__: ok("raw Ethernet", ""))
+
+    return set_findings
+
+
+def test_what_could_be_better_is_said_and_no_more(found, hardware: Path) -> None:
+    found(ok("link", "up"), warning("addresses", "10.0.0.1", "remove it"))
+    assert require_buses(RING, hardware) == ["addresses: 10.0.0.1: remove it"]
+
+
+def test_all_that_is_missing_is_told_at_once_with_its_remedy(found, hardware: Path) -> None:
+    found(missing("link", "down", "plug it in"), missing("x", "y", "z"))
+    said = "link: down: plug it in; and x: y: z .*hc doctor --interface ecm0`"
+    with pytest.raises(NotReadyError, match=said):
+        require_buses(RING, hardware)
+
+
+def test_what_both_buses_lack_is_told_together(found, hardware: Path) -> None:
+    found(missing("link", "down", "plug it in"))
+    said = "link: down: .*; and CAN slcan /nowhere/ttyACM0: no such serial port: .*hc up twin"
+    with pytest.raises(NotReadyError, match=said):
+        require_buses(ALL, hardware)
+
+
+def test_a_second_master_is_refused(found, hardware: Path) -> None:
+    found(warning(OTHER_MASTER, "in use", "end it"))
+    with pytest.raises(NotReadyError, match="other master: in use"):
+        require_buses(RING, hardware)
+
+
+@pytest.mark.parametrize(
+    ("backends", "named"),
+    [(Backends.EC, "interface no_ec"), (Backends.CAN, "CAN socketcan no_can")],
+)
+def test_a_bus_is_that_of_the_hardware_file_if_none_is_given(
+    hardware: Path, backends: Backends, named: str
+) -> None:
+    with pytest.raises(NotReadyError, match=named):
+        require_buses(Options(backend=Backend.REAL, backends=backends), hardware)
+
+
+def test_a_hardware_file_without_buses_is_refused(hardware: Path) -> None:
+    hardware.write_text("buses: [ethercat]\n")
+    with pytest.raises(ConfigError, match=r"no buses\.ethercat\.interface: give it on the command"):
+        require_buses(Options(backend=Backend.REAL), hardware)
+
+
+@pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK])
+def test_simulation_needs_no_bus(backend: Backend, hardware: Path) -> None:
+    assert require_buses(Options(backend=backend), hardware) == []

@@ -1,1 +1,0 @@
-"""Calibration of the joints: a hand sweep between the stops becomes direction and homing offset."""

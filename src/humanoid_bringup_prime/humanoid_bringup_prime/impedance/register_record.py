@@ -1,0 +1,156 @@
+"""The known registers of one drive, and the next objects to read or write."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN, DriveRegisters, is_good
+from humanoid_devices_erob.drive.gains import JointRegisters, RegisterWrite, write_order
+from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.wire.objects import (
+    FEED_FORWARD,
+    POSITION_GAIN,
+    VELOCITY_GAIN,
+    VELOCITY_INTEGRAL,
+)
+
+logger = logging.getLogger(__name__)
+
+UNKNOWN: Final = -1
+QUICK_RETRIES: Final = 6  # then one per second
+FIRST_DELAY: Final = 0.02  # [s], doubled with every retry
+LONGEST_DELAY: Final = 1.0  # [s]
+
+
+class DriveRecord:
+    """The registers of one drive as read back, and its failures in a row.
+
+    Args:
+        joint: its name, for messages.
+        slave: its position on the ring.
+    """
+
+    def __init__(self, joint: str, slave: int) -> None:
+        self.slave = slave
+        self.failure = ""  # the latest failure; empty after a success
+        self.failures = 0  # in a row
+        self.doubtful = False  # known, but due to be read again
+        self._joint = joint
+        self._registers = DriveRegisters(slave)
+        self._not_before = 0.0  # [s]
+
+    @property
+    def armed(self) -> bool:
+        """Return whether the drive is known to use the gains written over the bus."""
+        return self._registers.gate == BUS_WRITTEN
+
+    @property
+    def row(self) -> tuple[int, int, int]:
+        """Return position gain, velocity gain and integral as read back, else UNKNOWN."""
+        value = self._registers.value
+        return (
+            value(POSITION_GAIN, UNKNOWN),
+            value(VELOCITY_GAIN, UNKNOWN),
+            value(VELOCITY_INTEGRAL, UNKNOWN),
+        )
+
+    def holds(self, wanted: JointRegisters) -> bool:
+        """Return whether read-back has shown that the drive uses `wanted`."""
+        return self.armed and self._gains() == wanted
+
+    def begin_writing(self, objects: Iterable[SdoObject]) -> None:
+        """Treat the objects as unknown: while they are written they may be old or new."""
+        for item in objects:
+            self._registers.doubt(item)
+
+    def forget(self) -> None:
+        """Treat all registers as unknown."""
+        self._registers.forget()
+
+    def try_now(self) -> None:
+        """Drop the delay of former failures, for a new mode."""
+        self.failure, self.failures, self._not_before = "", 0, 0.0
+
+    def due(self, wanted: JointRegisters, now: float) -> tuple[tuple[SdoObject, ...], bool]:
+        """Return the objects to send next, and whether to write them; none if nothing is due.
+
+        Unknown registers are read first: the order of the writes depends on their values.
+        """
+        holds = self.holds(wanted)
+        if holds:
+            self._note_success()
+        if now < self._not_before:
+            return (), False
+        old = self._gains()
+        if old is not None and not holds:
+            try:
+                return self._writes(old, wanted), True
+            except ConfigError as error:
+                self.fail(str(error), now)
+                return (), False
+        if old is None or self.doubtful:
+            return self._registers.reads(), False
+        return (), False
+
+    def take(self, results: Sequence[SdoResult], now: float, *, write: bool) -> bool:
+        """Take the results of all objects of a batch; return whether all succeeded."""
+        bad = [result for result in results if not is_good(result)]
+        if any(not _is_learned_from(result) for result in bad):
+            self.forget()
+        else:
+            self._learn(results, surprising=not write)
+        if bad:
+            self.fail(f"{bad[0].object}: {bad[0].message or bad[0].status.name}", now)
+        return not bad
+
+    def fail(self, reason: str, now: float) -> None:
+        """Count a failure; the next try is delayed further with every failure in a row."""
+        self.failure = f"{self._joint}: {reason}"
+        self._not_before = now + min(FIRST_DELAY * 2.0**self.failures, LONGEST_DELAY)
+        self.failures += 1
+
+    def _note_success(self) -> None:
+        # Only held gains count: a drive that can be read but not written keeps failing.
+        if self.failures >= QUICK_RETRIES:
+            logger.warning("%s: all is well again", self._joint)
+        if self.failures:
+            self.failure, self.failures, self._not_before = "", 0, 0.0
+
+    def _learn(self, results: Sequence[SdoResult], *, surprising: bool) -> None:
+        """Take values as read. `surprising`: this manager has not written them."""
+        for result in results:
+            register, before, value = self._registers.learn(result, write=not surprising)
+            if surprising and before not in (None, value):
+                logger.warning(
+                    "%s: 0x%04X:%02X was %s and is %s now: the drive restarted, or another program "
+                    "wrote it", self._joint, *register, before, value
+                )  # fmt: skip
+            if register == FEED_FORWARD:  # the last to be read
+                self.doubtful = False
+
+    def _writes(self, old: JointRegisters, wanted: JointRegisters) -> tuple[SdoObject, ...]:
+        """Return the writes from `old` to `wanted`, with the gate if it is closed.
+
+        While the feed-forward may act, the target of a limp joint stays behind: on the way to a
+        stiff mode the feed-forward is written and read back before anything else.
+        """
+        if not self.armed:
+            return self._registers.arming(old, wanted)
+        if wanted.position_gain > 0 and old.feed_forward != wanted.feed_forward:
+            first = RegisterWrite(*FEED_FORWARD, wanted.feed_forward)
+            return self._registers.writes([first])
+        return self._registers.writes(write_order(old, wanted))
+
+    def _gains(self) -> JointRegisters | None:
+        """Return the drive's gains; None if they, or its gate, are unknown."""
+        return self._registers.gains if self._registers.known else None
+
+
+def _is_learned_from(result: SdoResult) -> bool:
+    """Return whether the other results of a batch hold despite this failure."""
+    # A refused feed-forward is the last object of its batch.
+    aborted = result.status is SdoStatus.ABORTED and result.object.key == FEED_FORWARD
+    return result.status is SdoStatus.DIFFERENT or aborted

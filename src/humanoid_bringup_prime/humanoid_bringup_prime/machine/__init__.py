@@ -1,1 +1,0 @@
-"""What this machine has of what a bring-up needs: buses, rights, a gamepad."""

@@ -1,0 +1,90 @@
+"""`hc record`, `hc replay` and `hc view`: their options."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
+from humanoid_recording.topics import OBSERVATIONS
+
+
+def record(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="The bag to make: a folder that does not exist yet.",
+            show_default="prime_ and the time",
+        ),
+    ] = None,
+    topics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--topic",
+            metavar="TOPIC",
+            help="Record this one; repeat it for more.",
+            show_default="all that a robot says of itself",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="How long.", show_default="until Ctrl-C")
+    ] = None,
+) -> None:
+    """Record the robot's topics, for `hc replay`, `ros2 bag` and Foxglove.
+
+    Topics are recorded from when they appear. Exit code 1: nothing, or not all, was recorded.
+    """
+    from humanoid_control_cli.bag.record import record as run
+
+    name = Path(time.strftime("prime_%Y-%m-%d_%H-%M-%S"))
+    names = [f"/{topic.lstrip('/')}" for topic in topics or OBSERVATIONS]
+    run(folder or name, names, math.inf if seconds is None else seconds, typer.echo)
+
+
+def replay(  # noqa: PLR0913, PLR0917 - one argument for each option
+    bag: Annotated[
+        Path,
+        typer.Argument(exists=True, metavar="BAG", help="Folder of a bag, or an MCAP file."),
+    ],
+    rate: Annotated[float, typer.Option(min=0.001, help="Recorded seconds per second.")] = 1.0,
+    loop: Annotated[bool, typer.Option("--loop", help="Begin again at the end.")] = False,
+    stay: Annotated[
+        bool,
+        typer.Option("--stay", help="Stay after the end, for who comes later; with --viewer, too."),
+    ] = False,
+    viewer: Annotated[bool, typer.Option("--viewer", help="Show it in the browser.")] = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    token_file: TokenFile = None,
+) -> None:
+    """Publish a recording again: states, modes, diagnostics; never commands or requests.
+
+    Refused where a robot is up; ends when one comes up.
+    """
+    if viewer:
+        from humanoid_bringup.supervision.processes import Command
+        from humanoid_bringup.viewers.viewer_processes import ViewerAddress
+        from humanoid_control_cli.up.viewer_beside import show
+
+        options = ["--rate", str(rate), "--stay", *(["--loop"] if loop else [])]
+        module = ("-m", "humanoid_control_cli.main", "replay")
+        words = (sys.executable, *module, str(bag), *options)
+        raise typer.Exit(show(ViewerAddress(host, port, token_file), Command("replay", words)))
+    from humanoid_control_cli.bag.replay import Options
+    from humanoid_control_cli.bag.replay import replay as run
+
+    run(Options(bag, rate, loop, stay), typer.echo)
+
+
+def view(host: Host = "127.0.0.1", port: Port = 8080, token_file: TokenFile = None) -> None:
+    """Show a robot that is up, on this machine or another one, in the browser."""
+    from humanoid_bringup.viewers.viewer_processes import ViewerAddress
+    from humanoid_control_cli.up.viewer_beside import show
+
+    raise typer.Exit(show(ViewerAddress(host, port, token_file)))

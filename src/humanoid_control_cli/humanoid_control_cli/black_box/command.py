@@ -1,0 +1,72 @@
+"""Commands for the files of the black box."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humanoid_control_cli.robot.command import Timeout
+
+app = typer.Typer(
+    help="What led to a fault: files with the last minute before it.", no_args_is_help=True
+)
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder",
+        metavar="FOLDER",
+        help="Where the files are.",
+        show_default="$ROS_HOME/black_box, ~/.ros/black_box",
+    ),
+]
+All = Annotated[
+    bool, typer.Option("--all", help="Files of robots on every ROS domain, not only on this one.")
+]
+
+
+@app.command("list")
+def list_files(folder: Folder = None, every: All = False) -> None:
+    """Show which files of this ROS domain there are, latest first. Exit code 1: none."""
+    from rich.console import Console
+
+    from humanoid_control_cli.black_box.files import list_rows
+    from humanoid_control_cli.black_box.view import listed
+
+    Console(markup=False, highlight=False).print(listed(list_rows(folder, every=every)))
+
+
+@app.command()
+def show(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="Its name, or its path.",
+            show_default="the latest of this ROS domain",
+        ),
+    ] = None,
+    folder: Folder = None,
+    every: All = False,
+) -> None:
+    """Show what led to a fault, moment by moment, and what to do about it."""
+    from rich.console import Console
+
+    from humanoid_control_cli.black_box.files import found
+    from humanoid_control_cli.black_box.view import told
+    from humanoid_recording.black_box.fault_report import read_fault_report
+    from humanoid_recording.black_box.origin import read_origin
+
+    path = found(file, folder, every=every)
+    Console(markup=False, highlight=False).print(
+        told(path, read_origin(path), read_fault_report(path))
+    )
+
+
+@app.command()
+def save(timeout: Timeout = 5.0) -> None:
+    """Have the black box make a file of the last minute now. Exit code 1: it can't."""
+    from humanoid_control_cli.black_box.files import ask_to_save
+
+    typer.echo(ask_to_save(timeout))

@@ -1,0 +1,99 @@
+"""The files of the black box: list them, and request another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from std_srvs.srv import Trigger
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_recording.black_box.fault_report import read_reasons
+from humanoid_recording.black_box.origin import Origin, read_origin
+from humanoid_recording.black_box.store import Store, default_folder
+from humanoid_recording.crash_safe_file import BagError
+
+SERVICE: Final = "/black_box/save"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One file in a list."""
+
+    name: str
+    size: int  # [bytes]
+    reasons: tuple[str, ...]
+    fault: float  # [s] since the epoch
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Files, latest first, and how many were left out because they aren't of the own domain."""
+
+    rows: tuple[Row, ...]
+    others: int
+
+
+def list_rows(folder: Path | None, *, every: bool) -> Listing:
+    """Return the files of the own ROS domain, or every one. Raises BagError if there is none."""
+    files, others = _files(folder, every=every)
+    return Listing(tuple(_row(path) for path in files), others)
+
+
+def found(file: Path | None, folder: Path | None, *, every: bool) -> Path:
+    """The file of that name or path; without one, the latest of the own ROS domain, or of all.
+
+    Raises BagError if there is none.
+    """
+    if file is None:
+        return _files(folder, every=every)[0][0]
+    for path in (file, (folder or default_folder()) / file):
+        if path.exists():
+            return path
+    raise BagError(f"{file}: no such file, here or in {folder or default_folder()}")
+
+
+def ask_to_save(timeout: float) -> str:
+    """Return the path of the new file. Raises RobotError: no answer, or no file."""
+    absent = NoAnswerError(
+        f"no black box answers on ROS_DOMAIN_ID {ros_domain()} within {timeout:g} s: "
+        "`hc up` starts one beside the robot unless told not to"
+    )
+    with Client(timeout) as client:
+        response = client.call(Trigger, SERVICE, Trigger.Request(), absent)
+    if not response.success:
+        raise RefusedError(response.message)
+    path = Path(response.message)  # the robot may be on another machine
+    return f"saved {path}" + (f" ({read_origin(path)})" if path.exists() else "")
+
+
+def others_said(count: int) -> str:
+    """Return the number of files of other robots left out, and the option that lists them."""
+    verb = "is" if count == 1 else "are"
+    return f"{verb} of other ROS domains, or older than that mark: --all"
+
+
+def _row(path: Path) -> Row:
+    size = sum(part.stat().st_size for part in path.iterdir())
+    reasons, fault = read_reasons(path)
+    return Row(path.name, size, reasons, fault, read_origin(path))
+
+
+def _files(folder: Path | None, *, every: bool) -> tuple[list[Path], int]:
+    """Return the files, latest first, and how many are left out."""
+    store = Store(folder or default_folder())
+    files = store.files()
+    if not files:
+        raise BagError(f"{store.folder}: no files of a black box there")
+    domain = ros_domain()
+    taken = [path for path in files if every or read_origin(path).domain == domain]
+    others = len(files) - len(taken)
+    if not taken:
+        raise BagError(
+            f"{store.folder}: no files of ROS domain {domain} there; {others} {others_said(others)}"
+        )
+    return taken, others

@@ -1,0 +1,83 @@
+"""Screens of `hc blackbox`: the list of files, and the story of a fault."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from humanoid_control_cli.black_box.files import Listing, others_said
+from humanoid_control_cli.diagnosis_view import WIDTH, advice
+from humanoid_control_cli.folding import fold
+from humanoid_recording.black_box.fault_report import FaultReport, Moment
+from humanoid_recording.black_box.joint_outliers import JointOutlier
+from humanoid_recording.black_box.origin import Origin
+
+MOST: Final = 40  # moments before the fault that are shown; after it, all
+_CLOSE: Final = 0.5  # of its limit, from which on a joint is worth a colour
+
+
+def listed(listing: Listing) -> RenderableType:
+    """Return the files, from which robot each is, and why there is each."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("file", "domain", "backend", "MB", "fault at", "why"):
+        table.add_column(name, no_wrap=name != "why", justify="right" if name == "MB" else "left")
+    for row in listing.rows:
+        why = row.reasons[0] if row.reasons else "not said"
+        more = len(row.reasons) - 1
+        table.add_row(
+            row.name,
+            row.origin.domain_text,
+            row.origin.backend_text,
+            f"{row.size / 1e6:.1f}",
+            time.strftime("%H:%M:%S", time.localtime(row.fault)),
+            why + (f" (and {more} more)" if more > 0 else ""),
+        )
+    if not listing.others:
+        return table
+    return Group(table, Text(f"{listing.others} more {others_said(listing.others)}"))
+
+
+def told(path: Path, origin: Origin, story: FaultReport) -> RenderableType:
+    """Show the events that led to a fault, and the remedies."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(story.fault))
+    parts: list[RenderableType] = [
+        Text(path.name, style="bold"),
+        Text(str(origin)),
+        Text(f"0.00 s is {when}; {story.before:.1f} s before it, {story.after:.1f} s after it"),
+        *(Text(fold(f"why: {reason}", WIDTH, rest="     ")) for reason in story.reasons),
+        *_moments(story.moments),
+        *_joints(story.joints),
+        *advice([*story.reasons, *(moment.text for moment in story.moments if moment.alarm)]),
+    ]
+    if story.damage:
+        parts.append(Text(story.damage, style="yellow"))
+    return Group(*parts)
+
+
+def _moments(moments: tuple[Moment, ...]) -> Iterator[RenderableType]:
+    yield Text("\nwhat happened", style="bold")
+    before = [moment for moment in moments if moment.time < 0.0]
+    hidden = max(0, len(before) - MOST)
+    if hidden:
+        yield Text(f"({hidden} earlier moments are in the file)")
+    for moment in moments[hidden:]:
+        line = fold(f"{moment.time:+8.2f} s  {moment.text}", WIDTH, rest=" " * 12)
+        yield Text(line, style="bold red" if moment.alarm else "")
+    if not moments:
+        yield Text("nothing that was noted")
+
+
+def _joints(joints: tuple[JointOutlier, ...]) -> Iterator[RenderableType]:
+    if joints:
+        yield Text("\njoints in the second before", style="bold")
+    for found in joints:
+        share = "" if math.isnan(found.share) else f", {found.share:.0%} of its limit"
+        line = f"{found.what:<15} {found.joint} {found.value:.3g} {found.unit}{share}"
+        yield Text(line, style="yellow" if found.share >= _CLOSE else "")

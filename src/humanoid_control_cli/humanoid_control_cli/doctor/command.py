@@ -1,0 +1,79 @@
+"""Commands about this machine and about numbers, which need no robot."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from humanoid_control_cli.doctor.decode import Kind
+from humanoid_control_cli.doctor.decode import decode as readings_of
+
+
+def decode(
+    word: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORD",
+            help="Number, decimal or with 0x (4616, 0xA000), or a word of a message (RX_TIMEOUT).",
+        ),
+    ],
+    kind: Annotated[
+        Kind | None, typer.Option("--as", help="What it is; usually the number tells.")
+    ] = None,
+) -> None:
+    """Explain a statusword (0x6041), an error code (0x603F), an entry of the history (0x1003).
+
+    Or an SDO abort code, an AL status code, or a word of one of the robot's messages.
+    """
+    for i, reading in enumerate(readings_of(word, kind)):
+        if i:
+            typer.echo()
+        typer.echo(reading)
+
+
+def doctor(
+    interface: Annotated[
+        str | None,
+        typer.Option(help="Network interface of the EtherCAT ring, to be checked too."),
+    ] = None,
+    can: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND:CHANNEL",
+            help="CAN adapter, to be checked too: socketcan:can2, slcan:/dev/ttyACM0 …",
+        ),
+    ] = None,
+) -> None:
+    """Check this machine, and the robot if one is up, and say how to mend what isn't well.
+
+    Exit code 1: something needed is missing or broken.
+    """
+    from rich.console import Console
+
+    from humanoid_bringup.preflight.findings import Level
+    from humanoid_control_cli.doctor.checks import check
+    from humanoid_control_cli.doctor.robot import robot
+    from humanoid_control_cli.doctor.view import show
+
+    findings = [*check(interface, _adapter(can) if can else None), *robot()]
+    show(findings, Console(markup=False, highlight=False))
+    if any(finding.level in {Level.MISSING, Level.BROKEN} for finding in findings):
+        raise typer.Exit(1)
+
+
+def _adapter(text: str) -> tuple[str, str]:
+    kind, separator, channel = text.partition(":")
+    if not (kind and separator and channel):
+        raise typer.BadParameter(
+            f"'{text}' is no KIND:CHANNEL, as socketcan:can2", param_hint="'--can'"
+        )
+    return kind, channel
+
+
+def version() -> None:
+    """Show the versions that a bug report should name."""
+    from humanoid_control_cli.doctor.workspace import versions
+
+    for name, value in versions().items():
+        typer.echo(f"{name:<18}{value}")

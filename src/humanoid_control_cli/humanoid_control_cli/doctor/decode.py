@@ -1,0 +1,175 @@
+"""Explain a number of the drives or a word of the robot's messages, with its remedy."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from operator import or_
+from typing import Final
+
+from humanoid_control_cli.folding import fold
+from humanoid_control_cli.remedies import TABLE, said_with
+from humanoid_control_cli.sdo.values import Address, BadWordError
+from humanoid_control_common.remedies import Remedy, remedies_for
+from humanoid_devices_erob.drive.error_codes import (
+    ERROR_CODES,
+    describe_error,
+    describe_history,
+    describe_statusword,
+)
+from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
+from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
+
+# States that a statusword hardly ever shows: a drive leaves "not ready to switch on" by itself.
+# Every known error code, read as a statusword, is one of these.
+IMPROBABLE: Final = {DriveState.UNKNOWN, DriveState.NOT_READY_TO_SWITCH_ON}
+ALL_BITS: Final = reduce(or_, StatusBit)
+MOST_AL_CODES: Final = 0x70  # ETG.1000.6 names none above
+NUMBER: Final = re.compile(r"[-+]?(0x)?[0-9a-f_]*", re.IGNORECASE)  # or would be with 0x
+WIDTH: Final = 100
+
+
+class Kind(StrEnum):
+    """Meaning of a number."""
+
+    STATUSWORD = "statusword"  # 0x6041, 16 bits
+    ERROR = "error"  # 0x603F, 16 bits
+    HISTORY = "history"  # 0x1003:1 and up, 32 bits: the error code is the lower half
+    ABORT = "abort"  # of an SDO, 32 bits
+    AL = "al"  # AL status code of a slave, 16 bits
+
+    @property
+    def largest(self) -> int:
+        """The largest number of this kind."""
+        return 0xFFFFFFFF if self in {Kind.HISTORY, Kind.ABORT} else 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One thing a number may mean."""
+
+    title: str
+    details: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join((self.title, *(_indented(detail) for detail in self.details)))
+
+
+def decode(word: str, kind: Kind | None) -> list[Reading]:
+    """Return the readings of `word`: one, or all of them if it is ambiguous.
+
+    A word that is no number is looked for in the remedies.
+
+    Raises BadWordError if there is none, or it is no number of `kind`.
+    """
+    if kind is None and not NUMBER.fullmatch(word) and (said := said_with(word, TABLE)):
+        return [Reading(remedy.symptom, _advice(remedy)) for remedy in said]
+    value = _parse(word, kind)
+    readings = [_read(value, one) for one in ([kind] if kind else _kinds(value))]
+    if kind is None and word.isdecimal() and (code := int(word, 16)) in ERROR_CODES:
+        readings.append(Reading(f"Or 0x{word} was meant:", (str(_read(code, Kind.ERROR)),)))
+    return readings
+
+
+def meaning(address: Address, data: bytes) -> str:
+    """Explain the value of an object briefly; empty if it needs no explanation."""
+    value = int.from_bytes(data, "little")
+    if address == Address(objects.STATUSWORD, 0):
+        return decode_state(value).value
+    if address == Address(objects.ERROR_CODE, 0) or (
+        address.index == objects.ERROR_HISTORY and address.subindex > 0
+    ):
+        return _short(value & 0xFFFF)
+    return ""
+
+
+def _short(code: int) -> str:
+    if code == 0:
+        return "no error"
+    text = ERROR_CODES[code].text if code in ERROR_CODES else "not in the actuator documents"
+    return f"{text} (`hc decode 0x{code:04X}` tells more)"
+
+
+def _parse(word: str, kind: Kind | None) -> int:
+    largest = kind.largest if kind else 0xFFFFFFFF
+    try:
+        value = int(word, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= largest:
+        raise BadWordError(
+            f"'{word}' is no {kind or 'number of a drive'}, expected decimal or with 0x, "
+            f"up to 0x{largest:X}, as in 4616 and 0xA000"
+        )
+    return value
+
+
+def _kinds(value: int) -> Iterator[Kind]:
+    """Return the possible kinds of a number. A known error code is of no other kind."""
+    if value > 0xFFFF:
+        is_abort = value in set(AbortCode)
+        yield Kind.ABORT if is_abort else Kind.HISTORY
+    elif value in ERROR_CODES:
+        yield Kind.ERROR
+    else:
+        yield Kind.STATUSWORD
+        if decode_state(value) in IMPROBABLE:
+            yield Kind.ERROR
+            if 0 < value < MOST_AL_CODES:
+                yield Kind.AL
+
+
+def _read(value: int, kind: Kind) -> Reading:
+    if kind is Kind.STATUSWORD:
+        return _statusword(value)
+    if kind is Kind.AL:
+        return _al_status(value)
+    if kind is Kind.ABORT:
+        return Reading(f"SDO abort code {describe_abort(value)}")
+    code = value & 0xFFFF
+    known = ERROR_CODES.get(code)
+    if known is None:
+        text = describe_history(value) if kind is Kind.HISTORY else describe_error(code)
+        return Reading(f"{_name(kind)} {text}")
+    details = [f"cause: {known.cause}", f"do: {known.fix} (`hc clear-fault`)"]
+    if kind is Kind.HISTORY and value >> 16:
+        details.insert(0, f"manufacturer's part: 0x{value >> 16:04X}")
+    return Reading(f"{_name(kind)} 0x{code:04X} ({code}): {known.text}", tuple(details))
+
+
+def _name(kind: Kind) -> str:
+    return "error history entry with code" if kind is Kind.HISTORY else "error code"
+
+
+def _statusword(word: int) -> Reading:
+    title, *remarks = describe_statusword(word).split("; ")
+    bits = " | ".join(str(bit.name) for bit in StatusBit(word & ALL_BITS)) or "none"
+    return Reading(title, (*remarks, f"bits: {bits}", *_advised(title)))
+
+
+def _al_status(code: int) -> Reading:
+    from humanoid_devices_erob.master.al_state import describe_al_code  # with the EtherCAT library
+
+    title = describe_al_code(code)
+    return Reading(title, _advised(title))
+
+
+def _advised(title: str) -> tuple[str, ...]:
+    """Return the advice for a title."""
+    return tuple(line for remedy in remedies_for(title, TABLE) for line in _advice(remedy))
+
+
+def _advice(remedy: Remedy) -> tuple[str, ...]:
+    return f"means: {remedy.meaning}", f"do: {remedy.fix}"
+
+
+def _indented(text: str) -> str:
+    """Wrapped, below a title; what has lines already keeps them."""
+    if "\n" in text:
+        return textwrap.indent(text, "  ")
+    return fold(text, WIDTH)

@@ -1,0 +1,39 @@
+"""`hc new-controller`: its options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def new_controller(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of package and controller: sway_controller.")
+    ],
+    into: Annotated[
+        Path,
+        typer.Option(exists=True, file_okay=False, metavar="FOLDER", help="Where it is written."),
+    ] = Path(),
+    robot: Annotated[
+        str, typer.Option(metavar="NAME", help="The robot whose controllers it stands beside.")
+    ] = "prime",
+) -> None:
+    """Write a package with a controller that works, to be changed.
+
+    It holds the pose found at activation. Its README says how to build and run it.
+    """
+    from humanoid_bringup.robot_package import find_robot
+    from humanoid_control_cli.new_controller.package_files import package_files
+    from humanoid_control_common.config import read_yaml
+
+    controllers = read_yaml(find_robot(robot).controllers_file).content
+    contents = package_files(name, controllers)
+    folder = into / name
+    if folder.exists():
+        raise typer.BadParameter(f"{folder} exists already", param_hint="'NAME'")
+    for path, text in contents.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    typer.echo(f"{folder}: {len(contents)} files; next: {folder}/README.md")

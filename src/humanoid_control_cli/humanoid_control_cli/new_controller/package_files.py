@@ -1,0 +1,83 @@
+"""The files of a new package with a controller: a working one, to be changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from humanoid_control_common.errors import ConfigError
+
+# Files of the template and their places in the package; `hold` stands for the name.
+_PLACES: Final = {
+    "hold.py": "hold_controller/hold.py",
+    "init.py": "hold_controller/__init__.py",
+    "hold_controller.yaml": "config/hold_controller.yaml",
+    "README.md": "README.md",
+    "setup.py": "setup.py",
+    "setup.cfg": "setup.cfg",
+    "package.xml": "package.xml",
+}
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_ENDING: Final = "_controller"
+_MANAGER: Final = "controller_manager"
+_PARAMETERS: Final = "ros__parameters"
+_REPLACED: Final = "standby_controller"  # in the robot's controllers
+
+
+def package_files(name: str, controllers: Mapping[str, object]) -> dict[Path, str]:
+    """Contents by path, relative to the package `name`.
+
+    `controllers` are those of the robot (its parameters file): the package has a copy in which the
+    new controller stands in for STANDBY's.
+
+    Raises ConfigError for a name that is no ROS package or does not end in `_controller`.
+    """
+    if not _NAME.fullmatch(name) or not name.endswith(_ENDING) or name == _ENDING[1:]:
+        raise ConfigError(
+            f"'{name}': expected small letters, digits and single underscores, and "
+            f"'{_ENDING}' at the end, as in sway_controller"
+        )
+    stem = name.removesuffix(_ENDING)
+    title = "".join(word.capitalize() for word in stem.split("_"))
+
+    def renamed(text: str) -> str:
+        text = text.replace("hold_controller", name).replace("HoldController", f"{title}Controller")
+        text = text.replace("HoldParameters", f"{title}Parameters")
+        return text.replace("hold.py", f"{stem}.py").replace("hold:", f"{stem}:")
+
+    template = files(__package__) / "template"
+    found = {
+        Path(renamed(place)): renamed((template / f"{source}.template").read_text("utf-8"))
+        for source, place in _PLACES.items()
+    }
+    found[Path("resource", name)] = ""
+    own = yaml.safe_load(found[Path("config", f"{name}.yaml")])
+    found[Path("config/controllers.yaml")] = (
+        f"# The robot's controllers, with {name} for STANDBY: hc up mock --controllers FILE\n"
+        + yaml.safe_dump(_with(name, own, controllers), sort_keys=False, default_flow_style=None)
+    )
+    return found
+
+
+def _with(
+    name: str, own: Mapping[str, object], controllers: Mapping[str, object]
+) -> dict[str, object]:
+    """`controllers` with the section `own` of the controller `name` in the place of STANDBY's."""
+    section = dict(own[name][_PARAMETERS])  # type: ignore[index]
+    entry = {key: section.pop(key) for key in ("type", "fallback_controllers")}
+    manager = dict(controllers[_MANAGER][_PARAMETERS])  # type: ignore[index]
+    if _REPLACED not in manager:
+        raise ConfigError(f"the robot's controllers have no {_REPLACED} to stand in for")
+    manager = {(name if it == _REPLACED else it): value for it, value in manager.items()}
+    manager[name] = entry
+    others = {it: value for it, value in controllers.items() if it not in (_MANAGER, _REPLACED)}
+    return {
+        _MANAGER: {_PARAMETERS: manager},
+        **others,
+        name: {_PARAMETERS: section},
+    }

@@ -1,0 +1,1 @@
+"""`hc mode`, `status`, `stop`, `down`, `clear-fault`, `heartbeat`: a robot that is up."""

@@ -1,0 +1,150 @@
+"""Commands for a robot that is up: mode, faults, state."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from enum import StrEnum
+from typing import Annotated, Final
+
+import typer
+
+from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
+
+
+class Request(StrEnum):
+    """Requests of `hc mode`."""
+
+    DAMP = "damp"
+    LOAD = "load"
+    STANDBY = "standby"
+    REMOTE = "remote"
+    START_REMOTE = "start_remote"
+    LOCOMOTION = "locomotion"
+    START_LOCOMOTION = "start_locomotion"
+    ZERO_TORQUE = "zero_torque"
+    QUIT = "quit"
+
+
+MODE_OF: Final = {
+    Request.DAMP: Mode.DAMPING,
+    Request.LOAD: Mode.STANDBY,
+    Request.STANDBY: Mode.STANDBY,
+    Request.REMOTE: Mode.REMOTE,
+    Request.START_REMOTE: Mode.REMOTE,
+    Request.LOCOMOTION: Mode.LOCOMOTION,
+    Request.START_LOCOMOTION: Mode.LOCOMOTION,
+    Request.ZERO_TORQUE: Mode.ZERO_TORQUE,
+}
+
+Timeout = Annotated[
+    float, typer.Option(min=0.1, help="Seconds to wait for the control process to answer.")
+]
+
+
+def mode(
+    request: Annotated[
+        Request | None,
+        typer.Argument(help="What to ask for; without it the mode in force is shown."),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until STANDBY is finished, or all has stopped.")
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="zero_torque: although joints move; a raised arm falls."),
+    ] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Show the mode in force, or ask for another one. Exit code 1: refused, or no answer."""
+    if force and request is not Request.ZERO_TORQUE:
+        raise typer.BadParameter("is for `hc mode zero_torque`", param_hint="'--force'")
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.mode_client import ModeClient
+
+    with Client(timeout) as client:
+        modes = ModeClient(client)
+        if request is None:
+            typer.echo(modes.statement())
+        elif request is Request.QUIT:
+            typer.echo(modes.quit(wait=wait))
+        else:
+            before = modes.statement()
+            intent = Intent.FORCE_ZERO_TORQUE if force else INTENT_OF_MODE[MODE_OF[request]]
+            now = modes.request(intent)
+            # An earlier refusal stays in the statement, and is no answer to this request.
+            already = now.switch_number == before.switch_number
+            typer.echo(f"already in {now.in_force}" if already else now)
+            if wait and now.mode is Mode.STANDBY:
+                modes.wait_for_ready_pose(now)
+                typer.echo("STANDBY is finished")
+
+
+def stop(timeout: Timeout = 5.0) -> None:
+    """Stop: DAMPING from any mode, until `hc clear-fault`. Exit code 1: not confirmed.
+
+    A stop in software; it is no substitute for one that cuts the power.
+    """
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.robot.operator_requests import press
+
+    with Client(timeout) as client:
+        typer.echo(f"stopped: {press(client)}")
+
+
+def down(timeout: Timeout = 5.0) -> None:
+    """Power down in order: DAMPING until the joints are slow, ZERO_TORQUE, drives disabled.
+
+    Ends the control process. Exit code 1: joints may still be powered, or nobody answers.
+    """
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.robot.operator_requests import power_down
+
+    with Client(timeout) as client:
+        typer.echo(power_down(client))
+
+
+def heartbeat(
+    name: Annotated[str, typer.Argument(help="Whose heartbeat: NAME of `hc up --heartbeat`.")],
+) -> None:
+    """Send a heartbeat until Ctrl-C. When it ends, a robot that waits for it stops."""
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, keep_beating
+
+    with Client(timeout=5.0) as client, suppress(KeyboardInterrupt):
+        typer.echo(f"heartbeat of {name}, every {BEAT_PERIOD:g} s: when it ends the robot stops")
+        keep_beating(client, name)
+
+
+def clear_fault(timeout: Timeout = 5.0) -> None:
+    """Reset drive faults and let requests in again after a fall to DAMPING.
+
+    Drives take a moment to recover: waits until they have, or for the timeout.
+    """
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.robot.operator_requests import clear_faults
+
+    with Client(timeout) as client:
+        typer.echo(clear_faults(client))
+
+
+def status(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also all values of all diagnoses.")
+    ] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Show mode, safety, timing and joints; what isn't well, and what to do about it.
+
+    Exit code 1: something of it is missing.
+    """
+    from rich.console import Console
+
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.robot.status import collect
+    from humanoid_control_cli.robot.status_view import render
+
+    with Client(timeout) as client:
+        found = collect(client)
+    Console(markup=False, highlight=False).print(render(found, everything=everything))
+    if not found.complete:
+        raise typer.Exit(1)

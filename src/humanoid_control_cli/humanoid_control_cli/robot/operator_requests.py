@@ -1,0 +1,128 @@
+"""The operator's stop, heartbeat, reset of faults and power-down, confirmed by the robot."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from humanoid_control_msgs.msg import SafetyStatus
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.mode_status import ModeStatus
+from humanoid_control_cli.robot.status import LATCHED
+from humanoid_control_common.ending_times import ANSWER
+from humanoid_control_common.modes import SAFE_MODES
+
+STOP_TOPIC: Final = "/emergency_stop"
+HEARTBEAT_TOPIC: Final = "/emergency_stop/heartbeat"
+SOURCE: Final = "emergency_stop"
+AGAIN: Final = 0.05  # [s] until it is sent once more
+BEAT_PERIOD: Final = 0.1  # [s]
+CLEAR_FAULT: Final = "/mode_manager/clear_fault"
+LATCHED_TIME: Final = 0.5  # [s] in which the latest report of every source arrives
+RESET_SENT: Final = "reset sent"  # start of the mode manager's answer while a fault is still there
+POWER_DOWN: Final = "/humanoid_control/power_down"
+POWER_DOWN_PATIENCE: Final = ANSWER + 1.0  # [s]
+
+
+def press(client: Client) -> ModeStatus:
+    """Stop the robot. Returns the statement then in force, of DAMPING or ZERO_TORQUE.
+
+    Raises NoAnswerError without a subscriber, or if no safe mode is stated.
+    """
+    modes = ModeClient(client)
+    levels = _levels_by_source(client)
+
+    def holds() -> bool:
+        safe = modes.latest is not None and modes.latest.mode in SAFE_MODES
+        return safe and levels.get(SOURCE) == SafetyStatus.CRITICAL
+
+    topic = client.node.create_publisher(Bool, STOP_TOPIC, 10)
+    if not client.wait(topic.get_subscription_count, client.timeout):
+        raise _not_stopped(f"nobody listens on {STOP_TOPIC} within {client.timeout:g} s")
+    for _ in range(max(1, round(client.timeout / AGAIN))):
+        topic.publish(Bool(data=True))
+        if client.wait(holds, AGAIN):
+            assert modes.latest is not None
+            return modes.latest
+    state = f"in force is {modes.latest}" if modes.latest else "no mode is stated"
+    raise _not_stopped(f"sent, but not confirmed within {client.timeout:g} s; {state}")
+
+
+def keep_beating(client: Client, name: str) -> None:
+    """Send the heartbeat of `name` until KeyboardInterrupt."""
+    topic = client.node.create_publisher(String, HEARTBEAT_TOPIC, 10)
+    while True:
+        topic.publish(String(data=name))
+        client.wait(lambda: False, BEAT_PERIOD)
+
+
+def _levels_by_source(client: Client) -> dict[str, int]:
+    """Return the safety levels by source, kept up to date while `client` waits."""
+    levels: dict[str, int] = {}
+
+    def note(report: Any) -> None:
+        levels[report.source] = report.level
+
+    client.subscribe(SafetyStatus, "/safety_status", note, LATCHED)
+    return levels
+
+
+def _not_stopped(reason: str) -> NoAnswerError:
+    return NoAnswerError(
+        f"NOT STOPPED: {reason} (ROS_DOMAIN_ID {ros_domain()}): use the emergency stop that cuts "
+        "the power"
+    )
+
+
+def clear_faults(client: Client) -> str:
+    """Return the mode manager's answer. Raises RefusedError with the faults left after the timeout.
+
+    Waits only if the reset was sent: an obstacle to it doesn't go away by itself.
+    """
+    levels = _levels_by_source(client)
+
+    def well() -> bool:
+        return all(level < SafetyStatus.FAULT for level in levels.values())
+
+    try:
+        return client.trigger(CLEAR_FAULT)
+    except RefusedError as refusal:
+        if not str(refusal).startswith(RESET_SENT):
+            raise
+        client.wait(lambda: False, LATCHED_TIME)
+        if not client.wait(well, client.timeout):
+            raise
+    return client.trigger(CLEAR_FAULT)
+
+
+def power_down(client: Client) -> str:
+    """Return the confirmed result. The client's timeout is for finding the service.
+
+    Raises RefusedError with what may still be powered, NoAnswerError without an answer.
+    """
+    modes = ModeClient(client)
+    caller = client.node.create_client(Trigger, POWER_DOWN)
+    if not client.wait(caller.service_is_ready, client.timeout):
+        raise NoAnswerError(
+            f"no mode manager answers on ROS_DOMAIN_ID {ros_domain()} within {client.timeout:g} s. "
+            "If joints may be powered: end the control process where it was started (Ctrl-C); if "
+            "there is none, cut the power of the drives"
+        )
+    call = caller.call_async(Trigger.Request())
+    answered = client.wait(call.done, POWER_DOWN_PATIENCE)
+    client.node.destroy_client(caller)  # the process that is ending waits for this
+    if not answered:
+        raise NoAnswerError(
+            f"no answer within {POWER_DOWN_PATIENCE:g} s: joints may still be powered; "
+            "cut the power of the drives"
+        )
+    answer = call.result()
+    if not answer.success:
+        raise RefusedError(answer.message)
+    client.wait(modes.is_gone, client.timeout)
+    return str(answer.message)

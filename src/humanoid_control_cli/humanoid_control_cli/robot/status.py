@@ -1,0 +1,110 @@
+"""Collect the state that `hc status` shows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from diagnostic_msgs.msg import DiagnosticArray
+from humanoid_control_msgs.msg import SafetyStatus
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import no_control_process
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.mode_status import ModeStatus
+from humanoid_control_cli.robot.message_rate import Stream
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+
+TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
+LIMITS: Final = "control loop: limits"
+REMOTE: Final = "remote: commands"  # what became of the commands that came for REMOTE
+SPAN: Final = 0.5  # [s] over which the rate of the joint states is measured at least
+REST: Final = 0.1  # [s] after the loop's timing in which all other topics of 1 Hz arrive
+# One latched message per source, and a subscriber's depth counts those of all publishers together.
+LATCHED: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@dataclass(frozen=True, slots=True)
+class JointRow:
+    """One joint's state."""
+
+    name: str
+    position: float  # [rad]
+    velocity: float  # [rad/s]
+    effort: float  # [Nm]
+
+
+@dataclass(slots=True)
+class Status:
+    """The latest message of each topic; empty where none has arrived."""
+
+    statement: ModeStatus | None = None
+    joints: list[JointRow] = field(default_factory=list)
+    joint_states: Stream = field(default_factory=Stream)
+    joint_states_age: float = 0.0  # [s] since the latest arrival
+    safety: dict[str, SafetyReport] = field(default_factory=dict)  # by source
+    diagnoses: dict[str, Diagnosis] = field(default_factory=dict)  # by name
+
+    @property
+    def complete(self) -> bool:
+        """True if every topic of a control process has had a message."""
+        flowing = self.joint_states.span >= SPAN
+        return flowing and self.statement is not None and TIMING in self.diagnoses
+
+
+def collect(client: Client) -> Status:
+    """Collect until the status is complete, or for the client's timeout.
+
+    Raises NoAnswerError if no message has arrived at all.
+    """
+    status = Status()
+    modes = ModeClient(client)
+    client.subscribe(JointState, "/prime/joint_states", _joint_state_listener(status))
+    client.subscribe(SafetyStatus, "/safety_status", _safety_listener(status), LATCHED)
+    client.subscribe(DiagnosticArray, "/diagnostics", _diagnostics_listener(status))
+
+    def complete() -> bool:
+        status.statement = modes.latest
+        return status.complete
+
+    client.wait(complete, client.timeout)
+    client.wait(lambda: False, REST)
+    status.joint_states_age = time.monotonic() - status.joint_states.last
+    if not (status.statement or status.joints or status.diagnoses):
+        raise no_control_process(client.timeout)
+    return status
+
+
+def _joint_state_listener(status: Status) -> Callable[[Any], None]:
+    def listen(message: Any) -> None:
+        status.joint_states.arrive(time.monotonic())
+        columns = (message.name, message.position, message.velocity, message.effort)
+        status.joints = [JointRow(*row) for row in zip(*columns, strict=False)]
+
+    return listen
+
+
+def _safety_listener(status: Status) -> Callable[[Any], None]:
+    def listen(message: Any) -> None:
+        level = SafetyLevel(min(message.level, max(SafetyLevel)))
+        flags = SafetyFlag(message.flags)
+        status.safety[message.source] = SafetyReport(message.source, level, flags, message.message)
+
+    return listen
+
+
+def _diagnostics_listener(status: Status) -> Callable[[Any], None]:
+    def listen(message: Any) -> None:
+        for item in message.status:
+            values = {value.key: value.value for value in item.values}
+            level = DiagnosisLevel(min(item.level[0], max(DiagnosisLevel)))
+            status.diagnoses[item.name] = Diagnosis(
+                item.name, level, item.message, values, item.hardware_id
+            )
+
+    return listen

@@ -1,0 +1,113 @@
+"""The screen of `hc status`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from humanoid_control_cli.diagnosis_view import advice, details, troubles
+from humanoid_control_cli.robot.message_rate import Stream
+from humanoid_control_cli.robot.status import LIMITS, REMOTE, TIMING, JointRow, Status
+from humanoid_control_common.diagnosis import Diagnosis
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
+
+STYLE_OF: Final = {
+    SafetyLevel.OK: "green",
+    SafetyLevel.WARNING: "yellow",
+    SafetyLevel.FAULT: "bold red",
+    SafetyLevel.CRITICAL: "bold red",
+}
+MISSING: Final = "none"
+
+
+def render(status: Status, *, everything: bool = False) -> RenderableType:
+    """Show the status on one screen of 80 columns; faults and remedies come last.
+
+    `everything`: with all values of all diagnoses.
+    """
+    parts = [_facts(status)]
+    if status.joints:
+        parts.append(_joints(status.joints))
+    if everything:
+        parts.append(details(status.diagnoses.values()))
+    parts += [*troubles(status.diagnoses.values()), *advice(_said(status))]
+    return Group(*parts)
+
+
+def _said(status: Status) -> list[str]:
+    """Return all messages that report a fault."""
+    said = [f"{r.flags.name or ''} {r.message}" for r in status.safety.values() if r.level]
+    said += [diagnosis.message for diagnosis in status.diagnoses.values() if diagnosis.level]
+    return [*said, status.statement.message if status.statement else ""]
+
+
+def _facts(status: Status) -> RenderableType:
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="bold", no_wrap=True)
+    facts.add_column(overflow="fold")
+    statement = status.statement
+    if statement is None:
+        facts.add_row("mode", Text("not stated: no mode manager", style="yellow"))
+    else:
+        facts.add_row("mode", Text(statement.mode.name, style="bold cyan"))
+        facts.add_row("controller", f"{statement.controller}, switch {statement.switch_number}")
+        facts.add_row("message", Text(statement.message or MISSING))
+    facts.add_row("joint states", _flow(status.joint_states, status.joint_states_age))
+    for report in status.safety.values():
+        facts.add_row(f"safety {report.source}", _safety(report))
+    timing = status.diagnoses.get(TIMING)
+    for name, text in _timing(timing) if timing else [("loop", MISSING)]:
+        facts.add_row(name, text)
+    if LIMITS in status.diagnoses:
+        facts.add_row("limits", status.diagnoses[LIMITS].message)
+    if REMOTE in status.diagnoses:
+        facts.add_row("remote", _remote(status.diagnoses[REMOTE]))
+    return facts
+
+
+def _flow(stream: Stream, age: float) -> Text:
+    if stream.count == 0:
+        return Text(MISSING, style="bold red")
+    return Text(f"{stream.rate:.1f} Hz, the latest {age * 1e3:.0f} ms old")
+
+
+def _safety(report: SafetyReport) -> Text:
+    parts = [report.level.name, report.flags.name if report.flags else "", report.message]
+    return Text(" ".join(part for part in parts if part), style=STYLE_OF[report.level])
+
+
+def _remote(commands: Diagnosis) -> str:
+    """Show the state of REMOTE, and its latest refusal with its time."""
+    ago = commands.values.get("latest refusal [s ago]")
+    return f"{commands.message} ({ago} s ago)" if ago else commands.message
+
+
+def _timing(timing: Diagnosis) -> list[tuple[str, str]]:
+    def value(key: str) -> str:
+        return timing.values.get(key, "?")
+
+    overruns = f"{value('overruns')} overrun{'' if value('overruns') == '1' else 's'}"
+    return [
+        ("loop", f"{timing.message}; {overruns} in {value('ticks')} ticks"),
+        ("real-time", value("real-time")),
+        ("period [ms]", _columns(value, "period {} [ms]", ("mean", "p99", "max"))),
+        ("execution [us]", _columns(value, "execution {} [us]", ("median", "p99", "max"))),
+    ]
+
+
+def _columns(value: Callable[[str], str], key: str, names: tuple[str, ...]) -> str:
+    return "  ".join(f"{name} {value(key.format(name))}" for name in names)
+
+
+def _joints(joints: list[JointRow]) -> Table:
+    table = Table(box=None, padding=(0, 2), header_style="bold")
+    table.add_column("joint", no_wrap=True)
+    for title in ("position [rad]", "velocity [rad/s]", "effort [Nm]"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in joints:
+        table.add_row(row.name, *(f"{x:+.3f}" for x in (row.position, row.velocity, row.effort)))
+    return table

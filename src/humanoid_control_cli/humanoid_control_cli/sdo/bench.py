@@ -1,0 +1,41 @@
+"""Read the drives without a control process: open the ring here, in PREOP only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from humanoid_bringup.preflight.findings import Finding, broken, ok, warning
+from humanoid_control_cli.sdo.client import Outcome, outcome_of
+from humanoid_control_cli.sdo.values import Address
+from humanoid_devices_erob.bring_up.bench import bench_ring, read_errors
+from humanoid_devices_erob.errors import InterfaceError, RingError
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject
+from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.master.master import EthercatMaster
+
+
+def read_objects(interface: str, positions: Sequence[int], address: Address) -> list[Outcome]:
+    """Read an object of several slaves. Raises RingError."""
+    wanted = tuple(SdoObject(slave, address.index, address.subindex) for slave in positions)
+    with bench_ring(EthercatMaster(), interface, Clock()) as ring:
+        return [outcome_of(result) for result in ring.complete(SdoBatch(wanted, write=False))]
+
+
+def drives(interface: str) -> list[Finding]:
+    """Return the faults that the drives on the interface report; none of a ring that is in use."""
+    try:
+        with bench_ring(EthercatMaster(), interface, Clock()) as ring:
+            errors = read_errors(ring)
+    except InterfaceError as error:
+        return [warning("drives", f"not asked: {error}", "`hc status` asks a robot that is up")]
+    except RingError as error:
+        return [broken("drives", str(error), "check power and cables of the drives")]
+    said = [
+        broken(f"drive {slave}", it.text, f"`hc sdo read {slave} 0x603F --interface {interface}`")
+        if it.code or it.failure
+        else ok(f"drive {slave}", it.text or "no error")
+        for slave, it in enumerate(errors)
+    ]
+    if any(it.code or it.failure or it.text for it in errors):
+        return said
+    return [ok("drives", f"{len(errors)}, none has an error")]

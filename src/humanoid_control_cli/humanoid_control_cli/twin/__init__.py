@@ -1,0 +1,1 @@
+"""`hc twin`: the virtual robot alone, and faults in it."""

@@ -1,0 +1,84 @@
+"""Faults in the virtual robot of this ROS domain, by joint names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from humanoid_bringup.virtual_robot import control_socket
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_twin.erob.faults import DriveError
+from humanoid_twin.errors import TwinError
+from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
+from humanoid_twin.robot.control import RobotControl
+
+_IDS: Final = {joint: id for id, joint in CAN_JOINTS.items()}
+_CLEAR: Final = "`hc clear-fault` enables it again"
+
+
+def break_joint(joint: str, error: str | None) -> str:
+    """Have the drive of `joint` find a fault: `error` of an eRob, a Sito's only one.
+
+    Raises RefusedError for what can't be, and NoAnswerError without a virtual robot.
+    """
+    _check(joint)
+    if joint in _IDS:
+        if error is not None:
+            raise RefusedError(f"{joint} has a Sito motor, which has no error codes: no --error")
+        with _robot() as robot:
+            robot.can_motor_fault(_IDS[joint], 1)
+        return f"{joint} has disabled itself and is silent; {_CLEAR}"
+    code = _code(error)
+    with _robot() as robot:
+        robot.drive_error(RING_JOINTS.index(joint), code)
+    after = f"`hc twin mend {joint}` first, then " if code == DriveError.ENCODER_BATTERY else ""
+    return f"{joint} reports 0x{code:04X}; {after}{_CLEAR}"
+
+
+def mend_joint(joint: str) -> str:
+    """Take away the cause of a fault that `hc clear-fault` alone does not clear.
+
+    Raises RefusedError for an unknown joint, and NoAnswerError without a virtual robot.
+    """
+    _check(joint)
+    with _robot() as robot:
+        if joint in _IDS:
+            error = robot.can_drives()[_IDS[joint]]["firmware"]["faults"]
+        else:
+            slave = RING_JOINTS.index(joint)
+            error = robot.drives()[slave]["error"]
+            if error == DriveError.ENCODER_BATTERY:
+                robot.change_battery(slave)
+                return f"{joint} has a new battery; {_CLEAR}"
+    if error:
+        return f"the fault of {joint} has no lasting cause; {_CLEAR}"
+    return f"nothing is wrong with {joint}"
+
+
+@contextmanager
+def _robot() -> Iterator[RobotControl]:
+    domain = ros_domain()
+    try:
+        robot = RobotControl(control_socket())
+    except TwinError:
+        raise NoAnswerError(
+            f"no virtual robot runs on ROS_DOMAIN_ID {domain} and this machine: start one with "
+            "`hc up twin`, or set the ROS_DOMAIN_ID of the one that is running"
+        ) from None
+    with robot:
+        yield robot
+
+
+def _check(joint: str) -> None:
+    if joint not in JOINTS:
+        raise RefusedError(f"no joint '{joint}', there are {', '.join(JOINTS)}")
+
+
+def _code(text: str | None) -> int:
+    known = ", ".join(f"0x{code:04X}" for code in DriveError)
+    try:
+        return DriveError.POSITION_ERROR if text is None else DriveError(int(text, 0))
+    except ValueError:
+        raise RefusedError(f"'{text}' is no error code of an eRob, there are {known}") from None

@@ -1,0 +1,1 @@
+"""`hc up`: bring a robot up."""

@@ -1,0 +1,69 @@
+"""`hc up`: the processes of a bring-up, supervised."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from humanoid_bringup.executables import command_line
+from humanoid_bringup.options import Options, Process
+from humanoid_bringup.plan import notes, plan
+from humanoid_bringup.preflight.ready import require_machine
+from humanoid_bringup.supervision.output import Output, wants_colour
+from humanoid_bringup.supervision.processes import Command, OrphanReaper
+from humanoid_bringup.supervision.supervisor import OWN_LABEL, Supervisor
+from humanoid_bringup.supervision.terminal_signals import StopSignals
+from humanoid_control_cli.domain import ros_domain
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
+
+
+def bring_up(options: Options) -> int:
+    """Run the robot until it is stopped or a process ends. Returns the exit code.
+
+    Raises ConfigError, before anything is started, for whatever is wrong.
+    """
+    domain = ros_domain()
+    with StopSignals() as signals, OrphanReaper() as reaper:
+        # Refused here: otherwise "ready" could report the robot of another bring-up.
+        take_domain_lock().close()
+        commands = [*map(_command, plan(options, reaper.folder)), _ready(options)]
+        warnings = require_machine(options)
+        banner = (
+            f"bringing up {options.robot.title} ({options.backend.value}) on ROS_DOMAIN_ID {domain}"
+        )
+        said = [banner, *notes(options), *warnings]
+        return supervise(commands, said, signals, reaper)
+
+
+def supervise(
+    commands: Sequence[Command], said: Sequence[str], signals: StopSignals, reaper: OrphanReaper
+) -> int:
+    """Print the lines `said` and run the commands until all have ended. Returns the exit code."""
+    labels = [command.label for command in commands]
+    output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=wants_colour(sys.stdout))
+    for line in said:
+        output.say(line)
+    return Supervisor(output, signals, reaper).run(commands, _environment())
+
+
+def _ready(options: Options) -> Command:
+    """Return the process that reports when the robot is up, and the next command."""
+    next_command = ["hc calibrate"] if options.calibrate else []
+    title = options.robot.title
+    words = (sys.executable, "-m", "humanoid_control_cli.up.wait_until_up", title, *next_command)
+    return Command("ready", words, required=False)
+
+
+def _command(process: Process) -> Command:
+    words = tuple(command_line(process))
+    return Command(process.label, words, process.required, process.ready, process.outlives)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of the processes. What the user has set stays."""
+    defaults = {
+        "RCUTILS_COLORIZED_OUTPUT": "1" if wants_colour(sys.stdout) else "0",  # as ours
+        "PYTHONUNBUFFERED": "1",
+    }
+    return defaults | os.environ

@@ -1,0 +1,176 @@
+"""`hc up`: its options."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
+from humanoid_control_common.modes import Mode
+
+
+class Backend(StrEnum):
+    """Backends of `hc up`."""
+
+    MUJOCO = "mujoco"
+    MOCK = "mock"
+    TWIN = "twin"
+    REAL = "real"
+
+
+class Backends(StrEnum):
+    """Present buses of the real robot."""
+
+    ALL = "all"
+    EC = "ec"
+    CAN = "can"
+
+
+class InitialMode(StrEnum):
+    """Modes a robot may start in."""
+
+    ZERO_TORQUE = "zero_torque"
+    DAMPING = "damping"
+
+
+RobotName = Annotated[
+    str, typer.Option("--robot", metavar="NAME", help="Which of the installed robots.")
+]
+
+
+def _file(what: str, *names: str) -> Any:
+    return typer.Option(
+        *names, exists=True, dir_okay=False, resolve_path=True, metavar="FILE", help=what
+    )
+
+
+def up(  # noqa: PLR0913, PLR0917 - one argument for each option
+    backend: Annotated[Backend, typer.Argument(help="What moves the joints.")],
+    robot: RobotName = "prime",
+    backends: Annotated[
+        Backends | None,
+        typer.Option(
+            help="real, twin: which buses there are; joints of the other one are mocked.",
+            show_default="all",
+        ),
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IF",
+            help="real: network interface of the EtherCAT ring.",
+            show_default="that of the hardware file",
+        ),
+    ] = None,
+    can_interface: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="real: kind of CAN adapter, as python-can calls it: socketcan, slcan …",
+            show_default="that of the hardware file",
+        ),
+    ] = None,
+    can_channel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHANNEL",
+            help="real: where the CAN adapter is: can2, /dev/ttyACM0 …",
+            show_default="that of the hardware file",
+        ),
+    ] = None,
+    rtf: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="mujoco: simulated seconds per second; 0: as fast as possible.",
+            show_default="1",
+        ),
+    ] = None,
+    full_mit: Annotated[
+        bool,
+        typer.Option(
+            "--full-mit",
+            help="mujoco, mock: all joints take all five command interfaces in every tick; the "
+            "robot's eRobs take position only, and gains per mode.",
+        ),
+    ] = False,
+    viewer: Annotated[bool, typer.Option(help="Show the robot in the browser.")] = True,
+    initial_mode: Annotated[
+        InitialMode, typer.Option(help="The mode to start in.")
+    ] = InitialMode.ZERO_TORQUE,
+    black_box: Annotated[
+        bool, typer.Option(help="Write a file of what led to a fault (`hc blackbox`).")
+    ] = True,
+    gamepad: Annotated[bool, typer.Option(help="Take modes from a gamepad, too.")] = False,
+    heartbeat: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME:SECONDS",
+            help="Stop when `hc heartbeat NAME` is silent for so long. Can be repeated.",
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option("--calibrate", help="real, twin: for `hc calibrate`, without stiff modes."),
+    ] = False,
+    controllers: Annotated[Path | None, _file("Controllers and their parameters.")] = None,
+    hardware: Annotated[
+        Path | None, _file("Which drive moves which joint.", "--hardware", "--hardware-config")
+    ] = None,
+    calibration: Annotated[Path | None, _file("Directions and homing offsets.")] = None,
+    mountings: Annotated[
+        Path | None, _file("twin: how its drives sit on their joints, for a calibration to find.")
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    token_file: TokenFile = None,
+) -> None:
+    """Bring the robot up and keep it running until Ctrl-C."""
+    _check_for(Backend.MUJOCO, backend, "'--rtf'", rtf)
+    if backend is not Backend.TWIN:
+        _check_for(Backend.REAL, backend, "'--backends'", backends)
+        _check_for(Backend.REAL, backend, "'--calibrate'", calibrate or None)
+    if backend is not Backend.MOCK:
+        _check_for(Backend.MUJOCO, backend, "'--full-mit'", full_mit or None)
+    _check_for(Backend.TWIN, backend, "'--mountings'", mountings)
+    _check_for(Backend.REAL, backend, "'--interface'", interface)
+    _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
+    _check_for(Backend.REAL, backend, "'--can-channel'", can_channel)
+    from humanoid_bringup import options as bringup
+    from humanoid_bringup.options import read_heartbeats
+    from humanoid_bringup.robot_package import find_robot
+    from humanoid_control_cli.up.bring_up import bring_up
+
+    options = bringup.Options(
+        robot=find_robot(robot),
+        backend=bringup.Backend[backend.name],
+        backends=bringup.Backends[(backends or Backends.ALL).name],
+        ethercat_interface=interface or "",
+        can_interface=can_interface or "",
+        can_channel=can_channel or "",
+        black_box=black_box,
+        enable_gamepad=gamepad,
+        heartbeats=read_heartbeats(heartbeat or ()),
+        calibrate=calibrate,
+        full_mit=full_mit,
+        real_time_factor=1.0 if rtf is None else rtf,
+        initial_mode=Mode[initial_mode.name],
+        viewer=viewer,
+        viewer_host=host,
+        viewer_port=port,
+        viewer_token_file=token_file,
+        controllers_file=controllers,
+        hardware_config=hardware,
+        calibration_file=calibration,
+        mountings=mountings,
+    )
+    raise typer.Exit(bring_up(options))
+
+
+def _check_for(only: Backend, backend: Backend, option: str, value: object) -> None:
+    """Raises a usage error for an option that would be ignored."""
+    if value is not None and backend is not only:
+        raise typer.BadParameter(f"is for `hc up {only}`, not {backend}", param_hint=option)

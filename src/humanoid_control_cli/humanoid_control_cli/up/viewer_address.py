@@ -1,0 +1,24 @@
+"""Options for the viewer's address, of every command that starts one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        resolve_path=True,
+        metavar="FILE",
+        help="Token without which the viewer shows nothing.",
+        show_default="a new one, if others than this machine reach the viewer",
+    ),
+]
+Host = Annotated[str, typer.Option(help="Address the viewer listens on.")]
+Port = Annotated[
+    int, typer.Option(min=0, max=65535, help="Port of the viewer, or the next free one.")
+]

@@ -1,0 +1,28 @@
+"""Run the viewer for a robot on another machine, or for a recording."""
+
+from __future__ import annotations
+
+import json
+
+from humanoid_bringup.executables import find_executable
+from humanoid_bringup.supervision.processes import Command, OrphanReaper
+from humanoid_bringup.supervision.terminal_signals import StopSignals
+from humanoid_bringup.viewers.viewer_processes import ViewerAddress
+from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.up.bring_up import supervise
+
+
+def show(address: ViewerAddress, *beside: Command) -> int:
+    """Run the viewer and the commands `beside` until one ends. Returns the exit code.
+
+    Raises ConfigError if the viewer is not installed.
+    """
+    domain = ros_domain()
+    program = str(find_executable("humanoid_viz", "viewer"))
+    # As YAML: an address without quotes would be a number.
+    values = {name: json.dumps(value) for name, value in address.parameters.items()}
+    parameters = [word for name in values for word in ("-p", f"{name}:={values[name]}")]
+    commands = [Command("viewer", (program, "--ros-args", *parameters)), *beside]
+    with StopSignals() as signals, OrphanReaper() as reaper:
+        banner = f"showing the robot on ROS_DOMAIN_ID {domain}"
+        return supervise(commands, [banner], signals, reaper)

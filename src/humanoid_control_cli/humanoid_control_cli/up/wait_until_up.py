@@ -1,0 +1,47 @@
+"""Report when the robot is up. A separate process, so that `hc up` needs no ROS itself."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Final
+
+from sensor_msgs.msg import JointState
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.mode_status import ModeStatus
+from humanoid_control_cli.robot.message_rate import Stream
+from humanoid_control_common.modes import Mode
+
+SPAN: Final = 0.5  # [s] over which the rate is measured at least
+USUAL: Final = 10.0  # [s] without a message until it prints a line
+FALLEN: Final = "Fell to safety"  # start of the mode manager's message
+NEXT: Final = {Mode.ZERO_TORQUE: "hc mode damp", Mode.DAMPING: "hc mode load"}
+
+
+def sentence(title: str, statement: ModeStatus, rate: float, next_command: str = "") -> str:
+    """Return the line for a robot that is up, with joint states at `rate` [Hz]."""
+    text = f"{title} is up: {statement.mode.name}, joint states at {rate:.0f} Hz"
+    if statement.message:
+        text += f" ({statement.message})"
+    usual = next_command or NEXT.get(statement.mode, "hc status")
+    return f"{text}; next: {'hc status' if statement.message.startswith(FALLEN) else usual}"
+
+
+def main() -> None:
+    """Wait for joint states and the mode in force. Arguments: the robot's title, a next command."""
+    title, *next_command = sys.argv[1:]
+    flow = Stream()
+    with Client(USUAL) as client:
+        modes = ModeClient(client)
+        client.subscribe(JointState, "/prime/joint_states", lambda _: flow.arrive(time.monotonic()))
+        while not client.wait(lambda: modes.latest and flow.span >= SPAN, USUAL):
+            sys.stdout.write("still waiting for joint states and a mode\n")
+            sys.stdout.flush()
+        assert modes.latest is not None
+        sys.stdout.write(f"{sentence(title, modes.latest, flow.rate, *next_command)}\n")
+
+
+if __name__ == "__main__":
+    main()

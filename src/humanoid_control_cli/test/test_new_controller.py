@@ -1,0 +1,69 @@
+"""The package that `hc new-controller` writes."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from humanoid_bringup.robot_package import find_robot
+from humanoid_control_cli.app import app
+from humanoid_control_cli.new_controller.package_files import package_files
+from humanoid_control_common.errors import ConfigError
+
+SHIPPED = yaml.safe_load(find_robot().controllers_file.read_text())
+
+
+def test_every_place_has_the_new_name() -> None:
+    found = package_files("slow_sway_controller", SHIPPED)
+    everything = "".join(map(str, found)) + "".join(found.values())
+    assert "hold" not in everything.replace("Hold the pose", "").replace("holds the pose", "")
+    assert (
+        "class SlowSwayController(Controller):" in found[Path("slow_sway_controller/slow_sway.py")]
+    )
+    assert "slow_sway_controller/SlowSwayController = " in found[Path("setup.py")]
+
+
+def test_python_files_are_python_and_yaml_files_are_yaml() -> None:
+    for path, text in package_files("sway_controller", SHIPPED).items():
+        if path.suffix == ".py":
+            ast.parse(text)
+        if path.suffix == ".yaml":
+            assert yaml.safe_load(text)
+
+
+def test_the_robots_controllers_have_it_in_the_place_of_standby() -> None:
+    text = package_files("sway_controller", SHIPPED)[Path("config/controllers.yaml")]
+    found = yaml.safe_load(text)
+    manager = found["controller_manager"]["ros__parameters"]
+    before = list(SHIPPED["controller_manager"]["ros__parameters"])
+    assert list(manager) == [
+        "sway_controller" if it == "standby_controller" else it for it in before
+    ]
+    assert manager["sway_controller"]["type"] == "sway_controller/SwayController"
+    assert found["sway_controller"]["ros__parameters"] == {"stiffness": 20.0, "damping": 2.0}
+    assert "standby_controller" not in found
+
+
+BAD_NAMES = (
+    "controller _controller Sway_controller sway a__b_controller 1_controller ../x_controller"
+)
+
+
+@pytest.mark.parametrize("name", ["", *BAD_NAMES.split()])
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="expected small letters"):
+        package_files(name, SHIPPED)
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    words = ["new-controller", "sway_controller", "--into", str(tmp_path)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    (tmp_path / "sway_controller/setup.py").write_text("mine")
+    again = CliRunner().invoke(app, words)
+    assert again.exit_code == 2
+    assert "exists already" in again.output
+    assert (tmp_path / "sway_controller/setup.py").read_text() == "mine"

@@ -1,0 +1,50 @@
+"""Expansion of a robot's xacro file in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+from xml.parsers.expat import ExpatError
+
+import xacro
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+from humanoid_control_common.errors import ConfigError
+
+XACRO_ARGUMENT: Final = "{http://www.ros.org/wiki/xacro}arg"
+
+
+def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
+    """Return the URDF as XML text.
+
+    `mappings` are the arguments that the file declares, all as text, booleans too. Not
+    thread-safe: xacro keeps global state.
+
+    Raises ConfigError for an argument that is unknown or has a bad value, and for a hardware file
+    that is missing, malformed or contradicts itself.
+    """
+    try:
+        _check_names(mappings, xacro_file)
+        document = xacro.process_file(str(xacro_file), mappings=dict(mappings))
+        return str(document.toprettyxml(indent="  "))
+    except (xacro.XacroException, ExpatError, ElementTree.ParseError, OSError) as error:
+        raise ConfigError(f"{xacro_file}: {error}") from error
+
+
+def share_folder(package: str) -> Path:
+    """Return the share folder of a ROS package. Raises ConfigError if it is not installed."""
+    try:
+        return Path(get_package_share_directory(package))
+    except PackageNotFoundError as error:
+        raise ConfigError(
+            f"package {package} is not installed: build the workspace and source its setup file"
+        ) from error
+
+
+def _check_names(mappings: Mapping[str, str], path: Path) -> None:
+    """Raise ConfigError for an argument that is not declared: xacro itself ignores it."""
+    known = {element.get("name", "") for element in ElementTree.parse(path).iter(XACRO_ARGUMENT)}
+    if unknown := sorted(mappings.keys() - known):
+        raise ConfigError(f"{path}: unknown arguments {unknown}; known are {sorted(known)}")

@@ -1,0 +1,1 @@
+"""Records of all ticks of the control process: layout, rings in memory, file."""

@@ -1,0 +1,184 @@
+"""Files of the tick recorder: memory that outlives its writer."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.tick_records.record_layout import (
+    EVENT_SLOTS,
+    EVENT_TYPE,
+    MAGIC,
+    VERSION,
+    WORDS,
+    RecordFacts,
+    Records,
+    Word,
+    tick_type,
+)
+
+FOLDER: Final = Path("/dev/shm")  # memory; files survive processes, not a restart
+LEAST: Final = 5.0  # [s] of ticks; a shorter record is of no use
+LEFT: Final = 3  # files of killed processes that are kept, of all domains
+
+
+class RecordFile:
+    """The rings of one control process, shared by its writer and its readers."""
+
+    def __init__(self, path: Path, facts: RecordFacts, memory: mmap.mmap) -> None:
+        self.path = path
+        self.facts = facts
+        self.memory = memory
+        self.words = memoryview(memory)[: WORDS * 8].cast("Q")
+        at = _rings_at(len(facts.to_bytes()))
+        kind = tick_type(facts)
+        self.ticks_at = at
+        self.ticks: Records = np.frombuffer(memory, kind, facts.tick_slots, at)
+        at += self.ticks.nbytes
+        self.loop_events: Records = np.frombuffer(memory, EVENT_TYPE, EVENT_SLOTS, at)
+        at += self.loop_events.nbytes
+        self.ros_events: Records = np.frombuffer(memory, EVENT_TYPE, EVENT_SLOTS, at)
+
+    def writer_lives(self) -> bool:
+        """Return whether the control process exists, running or stopped."""
+        facts = self.facts
+        return boot_id() == facts.boot_id and process_start(facts.pid) == facts.process_start
+
+    def remove(self) -> None:
+        """Remove the file; readers that have it open are not affected."""
+        self.path.unlink(missing_ok=True)
+
+
+def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
+    """Create a file for this process, all of it in memory, so that writes cannot fail.
+
+    It holds fewer seconds if memory is short. Removes files of killed processes except the latest.
+
+    Raises OSError if there is no room.
+    """
+    _remove_old(folder)
+    usual = folder / _name(facts.pid)
+    status = os.statvfs(folder)
+    room = status.f_bavail * status.f_frsize // 2  # other programs need memory, too
+    while _size(facts) > room:
+        facts = replace(facts, seconds=facts.seconds / 2)
+        if facts.seconds < LEAST:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(usual))
+    usual.unlink(missing_ok=True)  # of an earlier process with this pid
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(usual, flags, 0o600)
+    try:
+        size = _size(facts)
+        os.posix_fallocate(descriptor, 0, size)
+        memory = mmap.mmap(descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
+    except OSError:
+        usual.unlink()
+        raise
+    finally:
+        os.close(descriptor)
+    data = facts.to_bytes()
+    memory[WORDS * 8 : WORDS * 8 + len(data)] = data
+    file = RecordFile(usual, facts, memory)
+    file.words[Word.VERSION] = VERSION
+    file.words[Word.FACTS_SIZE] = len(data)
+    file.words[Word.MAGIC] = int.from_bytes(MAGIC, "little")  # last: readers may read it now
+    return file
+
+
+def attach(path: Path) -> RecordFile:
+    """Open the file of another process.
+
+    Raises OSError, and RobotError for a file that is no record, not complete or another user's.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        if status.st_uid != os.getuid() or not stat.S_ISREG(status.st_mode):
+            raise RobotError(f"{path} is not this user's")
+        if status.st_size < WORDS * 8:
+            raise RobotError(f"{path} is no flight record")
+        memory = mmap.mmap(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+    words = memoryview(memory)[: WORDS * 8].cast("Q")
+    if words[Word.MAGIC] != int.from_bytes(MAGIC, "little"):
+        raise RobotError(f"{path} is no flight record, or not one yet")
+    if words[Word.VERSION] != VERSION:
+        raise RobotError(f"{path} is a flight record of another version of this program")
+    facts = RecordFacts.from_bytes(memory[WORDS * 8 : WORDS * 8 + words[Word.FACTS_SIZE]])
+    if _size(facts) != len(memory):
+        raise RobotError(f"{path} has {len(memory)} bytes, expected {_size(facts)}")
+    return RecordFile(path, facts, memory)
+
+
+def files_of_domain(folder: Path = FOLDER) -> list[Path]:
+    """Return the files of this user's control processes on this ROS domain, oldest first."""
+    return _oldest_first(folder, _name("*"))
+
+
+def own_domain() -> int:
+    """Return the ROS domain of this process."""
+    return int(os.environ.get("ROS_DOMAIN_ID") or "0")
+
+
+def process_start(pid: int) -> int:
+    """Return when process `pid` started [clock ticks since boot]; 0 if it does not exist."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    fields = text.rpartition(")")[2].split()  # the name before may contain anything
+    return 0 if fields[0] in "ZX" else int(fields[19])
+
+
+def boot_id() -> str:
+    """Return the identity of this boot of the machine."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def _name(pid: int | str) -> str:
+    return f"{_prefix()}{own_domain()}_{pid}.flight"
+
+
+def _prefix() -> str:
+    return f"humanoid_control_{os.getuid()}_domain_"
+
+
+def _rings_at(facts_size: int) -> int:
+    return (WORDS * 8 + facts_size + 63) // 64 * 64
+
+
+def _size(facts: RecordFacts) -> int:
+    rings = facts.tick_slots * tick_type(facts).itemsize + 2 * EVENT_SLOTS * EVENT_TYPE.itemsize
+    return _rings_at(len(facts.to_bytes())) + rings
+
+
+def _oldest_first(folder: Path, pattern: str) -> list[Path]:
+    dated = []
+    for path in folder.glob(pattern):
+        with suppress(OSError):
+            dated.append((path.lstat().st_mtime_ns, path))
+    return [path for _, path in sorted(dated)]
+
+
+def _left_behind(folder: Path) -> Iterator[RecordFile]:
+    for path in _oldest_first(folder, f"{_prefix()}*.flight"):
+        with suppress(OSError, RobotError):
+            file = attach(path)
+            if not file.writer_lives():
+                yield file
+
+
+def _remove_old(folder: Path) -> None:
+    for file in list(_left_behind(folder))[:-LEFT]:
+        file.remove()

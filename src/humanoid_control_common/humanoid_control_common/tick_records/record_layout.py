@@ -1,0 +1,132 @@
+"""The layout of the tick recorder's files, for its writer and its readers.
+
+A file has a header and three rings of records of fixed size: the ticks of the control loop, the
+events of the loop, and the events of its ROS side. Each ring has one writer. A record is whole if
+the numbers at both its ends are equal: one is written before the rest, the other after it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.errors import RobotError
+
+MAGIC: Final = b"HCFLIGHT"
+VERSION: Final = 2
+WORDS: Final = 64  # of 8 bytes, at the beginning of the file: see Word
+EVENT_SLOTS: Final = 1024  # in each ring of events
+TEXT: Final = 984  # bytes of an event's text; longer ones are cut
+CONTROLLER: Final = 48  # bytes of a controller's name
+
+Records = NDArray[np.void]
+
+
+class Word(IntEnum):
+    """Numbers at the beginning of the file; each has one writer and may be read at any time."""
+
+    MAGIC = 0
+    VERSION = 1
+    FACTS_SIZE = 2  # [bytes]
+    ENDED = 3  # 1: the control process has ended in order
+    TICKS = 4  # records written so far
+    LOOP_EVENTS = 5
+    ROS_EVENTS = 6
+    SAVED_LOOP_EVENTS = 7  # events saved to a file; written by the black box
+    SAVED_ROS_EVENTS = 8
+
+
+class EventKind(IntEnum):
+    """Kinds of events. The text is for operators; `level` is that of a SafetyReport."""
+
+    SWITCH = 0  # another controller is in charge
+    FALL = 1  # by the loop, or by the mode manager
+    REPORT = 2  # of a safety source: "source<tab>flags<tab>message"
+    REFUSAL = 3
+    REQUEST = 4
+    STATEMENT = 5  # a status message of the mode manager
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordFacts:
+    """Constant facts about a control process."""
+
+    pid: int
+    process_start: int  # [clock ticks since boot]: differs for a later process with this pid
+    boot_id: str
+    domain: int  # ROS_DOMAIN_ID
+    backend: str  # the bring-up's name of what moves the joints; empty: unknown
+    update_rate: float  # [Hz]
+    wall_period: float  # [s] of wall time between two ticks; 0: as fast as possible
+    seconds: float  # length of the ring of ticks
+    joints: tuple[str, ...]
+    sources: tuple[str, ...]  # hardware components, in the order of their reports
+    counters: tuple[str, ...]  # of the buses; they only grow
+    limited: tuple[str, ...]  # kinds of limits
+    robot_description: str  # URDF
+    state_topic: str
+    command_topic: str
+
+    @property
+    def tick_slots(self) -> int:
+        """Number of records in the ring of ticks."""
+        return max(2, round(self.seconds * self.update_rate))
+
+    def to_bytes(self) -> bytes:
+        """Return the facts as in the file."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> RecordFacts:
+        """Return the facts in `data`. Raises RobotError if there are none."""
+        try:
+            plain: dict[str, Any] = json.loads(data)
+            lists = {key: tuple(value) for key, value in plain.items() if isinstance(value, list)}
+            return cls(**(plain | lists))
+        except (ValueError, TypeError) as error:
+            raise RobotError(f"a flight record's facts can't be read: {error}") from error
+
+
+def tick_type(facts: RecordFacts) -> np.dtype[np.void]:
+    """Return the type of one tick. Counts of limited commands and buses are since the start."""
+    joints = len(facts.joints)
+    return np.dtype(
+        [
+            ("begin", "<u8"),
+            ("monotonic", "<i8"),  # [ns]
+            ("wall", "<i8"),  # [ns] since the epoch
+            ("tick", "<u8"),
+            ("now", "<f8"),  # [s], the loop's time
+            ("execution", "<f8"),  # [s] of the tick before
+            ("overruns", "<u8"),
+            ("switch_number", "<u4"),
+            ("mode", "u1"),
+            ("preparing", "u1"),
+            ("unused", "<u2"),
+            ("controller", f"S{CONTROLLER}"),
+            ("sources", "<u4", (len(facts.sources), 2)),  # level and flags
+            ("counters", "<i8", (len(facts.counters),)),
+            ("limited", "<i8", (len(facts.limited), joints)),
+            ("state", "<f8", (3, joints)),  # rows as in JointState
+            ("command", "<f8", (5, joints)),  # rows as in JointCommand
+            ("end", "<u8"),
+        ]
+    )
+
+
+EVENT_TYPE: Final = np.dtype(
+    [
+        ("begin", "<u8"),
+        ("monotonic", "<i8"),  # [ns]
+        ("wall", "<i8"),  # [ns] since the epoch
+        ("kind", "<u4"),
+        ("level", "<u4"),
+        ("text", f"S{TEXT}"),
+        ("end", "<u8"),
+    ]
+)

@@ -1,0 +1,276 @@
+"""Records are read whole while they are written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.tick_records.record_file import (
+    RecordFile,
+    attach,
+    boot_id,
+    create,
+    files_of_domain,
+    process_start,
+)
+from humanoid_control_common.tick_records.record_layout import (
+    EventKind,
+    RecordFacts,
+    Word,
+    tick_type,
+)
+from humanoid_control_common.tick_records.record_ring import (
+    EventWriter,
+    events_in,
+    report_of,
+    report_text,
+    whole_records,
+)
+
+FACTS = RecordFacts(
+    pid=os.getpid(),
+    process_start=process_start(os.getpid()),
+    boot_id=boot_id(),
+    domain=7,
+    backend="twin",
+    update_rate=10.0,
+    wall_period=0.1,
+    seconds=6.0,
+    joints=("shoulder", "elbow"),
+    sources=("arm",),
+    counters=("arm: lost",),
+    limited=("position",),
+    robot_description="<robot/>",
+    state_topic="/s",
+    command_topic="/c",
+)
+WRITER = """
+import sys
+from pathlib import Path
+from typing import Any
+from humanoid_control_common.tick_records.record_file import create
+from humanoid_control_common.tick_records.record_layout import EventKind, RecordFacts, Word
+from humanoid_control_common.tick_records.record_ring import EventWriter
+facts = RecordFacts.from_bytes(sys.stdin.buffer.read())
+writer = EventWriter(create(facts, Path(sys.argv[1])), Word.LOOP_EVENTS)
+number = 0
+while True:
+    writer.add(EventKind.REQUEST, str(number))
+    number += 1
+    if number == 2000:
+        print("there", flush=True)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> RecordFile:
+    return create(FACTS, tmp_path)
+
+
+def put(file: RecordFile, number: int) -> None:
+    """Write tick `number`, from 1: all its values are that number."""
+    record = file.ticks[(number - 1) % len(file.ticks)]
+    record["begin"] = number
+    record["state"] = record["command"] = number
+    record["end"] = number
+    file.words[Word.TICKS] = number
+
+
+@settings(deadline=None)
+@given(count=st.integers(0, 200))
+def test_the_latest_records_are_read_in_order_however_often_the_ring_went_round(
+    tmp_path_factory: pytest.TempPathFactory, count: int
+) -> None:
+    file = create(FACTS, tmp_path_factory.mktemp("ring"))
+    for number in range(1, count + 1):
+        put(file, number)
+    found = whole_records(file.ticks)
+    assert found["begin"].tolist() == list(range(max(1, count - 59), count + 1))
+    assert (found["state"] == found["begin"][:, None, None]).all()
+
+
+def test_a_record_that_was_begun_and_not_ended_is_left_out(file: RecordFile) -> None:
+    for number in range(1, 71):
+        put(file, number)
+    file.ticks[10]["begin"] = 71
+    found = whole_records(file.ticks)["begin"].tolist()
+    assert found == list(range(12, 71))
+
+
+def test_records_that_are_written_while_others_are_copied_leave_no_gap(file: RecordFile) -> None:
+    for number in range(1, 31):
+        put(file, number)
+    file.ticks[30]["begin"] = 31
+
+    class SlowToCopy(np.ndarray[Any, np.dtype[np.void]]):
+        """The writer ends 31 when that is copied, and writes 32 before that is."""
+
+        def copy(self, *_: Any) -> Any:
+            copied = super().copy()
+            put(file, 31)
+            put(file, 32)
+            copied[31] = file.ticks[31]
+            return copied
+
+    found = whole_records(file.ticks.view(SlowToCopy))["begin"].tolist()
+    assert found == list(range(1, 31))
+
+
+def test_a_reader_sees_whole_records_only_while_the_writer_goes_on(file: RecordFile) -> None:
+    stop = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            put(file, number)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(200):
+            found = whole_records(file.ticks)
+            assert (found["state"] == found["begin"][:, None, None]).all()
+            assert (np.diff(found["begin"].astype(int)) == 1).all()
+    finally:
+        stop.set()
+        writer.join()
+    assert len(whole_records(file.ticks)) == len(file.ticks)
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Iterator[RecordFile]:
+    """The file of a process that was killed while it was writing."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin and process.stdout
+    facts = replace(FACTS, pid=process.pid, process_start=process_start(process.pid))
+    process.stdin.write(facts.to_bytes())
+    process.stdin.close()
+    assert process.stdout.readline() == b"there\n"
+    (path,) = files_of_domain(tmp_path)
+    file = attach(path)
+    assert file.writer_lives()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    yield attach(path)
+
+
+def test_what_a_killed_process_wrote_is_there_to_its_last_record(killed: RecordFile) -> None:
+    assert not killed.writer_lives()
+    assert killed.words[Word.ENDED] == 0
+    events = events_in(killed.loop_events)
+    assert events[-1].number in {
+        killed.words[Word.LOOP_EVENTS] - 1,
+        killed.words[Word.LOOP_EVENTS],
+    }
+    assert [event.text for event in events] == [str(event.number) for event in events]
+    assert len(events) >= len(killed.loop_events) - 1
+
+
+def test_events_tell_what_is_worth_a_file(file: RecordFile) -> None:
+    writer = EventWriter(file, Word.ROS_EVENTS)
+    writer.add(EventKind.REQUEST, "LOAD")
+    writer.add(EventKind.REPORT, "arm\t8\tdrive error of joint 'elbow'", SafetyLevel.FAULT)
+    writer.add(EventKind.REPORT, "arm\t16\twarm", SafetyLevel.WARNING)
+    writer.add(EventKind.FALL, "é" * 1000)
+    events = events_in(file.ros_events)
+    assert [event.is_alarm for event in events] == [False, True, False, True]
+    assert events[3].text.startswith("ééé"), "cut, and still text"
+    assert events_in(file.ros_events, 2) == events[2:]
+    assert events_in(file.loop_events) == []
+
+
+@pytest.mark.parametrize("source", ["a\tb", "\t\t", "", "x" * 2000, "é" * 500])
+def test_what_any_source_says_is_read_back_whatever_it_calls_itself(
+    source: str, file: RecordFile
+) -> None:
+    EventWriter(file, Word.ROS_EVENTS).add(
+        EventKind.REPORT, report_text(source, 8, "hot\tand loud"), SafetyLevel.FAULT
+    )
+    (event,) = events_in(file.ros_events)
+    report = report_of(event)
+    assert (report.level, int(report.flags)) == (SafetyLevel.FAULT, 8)
+    assert report.message.startswith("hot\tand loud")
+    assert report.source[:1] == source[:1].strip()
+
+
+def test_a_writer_is_told_from_another_process_of_its_number(tmp_path: Path) -> None:
+    assert create(FACTS, tmp_path).writer_lives()
+    assert not create(replace(FACTS, process_start=1), tmp_path).writer_lives()
+    assert not create(replace(FACTS, boot_id="another"), tmp_path).writer_lives()
+
+
+def test_only_this_user_may_read_it_and_nobody_finds_it_after_its_removal(
+    file: RecordFile, tmp_path: Path
+) -> None:
+    assert file.path.stat().st_mode & 0o777 == 0o600
+    file.remove()
+    file.remove()
+    assert files_of_domain(tmp_path) == []
+
+
+def test_files_that_killed_processes_left_do_not_pile_up(tmp_path: Path) -> None:
+    for pid in range(10, 20):
+        create(replace(FACTS, pid=pid, process_start=1), tmp_path)
+    alive = create(FACTS, tmp_path)
+    left = files_of_domain(tmp_path)
+    assert len(left) == 4
+    assert alive.path in left
+
+
+@pytest.mark.parametrize("damage", ["empty", "magic", "version", "short", "link"])
+def test_what_is_no_flight_record_is_refused(damage: str, file: RecordFile, tmp_path: Path) -> None:
+    path = file.path
+    match damage:
+        case "empty":
+            path = tmp_path / "empty.flight"
+            path.touch()
+        case "magic":
+            file.words[Word.MAGIC] = 0
+        case "version":
+            file.words[Word.VERSION] = 99
+        case "short":
+            os.truncate(path, 4096)
+        case "link":
+            path = tmp_path / "link.flight"
+            path.symlink_to(file.path)
+    with pytest.raises((RobotError, OSError)):
+        attach(path)
+
+
+def test_where_memory_is_short_it_holds_less_or_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = list(os.statvfs(tmp_path))
+    facts = replace(FACTS, seconds=60.0, update_rate=1000.0)
+    whole = 60_000 * tick_type(facts).itemsize
+
+    def leave(room: int) -> None:
+        status[0:5] = 1, 1, room, room, room
+        monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(status))
+
+    leave(2 * whole)  # of which half is for others
+    file = create(facts, tmp_path)
+    assert file.facts.seconds == 30.0
+    assert len(file.ticks) == 30_000
+    assert attach(file.path).facts == file.facts
+    leave(whole // 10)
+    with pytest.raises(OSError, match="No space left"):
+        create(facts, tmp_path)

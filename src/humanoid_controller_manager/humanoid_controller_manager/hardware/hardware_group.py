@@ -1,0 +1,362 @@
+"""All hardware components of a robot: loading, activating, reading and writing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.errors import ConfigError, HardwareError
+from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.mit_interface import (
+    COMMAND_INTERFACES,
+    Capability,
+    JointCommand,
+    JointState,
+)
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.hardware.member import (
+    COMPONENT_ERRORS,
+    Fault,
+    Member,
+    block_named,
+)
+from humanoid_controller_manager.hardware.mode_gains import mode_gains
+from humanoid_controller_manager.hardware.urdf import RobotDescription
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
+from humanoid_controller_manager.loop.pacing import sleep_until
+from humanoid_controller_manager.loop.results import finite_number
+from humanoid_controller_manager.plugins import HARDWARE, require_plugin
+
+STIFFNESS: Final = COMMAND_INTERFACES.index("stiffness")
+
+
+class HardwareGroup:
+    """Configures, activates, reads and writes the components of a robot.
+
+    A component that raises is called again in the next tick, so that it can recover and gets every
+    damping command. Its joints keep their last state, and its safety report becomes a FAULT.
+    """
+
+    def __init__(self, joints: JointSet, members: Sequence[Member]) -> None:
+        self.joints = joints
+        self.members = tuple(members)
+        # Configured gains of the joints with gains per mode: (modes, 2, n); NaN where unknown.
+        self.mode_gains = np.full((len(Mode), 2, len(joints)), np.nan)
+        self.capabilities = np.zeros((len(COMMAND_INTERFACES), len(joints)), dtype=np.int8)
+        self.reports: tuple[SafetyReport, ...] = ()
+        self.fault: Fault | None = None  # the latest, also if it has passed
+        self.time = 0.0  # [s], simulated; see `read_time`
+        self.real_time_factor = 1.0  # simulated seconds per second; 0: as fast as possible
+        self._clock: Member | None = None  # the simulator, if there is one
+        self._confirming: list[Member] = []
+        self._teleporting: list[Member] = []
+        self._aging: list[Member] = []
+        self._listening: list[Member] = []
+        self._idle_owner: Member | None = None
+        self._in_force = Mode.ZERO_TORQUE, 0  # mode and switch number
+        # A single component with all joints in order needs no copies.
+        self._direct = len(self.members) == 1 and np.array_equal(
+            self.members[0].rows, np.arange(len(joints))
+        )
+
+    @property
+    def confirms_impedance(self) -> bool:
+        """True if there are components whose gains are set per mode."""
+        return bool(self._confirming)
+
+    def configure(self) -> None:
+        """Configure every component.
+
+        Raises ConfigError of the first one that refuses, and if two provide time or the idle time.
+        """
+        for member in self.members:
+            member.configure()
+            self.capabilities[:, member.rows] = member.capabilities()
+            self._take_mode_gains(member)
+        confirming = self._with("impedance_confirmed")
+        # Where gains act in every tick there is nothing to wait for.
+        self._confirming = [m for m in confirming if self._per_mode(m).any()]
+        self._teleporting = self._with("teleports")
+        self._aging = self._with("sample_age")
+        self._listening = self._with("joint_states_published")
+        clocks = self._with("time")
+        if len(clocks) > 1:
+            raise ConfigError("more than one hardware component simulates time")
+        self._clock = clocks[0] if clocks else None
+        if self._clock is not None:
+            self.real_time_factor = _real_time_factor(self._clock)
+        owners = self._with("idle_until")
+        if len(owners) > 1:
+            names = ", ".join(member.info.name for member in owners)
+            raise ConfigError(f"more than one hardware component works between ticks: {names}")
+        self._idle_owner = owners[0] if owners else None
+
+    def _with(self, duty: str) -> list[Member]:
+        """Return the members that override `duty`."""
+        return [member for member in self.members if duty in member.duties]
+
+    def _per_mode(self, member: Member) -> NDArray[np.bool_]:
+        """Return which joints of the robot are `member`'s and have gains per mode, shape (n,)."""
+        mine = np.zeros(len(self.joints), dtype=np.bool_)
+        mine[member.rows] = True
+        per_mode: NDArray[np.bool_] = self.capabilities[STIFFNESS] == Capability.PER_MODE
+        return mine & per_mode
+
+    def _take_mode_gains(self, member: Member) -> None:
+        """Store the configured gains of its joints with gains per mode. Raises ConfigError."""
+        where = f"<ros2_control name='{member.info.name}'>"
+        gains = mode_gains(member.info.parameters, where)
+        if gains is not None:
+            self.mode_gains[:, :, self._per_mode(member)] = gains[:, :, np.newaxis]
+
+    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
+        """Refuse gains of a mode that not all joints can have.
+
+        Raises ConfigError if a component cannot realize them, or gives its joints others in `mode`.
+        """
+        for member in self.members:
+            member.component.check_gains(stiffness, damping, where)
+        given = self.mode_gains[mode]
+        differs = np.isfinite(given[0]) & (given != [[stiffness], [damping]]).any(axis=0)
+        if differs.any():
+            other = given[:, np.flatnonzero(differs)[0]]
+            raise ConfigError(
+                f"{where}: stiffness {stiffness:g}, damping {damping:g}, but in {mode.name} the "
+                f"impedance manager gives stiffness {other[0]:g}, damping {other[1]:g} (mode_kp "
+                f"and mode_kd, value {mode.value}) to {self.joints.named(differs)}, which take "
+                "their gains from there alone: make them equal"
+            )
+
+    def activate(self, state: JointState) -> None:
+        """Activate every component and fill `state`; on an error deactivate all.
+
+        The owner of the idle time is last: its bus must not wait for a slow component.
+
+        Raises HardwareError naming the component, or the joints that have no measured position.
+        """
+        active: list[Member] = []
+        try:
+            for member in self._activation_order():
+                active.append(member)
+                member.activate()
+                state.array[:, member.rows] = member.state.array
+            unknown = np.asarray(~np.isfinite(state.array).all(axis=0))
+            if unknown.any():
+                raise HardwareError(f"no measured state of {self.joints.named(unknown)}")
+        except HardwareError as error:
+            for failure in _deactivate(active):
+                error.add_note(f"joints may still be powered: {failure}")
+            raise
+        self.reports = tuple(member.report for member in self.members)
+
+    def deactivate(self) -> None:
+        """Deactivate every component, trying all. Raises ExceptionGroup of their errors."""
+        for member in self.members:
+            member.guarded("loop_ended")
+        failures = _deactivate(self._activation_order())
+        if failures:
+            raise ExceptionGroup("joints may still be powered", failures)
+
+    def read(self, state: JointState, now: float, period: float) -> None:
+        """Fill `state` with the measurements."""
+        for member in self.members:
+            measured = member.state.array
+            member.guarded("read", member.state, now, period)
+            if "read" not in member.failures:
+                if np.count_nonzero(np.isfinite(measured)) < measured.size:
+                    unknown = member.info.joint_set.named(~np.isfinite(measured.sum(axis=0)))
+                    member.failures["read"] = f"no finite state of {unknown}"
+                elif self._direct:
+                    state.array[:] = measured
+                else:
+                    state.array[:, member.rows] = measured
+
+    def unread(self) -> str:
+        """Return which components gave no measurement in this tick, and why; empty if all did."""
+        failed = [m for m in self.members if m.failures and "read" in m.failures]
+        return "; ".join(f"{m.info.name}: {m.failures['read']}" for m in failed) if failed else ""
+
+    @property
+    def simulates_time(self) -> bool:
+        """True if a component, a simulator, provides the loop's time."""
+        return self._clock is not None
+
+    def read_time(self) -> None:
+        """Update `time`; it stays while the simulator fails to give it."""
+        if self._clock is not None:
+            self.time = self._clock.number("time", self.time, least=self.time)
+
+    @property
+    def teleports(self) -> float:
+        """Number of jumps of the measured position, see HardwareComponent."""
+        if not self._teleporting:
+            return 0
+        for member in self._teleporting:
+            member.teleports = member.number("teleports", member.teleports, least=0.0)
+        return sum(member.teleports for member in self._teleporting)
+
+    @property
+    def sample_age(self) -> float:
+        """Age [s] of the oldest measurement of the latest `read`.
+
+        A component that fails to give it gets no allowance for old measurements.
+        """
+        if not self._aging:
+            return 0.0
+        return max(member.number("sample_age", 0.0, least=0.0) for member in self._aging)
+
+    def joint_states_published(self, published: float, measured: float) -> None:
+        """Notify the components, see HardwareComponent. Called by the publisher's thread."""
+        for member in self._listening:
+            member.joint_states_published(published, measured)
+
+    def write(self, command: JointCommand, now: float, period: float) -> None:
+        """Pass each component its part of `command`."""
+        for member in self.members:
+            part = command
+            if not self._direct:
+                # The rows are valid; without "clip" numpy would buffer the output.
+                command.array.take(member.rows, 1, member.command.array, "clip")
+                part = member.command
+            member.guarded("write", part, now, period)
+        self.read_time()
+
+    def refresh_reports(self) -> bool:
+        """Update the safety reports with the failures of this tick; return whether any changed."""
+        changed = False
+        for member in self.members:
+            if member.refresh_report():
+                changed = True
+                if member.report.level >= SafetyLevel.FAULT:
+                    self.fault = Fault(self.fault.number + 1 if self.fault else 1, member.report)
+        if changed:
+            self.reports = tuple(member.report for member in self.members)
+        return changed
+
+    def effort_limit(self, state: JointState, out: FloatArray) -> bool:
+        """Write the effort limit [Nm] of every joint in `state` to `out` (n,).
+
+        Return whether it changed.
+        """
+        changed = False
+        for member in self.members:
+            position = state.position if self._direct else state.position[member.rows]
+            limit = member.asked("effort_limit", position)
+            if limit is not None and limit is not member.effort_limit:
+                member.effort_limit = limit
+                out[member.rows] = limit
+                changed = True
+        return changed
+
+    def realized_stiffness(self, out: FloatArray) -> bool:
+        """Write the stiffness [Nm/rad] of joints with gains per mode to `out` (n,); NaN elsewhere.
+
+        Return whether it changed.
+        """
+        changed = False
+        for member in self._confirming:
+            stiffness = member.asked("realized_stiffness")
+            if stiffness is not member.realized_stiffness:
+                member.realized_stiffness = stiffness
+                out[member.rows] = np.nan if stiffness is None else stiffness
+                changed = True
+        return changed
+
+    def idle_until(self, deadline: float) -> None:
+        """Let the owner of the idle time work until `deadline` [s, perf_counter], then sleep."""
+        if self._idle_owner is not None:
+            self._idle_owner.guarded("idle_until", deadline)
+        sleep_until(deadline)
+
+    def tick_correction(self) -> float:
+        """Return by how much [s] to delay the next tick."""
+        return 0.0 if self._idle_owner is None else self._idle_owner.tick_correction()
+
+    def mode_changed(self, mode: Mode, switch_number: int) -> None:
+        """Notify the components that set gains per mode."""
+        self._in_force = mode, switch_number
+        for member in self._confirming:
+            member.guarded("mode_changed", mode, switch_number)
+
+    def unconfirmed(self) -> str:
+        """Return the components that have not confirmed the impedance of the mode, or empty."""
+        if not self._confirming:
+            return ""
+        return ", ".join(m.info.name for m in self._confirming if not m.confirms())
+
+    def reset_faults(self) -> None:
+        """Make every component reset its faults; repeat a `mode_changed` that failed."""
+        for member in self.members:
+            member.guarded("reset_faults")
+        for member in self._confirming:
+            if "mode_changed" in member.failures:
+                member.guarded("mode_changed", *self._in_force)
+
+    def failure(self) -> str:
+        """Return the present failures of the components; empty if there are none."""
+        return "; ".join(
+            f"{member.info.name}: {failure}"
+            for member in self.members
+            for failure in member.failures.values()
+        )
+
+    def _activation_order(self) -> list[Member]:
+        return sorted(self.members, key=lambda member: member is self._idle_owner)
+
+    def lacking(self, needs: Mapping[str, Capability]) -> str:
+        """Return which joints do not offer `needs`, in words; empty if all do."""
+        problems = []
+        for interface, level in needs.items():
+            row = self.capabilities[COMMAND_INTERFACES.index(interface)]
+            if (row < level).any():
+                joints = self.joints.named(row < level)
+                problems.append(f"{interface} {level.name.lower()} not offered by {joints}")
+        return "; ".join(problems)
+
+
+def load_hardware(description: RobotDescription) -> HardwareGroup:
+    """Return the configured components of `description`.
+
+    Raises ConfigError for unknown plug-ins and for configuration that a component refuses.
+    """
+    members = []
+    for info in description.blocks:
+        where = f"<ros2_control name='{info.name}'>"
+        plugin = require_plugin(HARDWARE, info.plugin, where)
+        HARDWARE_CONTRACT.taken_on(plugin, block_named(info))
+        component = plugin()
+        count = len(info.joints)
+        rows = description.joints.indices(joint.name for joint in info.joints)
+        members.append(Member(info, component, rows, JointState(count), JointCommand(count)))
+    group = HardwareGroup(description.joints, members)
+    group.configure()
+    return group
+
+
+def _deactivate(members: Sequence[Member]) -> list[HardwareError]:
+    """Deactivate all; return the errors, each with the component's name."""
+    failures: list[HardwareError] = []
+    for member in reversed(members):
+        try:
+            member.component.on_deactivate()
+        except COMPONENT_ERRORS as error:
+            failure = HardwareError(f"{member.info.name}: {error}")
+            failure.__cause__ = error
+            failures.append(failure)
+    return failures
+
+
+def _real_time_factor(clock: Member) -> float:
+    """Return the simulator's real-time factor. Raises ConfigError."""
+    where = f"{block_named(clock.info)}: real_time_factor"
+    try:
+        factor = finite_number(clock.component, "real_time_factor")
+    except COMPONENT_ERRORS as error:
+        raise ConfigError(f"{where}: {error!r}") from error
+    if factor < 0.0:
+        raise ConfigError(f"{where}: found {factor:g}, expected 0 or more")
+    return factor

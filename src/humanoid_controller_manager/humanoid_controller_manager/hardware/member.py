@@ -1,0 +1,227 @@
+"""One hardware component of the group: its rows, its copies of them, and its failures."""
+
+from __future__ import annotations
+
+import logging
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf, isinf
+from typing import Any, Final
+
+from humanoid_control_common.diagnosis import Diagnosis
+from humanoid_control_common.errors import ConfigError, HardwareError, RobotError
+from humanoid_control_common.joints import FloatArray, IndexArray
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.hardware_component import (
+    HARDWARE_CONTRACT,
+    CapabilityArray,
+    HardwareComponent,
+    HardwareInfo,
+)
+from humanoid_controller_manager.loop import results
+
+# A component is a plug-in: it may call exit().
+COMPONENT_ERRORS: Final = (Exception, SystemExit)
+
+logger = logging.getLogger(__name__)
+
+_NOTHING: Final = object()  # marks a duty without a good result so far
+
+
+def block_named(info: HardwareInfo) -> str:
+    """Return the place of a component in the robot description, for messages."""
+    return f"<ros2_control name='{info.name}'>: plugin '{info.plugin}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A report of FAULT or worse, even if it lasted for one tick only."""
+
+    number: int  # counts the faults since the start
+    report: SafetyReport
+
+
+@dataclass(slots=True)
+class Member:
+    """One component, the rows of the whole-robot arrays it serves, and its own copies of them.
+
+    Raises ConfigError for a component whose class breaks the contract, see `duties`.
+    """
+
+    info: HardwareInfo
+    component: HardwareComponent
+    rows: IndexArray
+    state: JointState
+    command: JointCommand
+    failures: dict[str, str] = field(default_factory=dict)  # by duty, until its next success
+    logged: set[str] = field(default_factory=set)  # kinds of failures logged before
+    effort_limit: FloatArray | None = None  # [Nm], in use by the loop
+    realized_stiffness: FloatArray | None = None  # [Nm/rad], in use by the loop
+    teleports: float = 0.0  # the component's latest count
+    counters: tuple[str, ...] = ()  # names of `bus_counts`, once configured
+    report: SafetyReport = field(init=False)
+    duties: frozenset[str] = field(init=False)  # of HardwareComponent that its class overrides
+    checks: results.Results = field(init=False)
+    _check_of: Mapping[str, Callable[[Any], Any]] = field(init=False)  # by duty, see `asked`
+    _good: dict[str, Any] = field(default_factory=dict)  # latest correct result, by duty
+
+    def __post_init__(self) -> None:
+        self.duties = HARDWARE_CONTRACT.taken_on(type(self.component), block_named(self.info))
+        self.report = SafetyReport(self.info.name)
+        self.checks = results.Results(len(self.info.joints), 1.0 / self.info.update_rate)
+        self._check_of = {
+            "effort_limit": self.checks.effort_limit,
+            "realized_stiffness": self.checks.realized_stiffness,
+            "tick_correction": self.checks.tick_correction,
+            "impedance_confirmed": results.impedance_confirmed,
+            "safety": results.safety,
+        }
+
+    def guarded(self, method: str, *arguments: object) -> None:
+        """Call a method of the component; its error becomes a failure."""
+        try:
+            getattr(self.component, method)(*arguments)
+        except COMPONENT_ERRORS as error:
+            self._note_failure(method, error)
+            return
+        if self.failures:
+            self.failures.pop(method, None)
+
+    def asked(self, duty: str, *arguments: object) -> Any:
+        """Return the checked result of a duty.
+
+        An error or a wrong result becomes a failure: then return the last good result, None if
+        there was none.
+        """
+        good = self._good.get(duty, _NOTHING)
+        try:
+            result = getattr(self.component, duty)(*arguments)
+            if result is not good:
+                good = self._good[duty] = self._check_of[duty](result)
+        except COMPONENT_ERRORS as error:
+            self._note_failure(duty, error)
+            return None if good is _NOTHING else good
+        if self.failures:
+            self.failures.pop(duty, None)
+        return good
+
+    def number(self, duty: str, otherwise: float, least: float) -> float:
+        """Return the value of a duty that is a finite number, `least` or more.
+
+        Another value, or an error, is a failure: then return `otherwise`.
+        """
+        try:
+            value = results.finite_number(self.component, duty, least)
+        except COMPONENT_ERRORS as error:
+            self._note_failure(duty, error)
+            return otherwise
+        if self.failures:
+            self.failures.pop(duty, None)
+        return value
+
+    def _note_failure(self, method: str, error: BaseException) -> None:
+        """Keep the failure; log an error that is not a RobotError once, with its traceback."""
+        mistake = not isinstance(error, RobotError)
+        words = results.words_of(error)
+        text = f"{type(error).__name__}: {words}" if mistake else words
+        self.failures[method] = f"{method} failed: {text}"
+        kind = f"{method} failed by {type(error).__name__}"
+        if mistake and kind not in self.logged:
+            self.logged.add(kind)
+            logger.error("%s: %s", self.info.name, self.failures[method], exc_info=error)
+
+    def configure(self) -> None:
+        """Configure the component. Raises ConfigError."""
+        where = block_named(self.info)
+        self.component.on_configure(self.info)
+        HARDWARE_CONTRACT.refuse_hidden(self.component, where)
+        try:
+            self.counters = results.counter_names(self.component.counter_names)
+        except COMPONENT_ERRORS as error:
+            raise ConfigError(f"{where}: counter_names: {error}") from error
+        layout = struct.Struct(f"@{len(self.counters)}q")
+        counts = results.bus_counts(layout, len(self.counters))
+        self._check_of = {**self._check_of, "bus_counts": counts}
+        self._good["bus_counts"] = bytes(layout.size)
+
+    def capabilities(self) -> CapabilityArray:
+        """Return the checked capabilities of its joints, (5, n). Raises ConfigError."""
+        try:
+            return self.checks.capabilities(self.component.capabilities())
+        except COMPONENT_ERRORS as error:
+            raise ConfigError(f"{block_named(self.info)}: capabilities: {error}") from error
+
+    def activate(self) -> None:
+        """Activate the component and take its first report. Raises HardwareError naming it."""
+        try:
+            self.component.on_activate(self.state)
+            self.failures.clear()
+            self.report = self._good["safety"] = results.safety(self.component.safety())
+        except COMPONENT_ERRORS as error:
+            raise HardwareError(f"{self.info.name}: {error}") from error
+
+    def confirms(self) -> bool:
+        """Return whether it confirms the impedance now; an earlier confirmation does not count."""
+        confirmed = self.asked("impedance_confirmed")
+        return bool(confirmed) and "impedance_confirmed" not in self.failures
+
+    def tick_correction(self) -> float:
+        """Return by how much [s] to delay the next tick; an earlier result does not count."""
+        correction: float = self.asked("tick_correction")
+        return 0.0 if "tick_correction" in self.failures else correction
+
+    def joint_states_published(self, published: float, measured: float) -> None:
+        """Notify the component. Its errors must not end the publisher's thread."""
+        try:
+            self.component.joint_states_published(published, measured)
+        except COMPONENT_ERRORS:
+            if "joint_states_published" not in self.logged:
+                self.logged.add("joint_states_published")
+                logger.exception("%s: joint_states_published failed", self.info.name)
+
+    def unwatched(self) -> list[str]:
+        """Return the joints that continue their last command if this computer fails."""
+        return [name for name, time in self.watchdogs().items() if isinf(time)]
+
+    def watchdogs(self) -> dict[str, float]:
+        """Return the watchdog time [s] of each joint; empty if there is no actuator.
+
+        A component that fails to give it counts as having no watchdogs (infinite).
+        """
+        names = [joint.name for joint in self.info.joints]
+        try:
+            times = self.checks.watchdog_times(self.component.watchdog_times())
+        except COMPONENT_ERRORS as error:  # must not end the process that drives it
+            self._log_once("watchdog_times", error)
+            return dict.fromkeys(names, inf)
+        return {} if times is None else dict(zip(names, times.tolist(), strict=True))
+
+    def diagnose(self) -> tuple[Diagnosis, ...]:
+        """Return the component's diagnoses. Raises what it raises; ResultError for wrong ones."""
+        return results.diagnose(self.component.diagnose())
+
+    def exit_check(self) -> str:
+        """Return the final state that the component has verified, in words."""
+        try:
+            return results.exit_check(self.component.exit_check)
+        except COMPONENT_ERRORS as error:
+            self._log_once("exit_check", error)
+            return "deactivated"
+
+    def _log_once(self, duty: str, error: BaseException) -> None:
+        if duty not in self.logged:
+            self.logged.add(duty)
+            logger.error("%s: %s failed: %r", self.info.name, duty, error)
+
+    def refresh_report(self) -> bool:
+        """Update `report`, a FAULT if a call failed; return whether it changed."""
+        report = self.asked("safety")
+        if self.failures:
+            message = "; ".join(self.failures.values())
+            report = SafetyReport(self.info.name, SafetyLevel.FAULT, report.flags, message)
+        if report is self.report or report == self.report:
+            return False
+        self.report = report
+        return True

@@ -1,0 +1,41 @@
+"""Gains that are set per mode, as in the robot description: by mode number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import Mode
+
+# In a block: the configured gains of its joints with gains per mode. In a simulated joint: the
+# gains of its drive; a joint without them takes gains in every tick.
+STIFFNESS: Final = "mode_stiffness"  # [Nm/rad], one number for each mode
+DAMPING: Final = "mode_damping"  # [Nm s/rad]
+MODE_GAINS: Final = (STIFFNESS, DAMPING)
+
+
+def mode_gains(parameters: Mapping[str, str], where: str) -> FloatArray | None:
+    """Return stiffness and damping, shape (modes, 2), of a block or a joint; None if it has none.
+
+    Raises ConfigError that begins with `where` unless both have a number from 0 on for each mode.
+    """
+    found = {name: parameters.get(name, "").split() for name in MODE_GAINS}
+    if not any(found.values()):
+        return None
+    columns = []
+    for name, words in found.items():
+        try:
+            values = np.array([float(word) for word in words])
+        except ValueError:
+            values = np.full(len(Mode), np.nan)
+        if len(values) != len(Mode) or not ((values >= 0.0) & np.isfinite(values)).all():
+            raise ConfigError(
+                f"{where}: {name} is '{' '.join(words)}', expected {len(Mode)} numbers from 0 on: "
+                f"of {', '.join(mode.name for mode in Mode)}"
+            )
+        columns.append(values)
+    return np.stack(columns, axis=1)

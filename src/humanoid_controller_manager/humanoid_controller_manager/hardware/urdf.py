@@ -1,0 +1,228 @@
+"""The <ros2_control> blocks, limits and joints of a robot description (URDF)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from xml.etree import ElementTree
+
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray, JointLimits, JointSet, SoftLimits
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
+from humanoid_controller_manager.hardware.block_parameters import number
+from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
+
+GAINS = ("stiffness", "damping")
+LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
+
+
+@dataclass(frozen=True, slots=True)
+class RobotDescription:
+    """A parsed URDF. Joints are in the order of the URDF's <joint> elements."""
+
+    name: str
+    joints: JointSet
+    limits: JointLimits
+    blocks: tuple[HardwareInfo, ...]
+    urdf: str
+
+
+def parse_robot_description(urdf: str, update_rate: float) -> RobotDescription:
+    """Return joints, limits and hardware blocks of `urdf`; `update_rate` [Hz] is that of the loop.
+
+    Raises ConfigError: not XML, no block, an unknown joint or one in two blocks, a missing
+    interface or limit.
+    """
+    root = _parse(urdf)
+    elements = _joint_elements(root)
+    blocks = root.findall("ros2_control")
+    if not blocks:
+        raise ConfigError("robot description: no <ros2_control> block")
+    names = [block.get("name", "") for block in blocks]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ConfigError(f"two <ros2_control> blocks are named '{repeated[0]}'")
+    claimed = _claimed_joints(blocks, elements)
+    joints = JointSet(tuple(name for name in elements if name in claimed))
+    limits = _limits([elements[name] for name in joints.names])
+    limits = replace(limits, gains=_largest_gains(blocks, joints))
+    return RobotDescription(
+        name=root.get("name", ""),
+        joints=joints,
+        limits=limits,
+        blocks=tuple(_block(block, joints, limits, update_rate, urdf) for block in blocks),
+        urdf=urdf,
+    )
+
+
+def _parse(urdf: str) -> ElementTree.Element:
+    if not urdf.strip():
+        raise ConfigError("robot description is empty")
+    try:
+        root = ElementTree.fromstring(urdf)
+    except ElementTree.ParseError as error:
+        line = error.position[0]
+        lines = urdf.splitlines()
+        found = lines[line - 1].strip()[:80] if 0 < line <= len(lines) else ""
+        raise ConfigError(
+            f"robot description:{line}: not valid XML: {error} (at '{found}')"
+        ) from error
+    if root.tag != "robot":
+        raise ConfigError(f"robot description: root element is <{root.tag}>, expected <robot>")
+    return root
+
+
+def _joint_elements(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    elements: dict[str, ElementTree.Element] = {}
+    for joint in root.findall("joint"):
+        name = joint.get("name", "")
+        if name in elements:
+            raise ConfigError(f"robot description: joint '{name}' stands there twice")
+        elements[name] = joint
+    return elements
+
+
+def _claimed_joints(
+    blocks: list[ElementTree.Element], elements: dict[str, ElementTree.Element]
+) -> dict[str, str]:
+    """Return the block that claims each joint, by joint name."""
+    claimed: dict[str, str] = {}
+    for block in blocks:
+        name = block.get("name", "")
+        if block.find("joint") is None:
+            raise ConfigError(f"<ros2_control name='{name}'>: no joints")
+        for joint in block.findall("joint"):
+            joint_name = joint.get("name", "")
+            if joint_name not in elements:
+                raise ConfigError(
+                    f"<ros2_control name='{name}'>: unknown joint '{joint_name}'; "
+                    f"the URDF has: {', '.join(elements)}"
+                )
+            if joint_name in claimed:
+                raise ConfigError(
+                    f"joint '{joint_name}' is in <ros2_control name='{claimed[joint_name]}'> "
+                    f"and again in '{name}'"
+                )
+            claimed[joint_name] = name
+    return claimed
+
+
+def _limits(elements: list[ElementTree.Element]) -> JointLimits:
+    rows = [_limit_row(element) for element in elements]
+    soft = [_soft_row(element, row) for element, row in zip(elements, rows, strict=True)]
+    lower, upper, velocity, effort = np.array(rows).T.copy()
+    return JointLimits(lower, upper, velocity, effort, SoftLimits(*np.array(soft).T.copy()))
+
+
+def _limit_row(element: ElementTree.Element) -> list[float]:
+    name = element.get("name", "")
+    limit = element.find("limit")
+    if limit is None:
+        raise ConfigError(f"joint '{name}': no <limit> element")
+    row = []
+    for attribute in LIMIT_ATTRIBUTES:
+        text = limit.get(attribute)
+        if text is None:
+            raise ConfigError(f"joint '{name}': <limit> has no '{attribute}'")
+        row.append(number(text, f"joint '{name}': limit {attribute}"))
+    lower, upper, velocity, effort = row
+    if not lower < upper or velocity <= 0 or effort <= 0:
+        raise ConfigError(
+            f"joint '{name}': limits lower {lower:g}, upper {upper:g}, velocity {velocity:g}, "
+            f"effort {effort:g}; expected lower < upper, velocity > 0, effort > 0"
+        )
+    return row
+
+
+def _soft_row(element: ElementTree.Element, limit: list[float]) -> list[float]:
+    """Return lower, upper, k_position and k_velocity of <safety_controller>, else hard limits."""
+    name = element.get("name", "")
+    safety = element.find("safety_controller")
+    attributes = {} if safety is None else safety.attrib
+    lower, upper = limit[:2]
+    defaults = {"soft_lower_limit": lower, "soft_upper_limit": upper, "k_position": 0.0}
+    row = [
+        number(attributes.get(key, str(default)), f"joint '{name}': safety_controller {key}")
+        for key, default in (defaults | {"k_velocity": 0.0}).items()
+    ]
+    soft_lower, soft_upper, k_position, k_velocity = row
+    if not lower <= soft_lower < soft_upper <= upper or min(k_position, k_velocity) < 0.0:
+        raise ConfigError(
+            f"joint '{name}': safety_controller from {soft_lower:g} to {soft_upper:g}, "
+            f"k_position {k_position:g}, k_velocity {k_velocity:g}; expected a range within the "
+            f"limits {lower:g} to {upper:g} and no negative gain"
+        )
+    return row
+
+
+def _largest_gains(blocks: Iterable[ElementTree.Element], joints: JointSet) -> FloatArray:
+    """Return largest stiffness [Nm/rad] and damping [Nm*s/rad] in <ros2_control>, (2, n_joints).
+
+    inf where none is given. Raises ConfigError for a value that is no positive number.
+    """
+    gains = np.full((len(GAINS), len(joints)), np.inf)
+    for block in blocks:
+        for joint in block.findall("joint"):
+            name = joint.get("name", "")
+            column = joints.indices([name])[0]
+            for row, gain in enumerate(GAINS):
+                text = joint.findtext(f"command_interface[@name='{gain}']/param[@name='max']")
+                if text is not None:
+                    where = f"joint '{name}': max of {gain}"
+                    gains[row, column] = number(text, where, above=0.0)
+    return gains
+
+
+def _block(
+    block: ElementTree.Element,
+    joints: JointSet,
+    limits: JointLimits,
+    update_rate: float,
+    urdf: str,
+) -> HardwareInfo:
+    name = block.get("name")
+    if not name:
+        raise ConfigError("<ros2_control> block without a name")
+    plugin = block.findtext("hardware/plugin", "").strip()
+    if not plugin:
+        raise ConfigError(f"<ros2_control name='{name}'>: no <hardware><plugin>")
+    infos = tuple(_joint_info(joint, name) for joint in block.findall("joint"))
+    rows = joints.indices(info.name for info in infos)
+    return HardwareInfo(
+        name=name,
+        plugin=plugin,
+        parameters=dict(_parameters(block.find("hardware"))),
+        joints=infos,
+        limits=limits.of(rows),
+        update_rate=update_rate,
+        urdf=urdf,
+    )
+
+
+def _parameters(element: ElementTree.Element | None) -> Iterator[tuple[str, str]]:
+    if element is not None:
+        for parameter in element.findall("param"):
+            yield parameter.get("name", ""), (parameter.text or "").strip()
+
+
+def _joint_info(joint: ElementTree.Element, block: str) -> JointInfo:
+    name = joint.get("name", "")
+    where = f"<ros2_control name='{block}'>: joint '{name}'"
+    for tag, expected in (
+        ("command_interface", COMMAND_INTERFACES),
+        ("state_interface", STATE_INTERFACES),
+    ):
+        found = [element.get("name", "") for element in joint.findall(tag)]
+        if sorted(found) != sorted(expected):
+            raise ConfigError(
+                f"{where}: <{tag}> elements are {', '.join(found) or 'none'}; "
+                f"expected {', '.join(expected)}"
+            )
+    initial = None
+    for element in joint.findall("state_interface"):
+        if element.get("name") == "position":
+            text = dict(_parameters(element)).get("initial_value")
+            initial = None if text is None else number(text, f"{where}: initial_value")
+    return JointInfo(name=name, parameters=dict(_parameters(joint)), initial_position=initial)

@@ -1,0 +1,1 @@
+"""The control loop: one thread, one tick after another. No ROS."""

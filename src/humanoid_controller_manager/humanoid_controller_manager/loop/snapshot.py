@@ -1,0 +1,76 @@
+"""The snapshot: the state of the loop after one tick, immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.controller import Progress
+from humanoid_controller_manager.hardware.member import Fault
+
+
+class Phase(Enum):
+    """Phase of the controller in charge."""
+
+    PREPARING = "preparing"  # the pose is held until the hardware confirms the impedance
+    RUNNING = "running"  # it commands
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """A change to a fallback that the loop made by itself."""
+
+    number: int  # counts falls since the start
+    reason: str
+    error: BaseException | None = None  # what the controller raised, for the log
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A switch request that was not carried out; `ticket` is the request's."""
+
+    ticket: int
+    reason: str
+
+
+class Snapshot(NamedTuple):
+    """One tick. The arrays are copies; the rows are those of JointState and JointCommand."""
+
+    tick: int
+    now: float  # [s], the loop's time
+    measured: float  # [s], monotonic: begin of this tick's `read`
+    measured_at: int  # [ns] of the system's clock: the same moment
+    state_array: FloatArray  # (3, n) as read in this tick
+    command_array: FloatArray  # (5, n) as written in this tick, after limits
+    controller: str  # name of the mode controller in charge
+    mode: Mode
+    switch_number: int
+    phase: Phase
+    progress: Progress | None  # of the controller in charge, if it has any
+    remark: str  # of the controller in charge; empty if it has none
+    unconfirmed: str  # components that have not confirmed the mode's impedance; empty if all have
+    reports: tuple[SafetyReport, ...]  # one per hardware component
+    fault: Fault | None  # the latest of a hardware component
+    fall: Fall | None  # the latest
+    ticket: int  # of the latest request that the loop has looked at
+    refusal: Refusal | None  # the latest
+
+    @property
+    def state(self) -> JointState:
+        """The measurement of this tick."""
+        return JointState(self.state_array.shape[1], self.state_array)
+
+    @property
+    def command(self) -> JointCommand:
+        """The command written in this tick, after limits."""
+        return JointCommand(self.command_array.shape[1], self.command_array)
+
+
+# Called with every snapshot, in the publisher's thread.
+SnapshotListener: TypeAlias = Callable[[Snapshot], None]

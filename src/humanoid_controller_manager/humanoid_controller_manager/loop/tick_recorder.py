@@ -1,0 +1,189 @@
+"""Writes every tick into memory that outlives the process, for the black box."""
+
+from __future__ import annotations
+
+import logging
+import os
+import struct
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.tick_records.record_file import (
+    FOLDER,
+    RecordFile,
+    boot_id,
+    create,
+    own_domain,
+    process_start,
+)
+from humanoid_control_common.tick_records.record_layout import (
+    CONTROLLER,
+    EventKind,
+    RecordFacts,
+    Word,
+    tick_type,
+)
+from humanoid_control_common.tick_records.record_ring import EventWriter, report_text
+from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS
+from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
+from humanoid_controller_manager.safety.limits import Limited
+
+SECONDS: Final = 60.0  # of ticks that are kept
+# Topics under which the black box writes the ticks: those of the broadcaster.
+STATES: Final = "/prime/joint_states"
+COMMANDS: Final = "/prime/joint_commands"
+_BLOCKS: Final = ("sources", "counters", "limited", "state", "command")
+
+logger = logging.getLogger(__name__)
+
+
+def tick_recorder(
+    loop: ControlLoop,
+    loop_thread: LoopThread,
+    update_rate: float,
+    urdf: str,
+    folder: Path = FOLDER,
+    *,
+    backend: str = "",
+) -> TickRecorder | None:
+    """Return a recorder of `loop`; None, with a warning, if there is no memory: robots run without.
+
+    The hardware is configured. `backend` is the bring-up's name of what moves the joints.
+    """
+    facts = RecordFacts(
+        pid=os.getpid(),
+        process_start=process_start(os.getpid()),
+        boot_id=boot_id(),
+        domain=own_domain(),
+        backend=backend,
+        update_rate=update_rate,
+        wall_period=loop_thread.wall_period,
+        seconds=SECONDS,
+        joints=loop.hardware.joints.names,
+        sources=tuple(member.info.name for member in loop.hardware.members),
+        counters=tuple(
+            f"{member.info.name}: {name}"
+            for member in loop.hardware.members
+            for name in member.counters
+        ),
+        limited=tuple(kind.name.lower() for kind in Limited),
+        robot_description=urdf,
+        state_topic=STATES,
+        command_topic=COMMANDS,
+    )
+    try:
+        file = create(facts, folder)
+    except OSError as error:
+        logger.warning("no flight recorder, so no black box: %s", error)
+        return None
+    if file.facts.seconds < SECONDS:
+        logger.warning("memory is short: only %g s are recorded", file.facts.seconds)
+    return TickRecorder(file, loop, loop_thread)
+
+
+class TickRecorder:
+    """Copies each tick, in the loop's thread, with hardly any allocation.
+
+    It never waits: the file is memory, no file system is involved.
+    """
+
+    def __init__(self, file: RecordFile, loop: ControlLoop, loop_thread: LoopThread) -> None:
+        self.file = file
+        self._statistics = loop_thread.statistics
+        self._limited = loop.limits.counts
+        self._counting = [
+            member for member in loop.hardware.members if "bus_counts" in member.duties
+        ]
+        self._memory = file.memory
+        self._words = file.words
+        self._slots, self._ticks_at = len(file.ticks), file.ticks_at
+        kind = tick_type(file.facts)
+        self._size = kind.itemsize
+        spans = [kind[name].itemsize for name in _BLOCKS]
+        # In the order of the fields, so that the number at the end is written last; native, so that
+        # numbers are stored whole (all fields are aligned).
+        self._record = struct.Struct("@QqqQddQIBBH48s" + "".join(f"{n}s" for n in spans) + "Q")
+        assert (self._record.size, self._limited.nbytes) == (self._size, spans[2])
+        self._events = EventWriter(file, Word.LOOP_EVENTS)
+        self._ros_events = EventWriter(file, Word.ROS_EVENTS)
+        self._broken = False
+        self._last: Snapshot | None = None
+        self._controller = self._sources = b""  # encoded: they seldom change
+
+    def record(self, snapshot: Snapshot) -> None:
+        """Write one tick; in the loop's thread. Its errors do not end the loop."""
+        if self._broken:
+            return
+        try:
+            self._write(snapshot)
+        except COMPONENT_ERRORS:
+            self._broken = True
+            logger.exception("the flight recorder failed: nothing is recorded any more")
+
+    def _write(self, snapshot: Snapshot) -> None:
+        self._note_changes(snapshot)
+        number = self._words[Word.TICKS] + 1
+        start = self._ticks_at + (number - 1) % self._slots * self._size
+        statistics = self._statistics
+        self._record.pack_into(
+            self._memory,
+            start,
+            number,
+            time.monotonic_ns(),
+            time.time_ns(),
+            snapshot.tick,
+            snapshot.now,
+            statistics.latest_execution,
+            statistics.overruns,
+            snapshot.switch_number,
+            snapshot.mode,
+            snapshot.phase is Phase.PREPARING,
+            0,
+            self._controller,
+            self._sources,
+            b"".join([member.asked("bus_counts") for member in self._counting]),
+            self._limited.tobytes(),
+            snapshot.state_array.tobytes(),
+            snapshot.command_array.tobytes(),
+            number,
+        )
+        self._words[Word.TICKS] = number
+
+    def note(self, kind: EventKind, text: str, level: int = 0) -> None:
+        """Write an event of the ROS side. Called by any thread but the loop's."""
+        self._ros_events.add(kind, text, level)
+
+    def end(self) -> None:
+        """Remove the file: the control process ends in order."""
+        self.file.words[Word.ENDED] = 1
+        self.file.remove()
+
+    def _note_changes(self, snapshot: Snapshot) -> None:
+        last = self._last
+        self._last = snapshot
+        if last is None or snapshot.switch_number != last.switch_number:
+            number = snapshot.switch_number
+            text = f"{snapshot.mode.name} ({snapshot.controller}, switch {number})"
+            self._controller = snapshot.controller.encode()[:CONTROLLER]
+            self._events.add(EventKind.SWITCH, text)
+        if last is None or snapshot.reports is not last.reports:
+            self._note_reports(snapshot.reports, last.reports if last else ())
+        if snapshot.fall is not None and (last is None or snapshot.fall is not last.fall):
+            self._events.add(EventKind.FALL, snapshot.fall.reason, SafetyLevel.FAULT)
+        if snapshot.refusal is not None and (last is None or snapshot.refusal is not last.refusal):
+            self._events.add(EventKind.REFUSAL, snapshot.refusal.reason)
+
+    def _note_reports(
+        self, reports: Sequence[SafetyReport], before: Sequence[SafetyReport]
+    ) -> None:
+        pairs = [int(number) for report in reports for number in (report.level, report.flags)]
+        self._sources = struct.pack(f"@{len(pairs)}I", *pairs)
+        for report in reports:
+            if report not in before:
+                text = report_text(report.source, int(report.flags), report.message)
+                self._events.add(EventKind.REPORT, text, report.level)

@@ -1,0 +1,1 @@
+"""The ROS edge of the control process: node, executor, topics, parameters."""

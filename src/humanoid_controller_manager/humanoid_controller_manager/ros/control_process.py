@@ -1,0 +1,129 @@
+"""The control process: one loop, its node, and companions such as the mode manager."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from humanoid_control_common.executor_wakeup import kept_awake
+from humanoid_controller_manager.loop.realtime import make_ros_side_realtime
+from humanoid_controller_manager.ros.callbacks import (
+    CALLBACK_ERRORS,
+    CallbackFailure,
+    FailureGuard,
+)
+from humanoid_controller_manager.ros.companion import (
+    Companion,
+    any_leads_down,
+    authority_of,
+    way_down_of,
+)
+from humanoid_controller_manager.ros.domain_lock import take_domain_lock
+from humanoid_controller_manager.ros.node import ControllerManagerNode
+from humanoid_controller_manager.ros.parameters import parameter_files
+from humanoid_controller_manager.ros.ros_session import exit_code, forward_logging, ros_session
+from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
+from humanoid_controller_manager.ros.stop_signals import EndRequests
+from humanoid_controller_manager.services.service_thread import ServiceThread
+
+SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
+
+
+# Takes the manager and a function that asks the process to end.
+MakeCompanion = Callable[[ControllerManagerNode, Callable[[], None]], Companion]
+
+
+def run(
+    make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
+) -> int:
+    """Run the control process until it is asked to `end`; return the exit code.
+
+    Wrong configuration, and hardware that cannot be activated, write a sentence to stderr and
+    return 1. The process always ends in the order loop, hardware, nodes.
+    """
+    return exit_code(partial(_run, make_companions, arguments, end))
+
+
+def _run(
+    make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
+) -> int:
+    files = parameter_files(arguments)
+    with take_domain_lock(), ros_session(arguments):
+        manager = ControllerManagerNode(files)
+        if end.in_order or end.at_once:
+            return 0  # no joint has torque yet
+        return _spin(manager, make_companions, end)
+
+
+def _spin(
+    manager: ControllerManagerNode, make_companions: Sequence[MakeCompanion], end: EndRequests
+) -> int:
+    logger = manager.node.get_logger()
+    forward_logging(logger)
+    companions = [make(manager, end.end_at_once) for make in make_companions]
+    for companion in companions:
+        manager.executor.add_node(companion.node)
+    services = ServiceThread(manager, authority_of(companions, manager.loop))
+
+    def changed() -> None:
+        manager.publish_safety()
+        for companion in companions:
+            companion.changed()
+        services.changed()
+
+    manager.loop.on_change = manager.node.create_guard_condition(changed).trigger
+    manager.start()
+    try:  # from here on the joints may have torque
+        if manager.loop_thread.realtime:
+            make_ros_side_realtime()  # the loop's thread reports whether it was granted
+        services.start()
+        facts = manager.robot
+        logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004
+        succeeded = _execute(manager, companions, end)
+    finally:
+        report = _stop(manager, companions)
+        services.stop()
+    if report.failure or not succeeded:
+        return 1
+    if manager.loop_thread.failure is not None:
+        logger.fatal(f"the control loop died: {manager.loop_thread.failure!r}")
+        return 1
+    logger.info("stopped: all joints are without torque")
+    return 0
+
+
+def _execute(
+    manager: ControllerManagerNode, companions: Sequence[Companion], end: EndRequests
+) -> bool:
+    """Execute callbacks until the loop ends or must end at once; return whether none failed."""
+    lead_down = way_down_of(companions, end)
+    guard = FailureGuard(
+        manager.close_plugin, manager.loop.leave, end, lead_down=any_leads_down(companions)
+    )
+    with kept_awake(manager.executor):
+        while not end.at_once and manager.loop_thread.is_running():
+            failure = manager.executor.execute_next(SPIN_TIMEOUT)
+            if failure is None or failure.node is not None:
+                manager.loop.heartbeat()
+            else:
+                time.sleep(SPIN_TIMEOUT)  # no callback was executed: do not spin without a pause
+            if end.in_order:
+                try:
+                    lead_down()
+                except CALLBACK_ERRORS as error:
+                    failure = CallbackFailure(None, "'lead_down'", error)
+            if failure is not None:
+                guard.take(failure, time.monotonic())
+            guard.look(time.monotonic())
+    return not guard.failed
+
+
+def _stop(manager: ControllerManagerNode, companions: Sequence[Companion]) -> ShutdownReport:
+    """Stop the loop, disable the joints, and give the companions the report."""
+    report = end_of(manager)
+    if report.failure:
+        manager.node.get_logger().fatal(report.failure)
+    for companion in companions:
+        companion.ended(report)
+    return report

@@ -1,0 +1,121 @@
+"""The ROS side of controllers: one node for each configured controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rclpy.event_handler import EventHandler
+from rclpy.exceptions import NameValidationException
+from rclpy.executors import Executor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+
+from humanoid_control_common.config import Document, read_yaml
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller
+from humanoid_controller_manager.loop.snapshot import SnapshotListener
+from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
+from humanoid_controller_manager.ros.parameters import (
+    ControllerEntry,
+    controller_entry,
+    node_document,
+)
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controller_manager.ros.progress_topic import publish_progress
+from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of
+
+_REFUSED = (
+    rclpy_implementation.RCLError,
+    rclpy_implementation.RCLInvalidROSArgsError,
+    rclpy_implementation.UnknownROSArgsError,
+    NameValidationException,
+)
+# The spawner reads them from the controller's own section and hands them to the manager.
+_FOR_THE_MANAGER = ("type", "fallback_controllers")
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerNode:
+    """See RosSide."""
+
+    context: PluginContext
+    document: Document
+    executor: Executor
+
+    def attach(self, plugin_type: str, instance: object) -> SnapshotListener | None:
+        """See RosSide. Raises ConfigError for a topic or service that cannot be created."""
+        attach, node = find_plugin(ROS_SIDES, plugin_type), self.context.node
+        try:
+            listener: SnapshotListener | None = None
+            if attach:
+                listener = attach(self.context, instance)
+            elif _reports_progress(instance):
+                listener = publish_progress(self.context)
+        except _REFUSED as error:
+            raise ConfigError(f"{node.get_name()}: {error}") from error
+        except (Exception, SystemExit) as error:  # plug-in code: may raise anything
+            raise ConfigError(f"{node.get_name()}: attach failed: {error!r}") from error
+        if _has_callbacks(node):  # a node without callbacks would only slow the executor down
+            self.executor.add_node(node)
+        return listener
+
+    def has(self, node: object) -> bool:
+        """See RosSide."""
+        return node is self.context.node
+
+    def close(self) -> None:
+        """See RosSide."""
+        self.executor.remove_node(self.context.node)
+        self.context.node.destroy_node()
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerNodes:
+    """See Surroundings.
+
+    Args:
+        manager: the node whose parameters list the controllers.
+        files: the parameter files of the process, for the places in error messages.
+        context_of: makes the context of a plug-in that has its own node.
+    """
+
+    manager: Node
+    files: Sequence[Document]
+    context_of: Callable[[Node], PluginContext]
+    executor: Executor
+
+    def entry(self, name: str) -> ControllerEntry:
+        """See Surroundings: from the present parameters of the manager."""
+        return controller_entry(name, parameters_of(self.manager), self.files)
+
+    def open(self, name: str, entry: ControllerEntry) -> ControllerNode:
+        """See Surroundings: a node with the parameters of the process and of its own files."""
+        own = [read_yaml(Path(file)) for file in entry.params_file]
+        arguments = [part for file in entry.params_file for part in ("--params-file", file)]
+        arguments += [part for part in entry.node_options_args if part != "--ros-args"]
+        try:
+            node = configured_node(name, services=False, arguments=arguments)
+        except _REFUSED as error:
+            raise ConfigError(f"controller '{name}': {error}") from error
+        found = {k: v for k, v in parameters_of(node).items() if k not in _FOR_THE_MANAGER}
+        try:
+            document = node_document(name, found, [*self.files, *own])
+        except ConfigError:
+            node.destroy_node()
+            raise
+        return ControllerNode(self.context_of(node), document, self.executor)
+
+
+def _reports_progress(instance: object) -> bool:
+    return isinstance(instance, Controller) and "progress" in CONTROLLER_CONTRACT.taken_on(
+        type(instance), "controller"
+    )
+
+
+def _has_callbacks(node: Node) -> bool:
+    # Publishers have waitables too, for QoS events, which are not used.
+    waitables = (w for w in node.waitables if not isinstance(w, EventHandler))
+    callbacks = (*node.subscriptions, *node.services, *node.clients, *node.timers, *waitables)
+    return len(callbacks) > 0

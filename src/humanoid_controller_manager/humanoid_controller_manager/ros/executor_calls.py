@@ -1,0 +1,63 @@
+"""Calls from other threads that run in the executor's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, TypeVar
+
+from humanoid_control_common.errors import ControllerError
+
+T = TypeVar("T")
+
+
+class ExecutorCalls:
+    """Runs functions in the executor's thread, in order, and returns their results.
+
+    Args:
+        wake: makes the executor's thread call `do_all` soon.
+    """
+
+    def __init__(self, wake: Callable[[], object]) -> None:
+        self._wake = wake
+        self._queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._lock = Lock()
+        self._closed = False
+
+    def run(self, function: Callable[[], T]) -> T:
+        """Run `function` in the executor's thread and return its result; raise its error.
+
+        Raises ControllerError if the process ends before its turn comes.
+        """
+        answer: Future[T] = Future()
+        with self._lock:
+            if self._closed:
+                raise ControllerError("the control process is shutting down")
+            self._queue.put((function, answer))
+        self._wake()
+        return answer.result()
+
+    def do_all(self) -> None:
+        """Run the waiting calls. Called in the executor's thread."""
+        for function, answer in self._waiting():
+            try:
+                answer.set_result(function())
+            except BaseException as error:
+                answer.set_exception(error)  # `run` raises it in the calling thread
+
+    def close(self) -> None:
+        """Refuse waiting and later calls."""
+        with self._lock:
+            self._closed = True
+        for _, answer in self._waiting():
+            answer.set_exception(ControllerError("the control process is shutting down"))
+
+    def _waiting(self) -> list[tuple[Callable[[], Any], Future[Any]]]:
+        waiting = []
+        try:
+            while True:
+                waiting.append(self._queue.get_nowait())
+        except Empty:
+            return waiting

@@ -1,0 +1,284 @@
+"""The node `controller_manager`: builds the control loop from parameters, publishes its state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from humanoid_control_msgs.msg import SafetyStatus
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from humanoid_control_common.config import Document
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.loop.realtime import calm_interpreter
+from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
+from humanoid_controller_manager.loop.tick_recorder import TickRecorder, tick_recorder
+from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
+from humanoid_controller_manager.ros.callbacks import (
+    SOURCE,
+    CallbackExecutor,
+    CallbackFailure,
+    FailedCallbacks,
+)
+from humanoid_controller_manager.ros.controller_nodes import ControllerNodes
+from humanoid_controller_manager.ros.diagnostics import SHORTEST, Diagnostician, diagnostic_arrays
+from humanoid_controller_manager.ros.parameters import (
+    ManagerParameters,
+    manager_parameters,
+    node_document,
+)
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of
+from humanoid_controller_manager.ros.safety_messages import LATCHED, safety_message
+from humanoid_controller_manager.ros.shutdown_report import end_of
+from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
+from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controller_manager.switching.lifecycle import Lifecycle
+from humanoid_controller_manager.switching.registry import Registry, listeners_of, slots_of
+
+
+class ControllerManagerNode:
+    """The control loop with its ROS surroundings.
+
+    Args:
+        files: the parameter files, for the places in error messages.
+
+    Raises ConfigError for an error in URDF or parameters; nothing has moved then.
+    """
+
+    def __init__(self, files: Sequence[Document]) -> None:
+        self.node = configured_node("controller_manager", services=True)
+        self.files = files
+        document = node_document("controller_manager", parameters_of(self.node), files)
+        parameters = manager_parameters(document)
+        self._initial = parameters.initial_controller
+        self._backend = parameters.backend
+        rate = float(parameters.update_rate)
+        self.description = parse_robot_description(parameters.robot_description, rate)
+        self.executor = CallbackExecutor()
+        self.executor.add_node(self.node)
+        self._failed_callbacks = FailedCallbacks()
+        hardware = load_hardware(self.description)
+        joints, limits = self.description.joints, self.description.limits
+        self.robot = RobotFacts(joints, limits, rate, hardware.capabilities)
+        self._simulated = hardware.simulates_time
+        self.lifecycle = self._bring_up(parameters, hardware)
+        self.registry = self.lifecycle.registry
+        self.loop = ControlLoop(
+            hardware,
+            LimitStage(limits),
+            slots_of(self.registry.records),
+            safe_chain=parameters.safe_controllers,
+            update_rate=rate,
+            monotonic=time.monotonic,
+        )
+        safety_limit = parameters.velocity_safety_limit(joints, limits)
+        self.loop.supervise(MeasurementCheck(joints, limits, safety_limit, rate))
+        self.loop_thread = LoopThread(self.loop, rate, self._publish)
+        self.recorder: TickRecorder | None = None  # None before the start and without memory
+        # A loop that runs as fast as possible must not flood the subscribers.
+        interval = 0.0 if self.loop_thread.paced else 1.0 / rate
+        self._hardware_listeners = self._attach_hardware()
+        realtime = self.loop_thread.realtime
+        self._snapshot_publisher = SnapshotPublisher((), interval, realtime=realtime)
+        self._listen(listeners_of(self.registry.records))
+        self.registry.connect(lambda: self.loop.snapshot.controller, self._exchange)
+
+    def start(self) -> None:
+        """Bring the hardware up and start the loop. Raises what LoopThread.start raises.
+
+        On any error the hardware is inactive; notes name the joints that may not be.
+        """
+        self._create_publishers()
+        self._diagnostician = Diagnostician(
+            self.loop, self.loop_thread, lambda: self._snapshot_publisher.overwritten
+        )
+        calm_interpreter()
+        rate, urdf = self.robot.update_rate, self.description.urdf
+        self.recorder = tick_recorder(
+            self.loop, self.loop_thread, rate, urdf, backend=self._backend
+        )
+        self._snapshot_publisher.start()
+        try:
+            self.loop_thread.start(self._initial)
+        except Exception:
+            self._end_recorder()  # nothing has moved
+            raise
+        try:
+            self._begin_to_report()
+        except BaseException as error:  # the joints may have torque
+            if failure := end_of(self).failure:
+                error.add_note(failure)
+            raise
+
+    def stop(self) -> None:
+        """Stop the loop, then deactivate the hardware. Raises what LoopThread.stop raises."""
+        try:
+            self.loop_thread.stop()
+        finally:
+            self._snapshot_publisher.stop()
+            if self.loop_thread.failure is None:  # else the black box needs the record
+                self._end_recorder()
+
+    def stamp(self, snapshot: Snapshot) -> Time:
+        """Return the ROS time of a tick's measurement: simulated where the hardware provides time.
+
+        It is the same for all messages about a tick, however late they are published.
+        """
+        simulated = round(snapshot.now * 1e9)
+        nanoseconds = simulated if self._simulated else snapshot.measured_at
+        return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+    def publish_safety(self) -> None:
+        """Publish the reports that changed, and diagnostics if they got better or worse."""
+        snapshot = self.loop.snapshot
+        for report in (*snapshot.reports, self._failed_callbacks.report(self._owner)):
+            if self._published.get(report.source) != report:
+                self._published[report.source] = report
+                self._safety[report.source].publish(safety_message(report, self.stamp(snapshot)))
+        self._publish_changes()
+
+    def close_plugin(self, failure: CallbackFailure) -> bool:
+        """Stop executing the callbacks of the controller whose callback raised.
+
+        Return False if it is not a controller's: this process cannot run without its own.
+        """
+        if not self._owner(failure.node):
+            return False
+        self.executor.remove_node(failure.node)
+        self._failed_callbacks.close(failure)
+        self.publish_safety()
+        return True
+
+    def note_failure(self, failure: CallbackFailure) -> None:
+        """Report the failure of a callback that no motion depends on."""
+        self._failed_callbacks.note(failure)
+        self.publish_safety()
+
+    def acknowledge_failures(self) -> None:
+        """Lower closed plug-ins to a warning: the operator continues without them."""
+        self._failed_callbacks.acknowledge()
+        self.publish_safety()
+
+    # Building.
+
+    def _bring_up(self, parameters: ManagerParameters, hardware: HardwareGroup) -> Lifecycle:
+        lifecycle = Lifecycle(
+            Registry(parameters.safe_controllers),
+            ControllerNodes(self.node, self.files, self._context, self.executor),
+            self.robot,
+            hardware,
+            pending_controller=str,  # none before the loop runs
+            in_executor=lambda function: function(),  # this is the executor's thread
+        )
+        lifecycle.bring_up(parameters.controllers)
+        return lifecycle
+
+    def _attach_hardware(self) -> list[SnapshotListener]:
+        listeners: list[SnapshotListener | None] = []
+        for member in self.loop.hardware.members:
+            attach = find_plugin(ROS_SIDES, member.info.plugin)
+            if attach is not None:
+                listeners.append(attach(self._context(self.node), member.component))
+        return [listener for listener in listeners if listener is not None]
+
+    def _context(self, node: Node) -> PluginContext:
+        # The loop is created after its plug-ins: they look its time up when they need it.
+        return PluginContext(
+            node=node,
+            robot=self.robot,
+            now=lambda: self.loop_thread.now(),  # noqa: PLW0108 - there is no thread yet
+            stamp=self.stamp,
+            published=lambda snapshot: self.loop.hardware.joint_states_published(
+                time.monotonic(), snapshot.measured
+            ),
+            simulated=self._simulated,
+        )
+
+    def _create_publishers(self) -> None:
+        description = self.node.create_publisher(String, "/robot_description", LATCHED)
+        description.publish(String(data=self.description.urdf))
+        self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._published: dict[str, SafetyReport] = {}
+        sources = [*(info.name for info in self.description.blocks), SOURCE]
+        self._safety = {
+            source: self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+            for source in sources
+        }
+
+    # Snapshots.
+
+    def _publish(self, snapshot: Snapshot) -> None:
+        """Record and pass on a snapshot; in the loop's thread."""
+        if self.recorder is not None:
+            self.recorder.record(snapshot)
+        self._snapshot_publisher.put(snapshot)
+
+    def _exchange(
+        self, slots: Mapping[str, ControllerSlot], listeners: Sequence[SnapshotListener]
+    ) -> None:
+        self.loop.exchange_slots(slots)
+        self._listen(listeners)
+
+    def _listen(self, listeners: Sequence[SnapshotListener]) -> None:
+        self._snapshot_publisher.listen([*listeners, *self._hardware_listeners])
+
+    def _end_recorder(self) -> None:
+        if self.recorder is not None:
+            self.recorder.end()
+
+    # Reports.
+
+    def _begin_to_report(self) -> None:
+        logger, members = self.node.get_logger(), self.loop.hardware.members
+        for member in members:
+            duties = ", ".join(sorted(member.duties))
+            logger.info(f"{member.info.name} takes on: {duties}")  # noqa: G004
+        if names := ", ".join(name for member in members for name in member.unwatched()):
+            logger.warning(
+                f"joints without a watchdog of their own: {names}: if this computer fails, they "  # noqa: G004
+                "go on with their last set point and gains"
+            )
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.node.create_timer(1.0, self._report, clock=steady)
+        self._retry = self.node.create_timer(SHORTEST, self._on_retry, clock=steady)
+        self.publish_safety()
+
+    def _report(self) -> None:
+        self.publish_safety()
+        self._publish_diagnostics()
+
+    def _publish_changes(self) -> None:
+        """Publish diagnostics if they got better or worse, now or as soon as they may be."""
+        due = self._diagnostician.due()
+        if due == 0.0:
+            self._publish_diagnostics()
+        elif due is not None:
+            self._retry.reset()
+
+    def _on_retry(self) -> None:
+        self._retry.cancel()  # it fires once
+        self._publish_changes()
+
+    def _publish_diagnostics(self) -> None:
+        diagnoses = self._diagnostician.report()
+        for array in diagnostic_arrays(self.stamp(self.loop.snapshot), diagnoses):
+            self._diagnostics.publish(array)
+
+    def _owner(self, node: Node | None) -> str:
+        """Return the controller that has `node`; empty if none has it."""
+        for name, record in self.registry.records.items():
+            if node is not None and record.configured and record.configured.side.has(node):
+                return name
+        return ""

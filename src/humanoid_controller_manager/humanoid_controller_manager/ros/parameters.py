@@ -1,0 +1,183 @@
+"""ROS parameters as typed values, with errors that name the file and line they came from."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import Field, field_validator
+
+from humanoid_control_common.config import Document, KeyPath, StrictModel, read_yaml, validate
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+
+Parameters = TypeVar("Parameters", bound=StrictModel)
+
+_SECTION = "ros__parameters"
+_PER_JOINT = "velocity_safety_limits"  # a mapping of the manager that is no controller
+# Parameters that ROS gives to every node.
+_OF_EVERY_NODE = ("use_sim_time", "qos_overrides", "start_type_description_service")
+
+
+class ControllerEntry(StrictModel):
+    """The entry of one controller in the manager's parameters."""
+
+    type: str
+    fallback_controllers: list[str] = Field(default_factory=list)
+    params_file: list[str] = Field(default_factory=list)  # beside those of the process
+    node_options_args: list[str] = Field(default_factory=list)  # such as remappings
+
+    @field_validator("params_file", mode="before")
+    @classmethod
+    def _as_list(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+
+class ManagerParameters(StrictModel):
+    """Parameters of the node `controller_manager`."""
+
+    update_rate: int = Field(gt=0)  # [Hz]
+    robot_description: str  # URDF
+    backend: str = ""  # the bring-up's name of what moves the joints, for the black box
+    initial_controller: str
+    safe_controllers: list[str] = Field(min_length=1)
+    # Measured speeds beyond the joint's velocity limit times this factor lead to DAMPING ...
+    velocity_safety_factor: float = Field(default=2.0, gt=1.0, allow_inf_nan=False)
+    # ... or, of single joints, beyond this many rad/s.
+    velocity_safety_limits: dict[str, float] = Field(default_factory=dict)
+    controllers: dict[str, ControllerEntry]  # in the order they are brought up
+
+    @field_validator("velocity_safety_limits")
+    @classmethod
+    def _positive(cls, value: dict[str, float]) -> dict[str, float]:
+        for joint, limit in value.items():
+            if not 0.0 < limit < math.inf:
+                raise ValueError(f"{joint} is {limit:g} rad/s, expected a positive number")
+        return value
+
+    def velocity_safety_limit(self, joints: JointSet, limits: JointLimits) -> FloatArray:
+        """Return the measured speed [rad/s] of each joint that leads to DAMPING, (n_joints,).
+
+        Raises ConfigError for unknown joints.
+        """
+        safety: FloatArray = limits.velocity * self.velocity_safety_factor
+        safety[joints.indices(self.velocity_safety_limits)] = list(
+            self.velocity_safety_limits.values()
+        )
+        return safety
+
+    @field_validator("controllers")
+    @classmethod
+    def _not_empty(cls, value: dict[str, ControllerEntry]) -> dict[str, ControllerEntry]:
+        if not value:
+            raise ValueError("no controller is configured")
+        return value
+
+
+def parameter_files(arguments: Sequence[str]) -> list[Document]:
+    """Return the parsed `--params-file` documents of a ROS command line.
+
+    Raises ConfigError that names file and line, which rcl does not.
+    """
+    names = [value for flag, value in pairwise(arguments) if flag == "--params-file"]
+    files = [read_yaml(Path(name)) for name in names]
+    for file in files:
+        _check_shape(file)
+    return files
+
+
+def _check_shape(file: Document) -> None:
+    """Raise ConfigError unless every node of the file has its ros__parameters."""
+    if not isinstance(file.content, Mapping):
+        raise ConfigError(f"{file.name}: expected a mapping of node names to ros__parameters")
+    for node, section in file.content.items():
+        if not isinstance(section, Mapping) or not isinstance(section.get(_SECTION), Mapping):
+            raise ConfigError(f"{file.where((node,))}: '{node}' has no {_SECTION} mapping")
+
+
+def node_document(node: str, parameters: Mapping[str, Any], files: Sequence[Document]) -> Document:
+    """Return the dotted parameters of `node` as a nested document with their places."""
+    places: dict[KeyPath, str] = {}
+    for file in files:
+        for prefix in (("/**", _SECTION), (node, _SECTION), (f"/{node}", _SECTION)):
+            depth = len(prefix)
+            for path, place in file.places.items():
+                if path[:depth] == prefix:
+                    places[_dotted(path[depth:])] = place
+    return Document(f"parameters of {node}", _nested(node, parameters), places)
+
+
+def _nested(node: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for name, value in parameters.items():
+        *groups, last = name.split(".")
+        if [*groups, last][0] in _OF_EVERY_NODE:
+            continue
+        level = content
+        for group in groups:
+            level = level.setdefault(group, {})
+            if not isinstance(level, dict):
+                raise ConfigError(f"parameters of {node}: '{group}' is a value and a group at once")
+        if isinstance(level.get(last), dict):
+            raise ConfigError(f"parameters of {node}: '{name}' is a value and a group at once")
+        level[last] = list(value) if isinstance(value, array | tuple) else value
+    return content
+
+
+def _dotted(key: KeyPath) -> KeyPath:
+    """Return `key` with dotted names split: ROS treats `a.b: 1` and `a: {b: 1}` alike."""
+    parts: list[str | int] = []
+    for part in key:
+        parts.extend(part.split(".") if isinstance(part, str) else [part])
+    return tuple(parts)
+
+
+def parse(model: type[Parameters], node: str, document: Document) -> Parameters:
+    """Return the parameters of `node` as a `model`. Raises ConfigError with the node's name."""
+    try:
+        return validate(model, document)
+    except ConfigError as error:
+        raise ConfigError(f"{node}: {error}") from error
+
+
+def manager_parameters(document: Document) -> ManagerParameters:
+    """Return the manager's parameters: each mapping is a controller, as in ros2_control.
+
+    Controllers are in the order of the YAML file. Raises ConfigError.
+    """
+    own: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
+    for key, value in document.content.items():
+        (entries if isinstance(value, Mapping) and key != _PER_JOINT else own)[key] = value
+    order = list(document.places)
+    names = sorted(
+        entries, key=lambda n: order.index((n,)) if (n,) in document.places else len(order)
+    )
+    places = {
+        ("controllers", *key) if key[:1] and key[0] in entries else key: place
+        for key, place in document.places.items()
+    }
+    content = {**own, "controllers": {name: entries[name] for name in names}}
+    return parse(ManagerParameters, "controller_manager", Document(document.name, content, places))
+
+
+def controller_entry(
+    name: str, parameters: Mapping[str, Any], files: Sequence[Document]
+) -> ControllerEntry:
+    """Return the entry of controller `name` in the present `parameters` of the manager.
+
+    Raises ConfigError; without a type in ros2_control's words.
+    """
+    own = {key: value for key, value in parameters.items() if key.startswith(f"{name}.")}
+    if own.get(f"{name}.type") is None:
+        raise ConfigError(f"The 'type' param was not defined for '{name}'.")
+    if "." in name or name in _OF_EVERY_NODE:
+        raise ConfigError(f"'{name}' can not be the name of a controller")
+    document = node_document("controller_manager", own, files)
+    places = {key[1:]: place for key, place in document.places.items() if key[:1] == (name,)}
+    section = Document(document.name, document.content[name], places)
+    return parse(ControllerEntry, f"controller_manager: {name}", section)

@@ -1,0 +1,126 @@
+"""The ROS session of a process: context, logging, nodes with parameters from files."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+from weakref import WeakSet
+
+import rclpy
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
+
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.executor_wakeup import kept_awake
+from humanoid_control_common.fastdds_tuning import tune_middleware
+
+
+class RosLogHandler(logging.Handler):
+    """Passes every record to a ROS logger at the same level."""
+
+    def __init__(self, logger: RcutilsLogger) -> None:
+        super().__init__()
+        self._logger = logger
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See logging.Handler."""
+        text = self.format(record)
+        # One call site per severity: rclpy refuses a call site that changes its severity.
+        if record.levelno >= logging.ERROR:
+            self._logger.error(text)
+        elif record.levelno >= logging.WARNING:
+            self._logger.warning(text)
+        elif record.levelno >= logging.INFO:
+            self._logger.info(text)
+        else:
+            self._logger.debug(text)
+
+
+def forward_logging(logger: RcutilsLogger) -> None:
+    """Forward Python's logging, from INFO on, to `logger`."""
+    root = logging.getLogger()
+    root.handlers = [RosLogHandler(logger)]
+    root.setLevel(logging.INFO)
+
+
+SPIN_TIMEOUT: Final = 0.05  # [s] between two checks for the end
+
+_made: Final[WeakSet[Node]] = WeakSet()
+
+
+@contextmanager
+def ros_session(arguments: Sequence[str]) -> Iterator[None]:
+    """Initialize rclpy with a tuned middleware; at the end destroy the nodes made here."""
+    tune_middleware(get_rmw_implementation_identifier())
+    # rclpy's own handlers would end the context before the hardware is disabled.
+    rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        yield
+    finally:
+        _destroy_nodes()
+        rclpy.try_shutdown()
+
+
+def exit_code(run: Callable[[], int]) -> int:
+    """Return the result of `run`; on an error of configuration or machine print it and return 1."""
+    rcl_error = rclpy_implementation.RCLError
+    try:
+        return run()
+    except (RobotError, rcl_error, InvalidTopicNameException, OSError) as error:
+        # OSError and RCLError: no place to write, no HOME, no network.
+        # Notes name joints that may still be powered after a failed start.
+        sys.stderr.write("\n".join([str(error), *getattr(error, "__notes__", [])]) + "\n")
+        return 1
+
+
+def spin_until(node: Node, done: Callable[[], object]) -> None:
+    """Execute the callbacks of the process's only node until `done`; forward logging to ROS."""
+    forward_logging(node.get_logger())
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    with kept_awake(executor):
+        while not done():
+            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+
+
+def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ()) -> Node:
+    """Return a node that accepts all given parameters; with `services` to set them while running.
+
+    `arguments`: additional ROS arguments of this node, as after `--ros-args`.
+    """
+    node = Node(
+        name,
+        automatically_declare_parameters_from_overrides=True,
+        allow_undeclared_parameters=True,
+        # Every service costs the executor's thread time in every round.
+        parameter_overrides=[Parameter("start_type_description_service", value=False)],
+        start_parameter_services=services,
+        enable_rosout=services,
+        cli_args=["--ros-args", *arguments] if arguments else None,
+    )
+    _made.add(node)
+    return node
+
+
+def _destroy_nodes() -> None:
+    """Destroy every node made here, before the process ends.
+
+    Otherwise Fast DDS's static destructors destroy them while its threads run: one end in twenty
+    crashed (SIGABRT in malloc) when a client left at the same time.
+    """
+    for node in list(_made):
+        node.destroy_node()
+
+
+def parameters_of(node: Node) -> dict[str, Any]:
+    """Return the parameters of `node` by dotted name."""
+    return {name: p.value for name, p in node.get_parameters_by_prefix("").items()}

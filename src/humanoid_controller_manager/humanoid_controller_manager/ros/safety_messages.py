@@ -1,0 +1,34 @@
+"""Safety reports as ROS messages, in both directions, and the QoS of /safety_status."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from builtin_interfaces.msg import Time
+from humanoid_control_msgs.msg import SafetyStatus
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+
+LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def safety_message(report: SafetyReport, stamp: Time) -> SafetyStatus:
+    """Return `report` as a message."""
+    message = SafetyStatus(
+        level=int(report.level),
+        source=report.source,
+        flags=int(report.flags),
+        message=report.message,
+    )
+    message.header.stamp = stamp
+    return message
+
+
+def safety_report(message: SafetyStatus) -> SafetyReport:
+    """Return the report in `message`. An unknown level counts as CRITICAL."""
+    level, text = message.level, message.message
+    if level not in list(SafetyLevel):
+        text = f"unknown safety level {level} ({text})"
+        level = SafetyLevel.CRITICAL  # whatever it means, it is not known to be harmless
+    return SafetyReport(message.source, SafetyLevel(level), SafetyFlag(message.flags), text)

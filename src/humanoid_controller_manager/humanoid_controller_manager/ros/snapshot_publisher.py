@@ -1,0 +1,92 @@
+"""The thread that passes snapshots to their listeners, so that the loop never waits."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+
+from humanoid_controller_manager.loop.latest_value import LatestValue
+from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
+
+logger = logging.getLogger(__name__)
+
+
+class SnapshotPublisher:
+    """Publishes the newest snapshot; those that arrive meanwhile overwrite each other.
+
+    Args:
+        minimum_interval: wall time [s] between two publications; 0 = every snapshot.
+        realtime: request SCHED_FIFO, below the loop's priority.
+    """
+
+    def __init__(
+        self,
+        listeners: Sequence[SnapshotListener],
+        minimum_interval: float,
+        *,
+        realtime: bool = False,
+    ) -> None:
+        self.overwritten = 0  # snapshots that the next one replaced before they were published
+        self._last = 0  # the tick published last; the first is 1
+        self._realtime = realtime
+        self._listeners = tuple(listeners)
+        self._minimum_interval = minimum_interval
+        self._latest: LatestValue[Snapshot] = LatestValue()
+        self._wake = threading.Lock()  # held while no snapshot waits
+        self._wake.acquire()
+        self._stopping = False
+        self._failed: set[SnapshotListener] = set()
+        self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
+
+    def listen(self, listeners: Sequence[SnapshotListener]) -> None:
+        """Replace the listeners from the next snapshot on. Called by any thread."""
+        self._listeners = tuple(listeners)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def put(self, snapshot: Snapshot) -> None:
+        """Leave `snapshot`; called by the loop's thread only."""
+        self._latest.put(snapshot)
+        self._release()
+
+    def stop(self) -> None:
+        """Publish the last snapshot and end the thread."""
+        self._stopping = True
+        self._release()
+        self._thread.join()
+
+    def _release(self) -> None:
+        if self._wake.locked():
+            self._wake.release()
+
+    def _run(self) -> None:
+        if self._realtime:
+            make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
+        while not self._stopping:
+            self._wake.acquire()
+            self._publish()
+            if self._minimum_interval > 0.0 and not self._stopping:
+                time.sleep(self._minimum_interval)
+        self._publish()
+
+    def _publish(self) -> None:
+        snapshot = self._latest.take()
+        if snapshot is not None:
+            self.overwritten += snapshot.tick - self._last - 1
+            self._last = snapshot.tick
+            for listener in self._listeners:
+                self._call(listener, snapshot)
+
+    def _call(self, listener: SnapshotListener, snapshot: Snapshot) -> None:
+        try:
+            listener(snapshot)
+        except (Exception, SystemExit):  # a plug-in's listener may call exit()
+            # A broken listener must not silence the others. Log it once.
+            if listener not in self._failed:
+                self._failed.add(listener)
+                logger.exception("%s failed to publish", listener)

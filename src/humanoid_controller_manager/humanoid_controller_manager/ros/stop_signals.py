@@ -1,0 +1,66 @@
+"""Signals that ask a process to end. Imports nothing slow, so that they work from the start."""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass
+from threading import Event
+from types import FrameType
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AGAIN = 1.0  # [s] after which a second SIGINT counts: terminal and launch may both send the first
+
+
+@dataclass(slots=True)
+class EndRequests:
+    """Requests to end a control process. Plain flags: a signal handler must not wait for a lock."""
+
+    in_order: bool = False  # damp the joints first, see Companion.lead_down
+    at_once: bool = False
+
+    def end_at_once(self) -> None:
+        """Request the end without a way down."""
+        self.at_once = True
+
+
+def end_on_signals() -> EndRequests:
+    """Handle signals: SIGINT requests an ordered end; SIGTERM, or SIGINT again, one at once."""
+    requests = EndRequests()
+    first = 0.0
+
+    def handle(number: int, _: FrameType | None) -> None:
+        nonlocal first
+        now = time.monotonic()
+        if number == signal.SIGTERM or (requests.in_order and now - first >= AGAIN):
+            requests.at_once = True
+        elif not requests.in_order:
+            first = now
+            requests.in_order = True
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, handle)
+    return requests
+
+
+def stop_on_signals() -> Event:
+    """Handle SIGINT and SIGTERM: they set the returned event and do nothing else.
+
+    An ignored SIGINT stays ignored: the parent process needs this one until others have ended, and
+    ends it by SIGTERM then.
+    """
+    stop = Event()
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in STOP_SIGNALS:
+        if number is signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handle)
+    return stop
+
+
+def ignore_stop_signals() -> None:
+    """Ignore further signals: Python restores their deadly defaults while it ends."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

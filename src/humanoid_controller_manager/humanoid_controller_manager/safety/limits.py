@@ -1,0 +1,322 @@
+"""The limit stage: limits commands between the controller and `write`."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray, JointLimits
+from humanoid_control_common.mit_interface import JointCommand, JointState
+
+ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
+STEP_ROUNDING: Final = 1.001  # a target may move at the velocity limit itself
+LEAST_STIFFNESS: Final = 1e-9  # [Nm/rad] keeps the allowed distance finite
+
+
+class Limited(IntEnum):
+    """Rows of `LimitStage.counts`: what was limited."""
+
+    POSITION = 0  # the target lay outside the joint's range
+    VELOCITY = 1  # the target velocity
+    EFFORT = 2  # the feed-forward effort
+    STEP = 3  # the target moved faster than the joint may
+    SPRING = 4  # stiffness times distance of the target exceeded the effort limit
+    TORQUE = 5  # stiffness, damping and feed-forward together exceeded it
+    GAINS = 6  # stiffness or damping
+
+
+class LimitStage:
+    """Limits the command of every joint.
+
+    * Stiffness and damping are at most the joint's largest, where it has these.
+    * The target lies within the joint's (soft) range. A joint found outside keeps its place or
+      moves inward; it is never snapped to the limit. Near the ends target velocity and effort are
+      limited as in `SoftLimits`.
+    * Where stiffness acts the target moves no faster than the joint's velocity limit, from the
+      measured position on when a mode, or the stiffness, begins.
+    * |target - measured| <= effort limit / stiffness. The stiffness is the one that acts: where a
+      drive holds its mode's, not the commanded one.
+    * Velocity and effort lie within the joint's limits.
+    * Stiffness, damping and feed-forward together stay within the effort limit, without weakening
+      the damping of measured motion: only the parts that drive the joint are scaled down, the
+      target towards the measured position.
+
+    `counts`, shape (7, n), counts the ticks in which something was limited (rows: `Limited`).
+    """
+
+    def __init__(self, limits: JointLimits) -> None:
+        count = limits.lower.shape[0]
+        self.counts: NDArray[np.int64] = np.zeros((len(Limited), count), dtype=np.int64)
+        self._limits = limits
+        self._effort = limits.effort.copy()
+        self._within = LimitPrecheck(limits, self._effort)
+        self._realized = np.full(count, np.nan)
+        self._is_realized = np.zeros(count, dtype=np.bool_)
+        self._any_realized = False
+        self._gains = np.zeros((2, count))
+        self._reference = np.zeros(count)  # [rad] the targets of the tick before
+        self._acts = np.zeros(count, dtype=np.bool_)  # where there is stiffness
+        self._acted = np.zeros(count, dtype=np.bool_)  # the same in the tick before
+        self._stiffness = b""  # of the tick before; empty: a mode begins
+        self._period = 0.0
+        self._step = np.zeros(count)  # [rad] a target may move within the period
+
+    @property
+    def effort_limit(self) -> FloatArray:
+        """The largest effort [Nm] of each joint now, shape (n,)."""
+        return self._effort
+
+    def set_effort_limit(self, effort: FloatArray) -> None:
+        """Set the effort limit [Nm] (n,), within the joints' own limits.
+
+        NaN counts as no limit, a negative value as 0.
+        """
+        np.fmin(effort, self._limits.effort, out=self._effort)
+        np.maximum(self._effort, 0.0, out=self._effort)
+        self._within.efforts_changed()
+
+    def set_realized_stiffness(self, stiffness: FloatArray) -> None:
+        """Set the stiffness [Nm/rad] (n,) that acts; NaN where the commanded one does."""
+        self._realized[:] = stiffness
+        np.isfinite(stiffness, out=self._is_realized)
+        self._any_realized = bool(self._is_realized.any())
+
+    def acting_stiffness(self, command: JointCommand) -> FloatArray:
+        """Return the acting stiffness [Nm/rad] (n,): that of the drive, or the commanded one."""
+        gains: FloatArray = self._acting_gains(command)[0]
+        return gains
+
+    def restart(self) -> None:
+        """Begin a mode: its targets move from the measured positions on."""
+        self._stiffness = b""
+        self._acted.fill(False)
+
+    def apply(self, state: JointState, command: JointCommand, period: float) -> None:
+        """Limit `command` in place for the measured `state`, `period` [s] after the last call."""
+        gains = self._acting_gains(command)
+        if period != self._period:
+            self._period = period
+            np.multiply(self._limits.velocity, period * STEP_ROUNDING, out=self._step)
+            self._within.set_step(self._step)
+        begins = self._stiffness_begins(gains[0])
+        if begins or not self._within(state, command, gains, self._reference):
+            gains = self._limit_gains(command)
+            self._limit_target(state, command, gains[0])
+            self._limit_torque(state, command, gains)
+            np.copyto(self._acted, self._acts)
+        self._reference[:] = command.position
+
+    # Inside.
+
+    def _stiffness_begins(self, stiffness: FloatArray) -> bool:
+        """Return whether a mode begins, or stiffness acts on other joints than in the last tick."""
+        content = stiffness.tobytes()
+        if content == self._stiffness:
+            return False
+        begins = not self._stiffness
+        self._stiffness = content
+        np.greater(stiffness, 0.0, out=self._acts)
+        return begins or bool(np.count_nonzero(self._acts != self._acted))
+
+    def _acting_gains(self, command: JointCommand) -> FloatArray:
+        """Return acting stiffness and damping, (2, n). Drives with own gains damp by themselves."""
+        if not self._any_realized:
+            return command.array[3:]
+        gains = self._gains
+        gains[:] = command.array[3:]
+        np.copyto(gains[0], self._realized, where=self._is_realized)
+        np.copyto(gains[1], 0.0, where=self._is_realized)
+        return gains
+
+    def _limit_gains(self, command: JointCommand) -> FloatArray:
+        """Limit the commanded gains; return those that act then, (2, n)."""
+        largest = self._limits.gains
+        if largest is not None:
+            self.counts[Limited.GAINS] += (command.array[3:] > largest).any(axis=0)
+            np.minimum(command.array[3:], largest, out=command.array[3:])
+        return self._acting_gains(command)
+
+    def _limit_target(
+        self, state: JointState, command: JointCommand, stiffness: FloatArray
+    ) -> None:
+        measured, limits = state.position, self._limits
+        low = np.minimum(limits.target_lower, measured)
+        high = np.maximum(limits.target_upper, measured)
+        wanted = command.position
+        in_range = _between(wanted, low, high)
+        reference = np.where(self._acts & self._acted, self._reference, measured)
+        step = np.where(self._acts, self._step, np.inf)
+        stepped = _between(in_range, reference - step, reference + step)
+        reach = self._effort / np.maximum(stiffness, LEAST_STIFFNESS)
+        # The measured position lies in this range, too: both limits can be kept.
+        kept = _between(stepped, low, high)
+        near = _between(kept, measured - reach, measured + reach)
+        velocity = _between(command.velocity, *velocity_room(state, limits))
+        effort = _between(command.effort, *effort_room(state, limits, self._effort))
+        self.counts[Limited.POSITION] += in_range != wanted
+        self.counts[Limited.STEP] += stepped != in_range
+        self.counts[Limited.SPRING] += near != kept
+        self.counts[Limited.VELOCITY] += velocity != command.velocity
+        self.counts[Limited.EFFORT] += effort != command.effort
+        command.array[:3] = near, velocity, effort
+
+    def _limit_torque(self, state: JointState, command: JointCommand, gains: FloatArray) -> None:
+        stiffness, damping = gains
+        away = command.position - state.position
+        pushed = np.where(self._is_realized, 0.0, command.effort)
+        drive = stiffness * away + damping * command.velocity + pushed
+        braking = -damping * state.velocity
+        # 0 is always allowed: the drive never has to work against the braking.
+        low = np.minimum(-self._effort - braking, 0.0)
+        high = np.maximum(self._effort - braking, 0.0)
+        rounding = ROUNDING * self._effort
+        beyond = (drive > high + rounding) | (drive < low - rounding)
+        if not np.count_nonzero(beyond):
+            return
+        scale = np.ones_like(drive)
+        np.divide(_between(drive, low, high), drive, out=scale, where=beyond)
+        np.copyto(command.position, state.position + scale * away, where=beyond)
+        command.array[1:3] *= scale
+        self.counts[Limited.TORQUE] += beyond
+
+
+# Rows of the array of quantities, each of which has its bound in the same row of another array.
+# 0-4: the command itself, as in JointCommand.array.
+_EFFORT, _STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT = 2, 5, 6, 7, 8, 9
+
+
+class LimitPrecheck:
+    """Compares all limited quantities with their bounds at once, without allocation.
+
+    True: no quantity is beyond its bound. False: the limit stage must look closely.
+
+    Args:
+        effort: [Nm] (n,). Its owner changes it and then calls `efforts_changed`.
+    """
+
+    def __init__(self, limits: JointLimits, effort: FloatArray) -> None:
+        count = effort.shape[0]
+        lower, upper = limits.target_lower, limits.target_upper
+        self._effort = effort
+        self._centre = (lower + upper) / 2.0
+        zeros = np.zeros(count)
+        self._command_centre = np.array([self._centre, zeros, zeros, zeros, zeros])
+        half = (upper - lower) / 2.0 * (1.0 - ROUNDING)
+        gains = np.full((2, count), np.inf) if limits.gains is None else limits.gains
+        rows = [half, limits.velocity, effort, *gains, zeros, effort, effort, half, half]
+        self._bounds = np.array(rows)
+        self._quantities = np.zeros((len(rows), count))
+        self._beyond = np.zeros((len(rows), count), dtype=np.bool_)
+        self._command = self._quantities[:_STEP]
+        self._torques = self._quantities[_SPRING : _TORQUE + 1]
+        self._braked = self._quantities[_BRAKED_VELOCITY:]
+        self._by_velocity, self._by_effort = _inverse_gains(limits)
+        self._has_brake = bool(self._by_velocity.any())
+        self._scratch = np.empty(count)
+        self.efforts_changed()
+
+    def set_step(self, step: FloatArray) -> None:
+        """Set by how much a target may move in one tick: `step` [rad] (n,)."""
+        self._bounds[_STEP] = step
+
+    def efforts_changed(self) -> None:
+        """Adopt the present effort limits."""
+        self._bounds[_EFFORT] = self._effort
+        self._bounds[_SPRING : _TORQUE + 1] = self._effort * (1.0 + ROUNDING)
+
+    def __call__(
+        self, state: JointState, command: JointCommand, gains: FloatArray, reference: FloatArray
+    ) -> bool:
+        """Return whether no quantity is beyond its bound.
+
+        `gains` (2, n): acting stiffness and damping. `reference` [rad] (n,): the targets of the
+        tick before.
+        """
+        quantities, torques = self._quantities, self._torques
+        spring, torque = torques
+        np.subtract(command.array, self._command_centre, self._command)
+        np.subtract(command.position, reference, quantities[_STEP])
+        np.subtract(command.array[:2], state.array[:2], torques)
+        np.multiply(torques, gains, torques)
+        np.add(torque, spring, torque)
+        np.add(torque, command.effort, torque)
+        if self._has_brake:
+            self._fill_braked(state, command)
+        np.abs(quantities, quantities)
+        np.greater(quantities, self._bounds, self._beyond)
+        return not np.count_nonzero(self._beyond)
+
+    def _fill_braked(self, state: JointState, command: JointCommand) -> None:
+        """Fill the rows bounded by the soft range: position plus command by the brake gains."""
+        velocity, effort = self._braked
+        if not np.count_nonzero(command.array[1:3]):
+            self._braked.fill(0.0)
+            return
+        scratch, by_velocity = self._scratch, self._by_velocity
+        np.subtract(state.position, self._centre, scratch)
+        np.multiply(command.velocity, by_velocity, velocity)
+        np.add(velocity, scratch, velocity)
+        if not np.count_nonzero(command.effort):
+            effort.fill(0.0)
+            return
+        np.multiply(command.effort, self._by_effort, effort)
+        np.add(effort, scratch, effort)
+        np.multiply(state.velocity, by_velocity, scratch)
+        np.add(effort, scratch, effort)
+
+
+def _inverse_gains(limits: JointLimits) -> FloatArray:
+    """Return 1 / position gain and 1 / (both gains) of the soft limits, (2, n); 0 where none."""
+    inverse = np.zeros((2, limits.lower.shape[0]))
+    if limits.soft is not None:
+        gains = limits.soft.position_gain, limits.soft.position_gain * limits.soft.velocity_gain
+        for row, gain in zip(inverse, gains, strict=True):
+            np.divide(1.0, gain, out=row, where=gain > 0.0)
+    return inverse
+
+
+def velocity_room(state: JointState, limits: JointLimits) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest target velocity [rad/s] of every joint, (n,) each.
+
+    Towards an end at most position_gain times the distance to it, beyond it zero; always within
+    the joint's velocity limit.
+    """
+    limit = limits.velocity
+    if limits.soft is None:
+        return -limit, limit
+    down, up = _slowed(state, limits)
+    return np.maximum(-limit, -down), np.minimum(limit, up)
+
+
+def effort_room(
+    state: JointState, limits: JointLimits, limit: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest feed-forward effort [Nm] of every joint, (n,), within `limit`.
+
+    Towards an end at most velocity_gain times the difference of allowed and measured speed.
+    """
+    soft = limits.soft
+    if soft is None:
+        return -limit, limit
+    down, up = _slowed(state, limits)
+    gain, brakes = soft.velocity_gain, soft.velocity_gain * soft.position_gain > 0.0
+    low = np.where(brakes, gain * np.where(brakes, down + state.velocity, 0.0), np.inf)
+    high = np.where(brakes, gain * np.where(brakes, up - state.velocity, 0.0), np.inf)
+    return np.maximum(-limit, -np.maximum(low, 0.0)), np.minimum(limit, np.maximum(high, 0.0))
+
+
+def _slowed(state: JointState, limits: JointLimits) -> tuple[FloatArray, FloatArray]:
+    """Return the largest speeds [rad/s] towards the lower and upper ends; infinite without gain."""
+    soft = limits.soft
+    assert soft is not None
+    brakes = soft.position_gain > 0.0
+    down = soft.position_gain * np.maximum(state.position - soft.lower, 0.0)
+    up = soft.position_gain * np.maximum(soft.upper - state.position, 0.0)
+    return np.where(brakes, down, np.inf), np.where(brakes, up, np.inf)
+
+
+def _between(value: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    return np.minimum(np.maximum(value, low), high)

@@ -1,0 +1,146 @@
+"""Diagnoses of the parts of the control loop. No ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isinf
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.hardware.member import Member
+from humanoid_controller_manager.loop.loop_thread import LoopThread
+from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
+from humanoid_controller_manager.safety.ineffective_commands import INTERFACES
+from humanoid_controller_manager.safety.limits import Limited
+
+Counts: TypeAlias = NDArray[np.int64]  # (kinds, n)
+
+TIMING: Final = "control loop: timing"
+MODE: Final = "control loop: mode"
+COMMANDS: Final = "control loop: commands"
+LIMITS: Final = "control loop: limits"
+WATCHDOGS: Final = "joints: watchdogs"
+STANDSTILL: Final = 1.0  # [s] without a tick
+MOST_NAMED: Final = 3  # joints named in a message; the values have them all
+
+
+def timing(loop_thread: LoopThread, new_overruns: int, still: float, overwritten: int) -> Diagnosis:
+    """Return pace and execution time of the loop, whose latest tick is `still` [s] old.
+
+    `overwritten` snapshots were replaced by the next one before they were published.
+
+    WARN if there were overruns, ERROR if the loop stands still.
+    """
+    summary = loop_thread.statistics.summary()
+    values = {
+        "ticks": str(summary.ticks),
+        "overruns": str(summary.overruns),
+        "period mean [ms]": f"{summary.period_mean * 1e3:.3f}",
+        "period p99 [ms]": f"{summary.period_p99 * 1e3:.3f}",
+        "period max [ms]": f"{summary.period_max * 1e3:.3f}",
+        "execution median [us]": f"{summary.execution_median * 1e6:.1f}",
+        "execution p99 [us]": f"{summary.execution_p99 * 1e6:.1f}",
+        "execution max [us]": f"{summary.execution_max * 1e6:.1f}",
+        "not published": str(overwritten),
+        "real-time": loop_thread.realtime_state,
+    }
+    if still > STANDSTILL:
+        text = f"the loop stands still: no tick for {still:.1f} s"
+        return Diagnosis(TIMING, DiagnosisLevel.ERROR, text, values)
+    if new_overruns:
+        text = f"{new_overruns} overrun{'s' if new_overruns > 1 else ''} since the last report"
+        return Diagnosis(TIMING, DiagnosisLevel.WARN, text, values)
+    return Diagnosis(TIMING, DiagnosisLevel.OK, "on time", values)
+
+
+def mode(snapshot: Snapshot, *, fallen: bool) -> Diagnosis:
+    """Return the controller in charge; WARN after a fall or if it has a remark."""
+    fall = snapshot.fall
+    preparing = snapshot.phase is Phase.PREPARING
+    values = {
+        "controller": snapshot.controller,
+        "switch number": str(snapshot.switch_number),
+        "phase": snapshot.phase.value,
+        "not confirmed by": snapshot.unconfirmed or "none",
+        "falls": str(fall.number if fall else 0),
+        "latest fall": fall.reason if fall else "none",
+    }
+    if fall and fallen:
+        text = f"{snapshot.mode.name}, fallen: {fall.reason}"
+        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values)
+    if snapshot.remark:
+        text = f"{snapshot.mode.name}: {snapshot.remark}"
+        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values)
+    text = f"{snapshot.mode.name}, preparing" if preparing else snapshot.mode.name
+    return Diagnosis(MODE, DiagnosisLevel.OK, text, values)
+
+
+def hardware(report: SafetyReport) -> Diagnosis:
+    """Return the safety report of one component."""
+    return Diagnosis(
+        f"hardware: {report.source}",
+        level_of(report.level),
+        report.message or report.level.name,
+        {"flags": report.flags.name or str(int(report.flags))},
+        report.source,
+    )
+
+
+def limits(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:
+    """Return what the limit stage limited: in all, and `new` since the last report (kinds, n)."""
+    kinds = [kind.name.lower() for kind in Limited]
+    quiet = f"{int(counts.sum())} limited commands since the start"
+    texts = (quiet, "commands are being limited")
+    return _of_counts(LIMITS, texts, kinds, joints, counts, new)
+
+
+def without_effect(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:
+    """Return ineffective commands: in all, and `new` since the last report (interfaces, n)."""
+    texts = ("what is asked for can act", "asked for what can't act")
+    return _of_counts(COMMANDS, texts, INTERFACES, joints, counts, new)
+
+
+def watchdogs(members: Sequence[Member]) -> Diagnosis:
+    """Return after how long each joint releases by itself if this computer falls silent."""
+    values, unwatched = {}, []
+    for member in members:
+        for name, time in member.watchdogs().items():
+            values[f"{name} [s]"] = "none" if isinf(time) else f"{time:g}"
+            if isinf(time):
+                unwatched.append(name)
+    if unwatched:
+        text = f"joints without a watchdog of their own: {', '.join(unwatched)}"
+    else:
+        text = "every joint lets go by itself" if values else "none: this robot is simulated"
+    return Diagnosis(WATCHDOGS, DiagnosisLevel.OK, text, values)
+
+
+def _of_counts(
+    name: str,
+    texts: tuple[str, str],
+    kinds: Sequence[str],
+    joints: Sequence[str],
+    counts: Counts,
+    new: Counts,
+) -> Diagnosis:
+    """Return the first text if nothing is `new` (kinds, n), else the second with the joints."""
+    quiet, active = texts
+    values = {
+        f"{joint} {kind}": str(counts[row, i])
+        for i, joint in enumerate(joints)
+        for row, kind in enumerate(kinds)
+        if counts[row, i]
+    }
+    counted = np.flatnonzero(new.any(axis=0)).tolist()
+    if not counted:
+        return Diagnosis(name, DiagnosisLevel.OK, quiet, values)
+    parts = [
+        f"{joints[i]} ({', '.join(kind for row, kind in enumerate(kinds) if new[row, i])})"
+        for i in counted[:MOST_NAMED]
+    ]
+    more = f" and {len(counted) - MOST_NAMED} more" if len(counted) > MOST_NAMED else ""
+    return Diagnosis(name, DiagnosisLevel.WARN, f"{active}: {', '.join(parts)}{more}", values)

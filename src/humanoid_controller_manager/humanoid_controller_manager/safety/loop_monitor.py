@@ -1,0 +1,85 @@
+"""The loop's own supervision: the ROS side's heartbeat, and the measurement check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+
+HEARTBEAT_LIMIT: Final = 0.2  # [s] the ROS side may be silent before the loop goes to DAMPING
+
+
+class LoopMonitor:
+    """Finds reasons to leave the controller in charge.
+
+    Args:
+        monotonic: the clock of heartbeats [s].
+    """
+
+    def __init__(
+        self, hardware: HardwareGroup, limits: LimitStage, monotonic: Callable[[], float]
+    ) -> None:
+        self.check: MeasurementCheck | None = None  # None: all measurements are believed
+        self._hardware = hardware
+        self._limits = limits
+        self._monotonic = monotonic
+        self._heartbeat: float | None = None
+        self._looked = monotonic()
+        self._teleports = hardware.teleports
+        self._implausible = ""
+        self._not_following = ""
+
+    def heartbeat(self) -> None:
+        """Take a sign of life of the ROS side. Called by any thread."""
+        self._heartbeat = self._monotonic()
+
+    def stalled(self, mode: Mode) -> str:
+        """Return why the silence of the ROS side forbids `mode`; empty if it does not.
+
+        A gap as long in the loop's own ticks means that the whole process was held up.
+        """
+        now = self._monotonic()
+        before, self._looked = self._looked, now
+        if self._heartbeat is None or mode in SAFE_MODES:
+            return ""
+        silence, gap = now - self._heartbeat, now - before
+        if silence <= HEARTBEAT_LIMIT:
+            return ""
+        if gap > HEARTBEAT_LIMIT:
+            return f"the control process was held up for {gap:.2f} s"
+        return f"ROS side silent for {silence:.2f} s"
+
+    def look(self, state: JointState, command: JointCommand, period: float) -> None:
+        """Check `state`, measured under `command`, which was in force for `period` [s].
+
+        A first implausible sample in `state` is replaced by the last good one.
+        """
+        if self.check is None:
+            return
+        if self._teleports != self._hardware.teleports:
+            self._teleports = self._hardware.teleports
+            self._limits.restart()
+            self.check.restart()
+        stiffness = self._limits.acting_stiffness(command)
+        self._not_following = self.check.check_following(state, command.position, stiffness, period)
+        self._implausible = self.check.check(state, period, self._hardware.sample_age)
+
+    def implausible(self, mode: Mode) -> str:
+        """Return why the measurements forbid `mode`; in a safe mode only new findings.
+
+        DAMPING has no fallback, but the operator must know.
+        """
+        if mode not in SAFE_MODES:
+            return self._hardware.unread() or self._implausible or self._not_following
+        return self._implausible if self.check and self._implausible and self.check.is_new else ""
+
+    def mode_begins(self) -> None:
+        """Forget the targets of the mode before."""
+        self._limits.restart()
+        if self.check is not None:
+            self.check.begin_mode()

@@ -1,0 +1,215 @@
+"""Measurements that no healthy joint gives: too fast, jumping, or still under a hard pull.
+
+The loop checks in every tick, before the controller gets the state.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.mit_interface import JointState
+
+STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is believed
+# A joint does not follow if its position stays the same to the count although the stiffness pulls
+# harder by this part of its effort limit. Well above the friction of a gear (assumed, confirm on
+# hardware).
+FOLLOW_PULL: Final = 1.0 / 3.0
+FOLLOW_INTERVAL: Final = 0.02  # [s] between two looks; following is not urgent
+WINDOW: Final = 0.1  # [s] over which the way gives the speed: some measured velocities saturate
+
+# After a late tick, the next measurement may date from before it. After late measurements, the next
+# one is further away than one period explains.
+HELD_UP: Final = 2.0  # periods
+OLD: Final = 0.02  # [s], at least: a bus may have a period of its own
+LONGEST_LAG: Final = 0.2  # [s] a measurement may be late: beyond it the bus has a fault
+LATE_TICKS: Final = 4
+
+_POSITION, _VELOCITY = 0, 1  # rows
+
+
+class MeasurementCheck:
+    """Decides when the measurements of a joint are a reason to go to DAMPING.
+
+    * Measured velocity, and the way from one tick to the next, beyond the joint's velocity safety
+      limit in two ticks in a row. The first such sample is doubted: the last good position
+      replaces it, and the velocity is cut to the limit. The way may be longer by that of one
+      period: a sample may be that much older than another.
+    * The same way over a tenth of a second, where the age of samples hardly matters.
+    * A stiff joint whose measured position does not change by a count while its target moves until
+      the stiffness pulls harder by a third of the effort limit: a dead encoder, or an obstacle.
+
+    Args:
+        limit: velocity safety limit of each joint [rad/s], (n,).
+        update_rate: of the loop [Hz].
+    """
+
+    def __init__(
+        self, joints: JointSet, limits: JointLimits, limit: FloatArray, update_rate: float
+    ) -> None:
+        count = len(joints)
+        self._joints = joints
+        self._limit = limit
+        self._period = 1.0 / update_rate
+        self._old = max(HELD_UP * self._period, OLD)  # [s]
+        self._lag = self._period  # [s] one sample may be older than another
+        self._late_ticks = 0  # remaining ticks in which samples may be as old as the last hold-up
+        self._good = np.array([np.full(count, np.nan), np.zeros(count)])  # position believed last
+        self._age = 0.0  # [s] since then
+        self._bound_age = 0.0
+        self._bounds = np.array([limit, limit])  # [rad] of the way, [rad/s] of the velocity
+        self._window_start = np.full(count, np.nan)  # [rad]
+        self._window_age = WINDOW  # [s]; the first look begins a window
+        self._moves = np.zeros((2, count))
+        self._beyond = np.zeros((2, count), dtype=np.bool_)
+        self._strikes = np.zeros(count, dtype=np.intp)
+        self._struck = False
+        self._follow = _Following(joints, limits)
+
+    def restart(self) -> None:
+        """Forget all samples: the joints were put somewhere else."""
+        self._good[_POSITION] = np.nan
+        self._window_start.fill(np.nan)
+        self._age, self._window_age = 0.0, WINDOW
+        self._strikes.fill(0)
+        self._struck = False
+        self.begin_mode()
+
+    def begin_mode(self) -> None:
+        """Forget the targets of the controller before."""
+        self._follow.restart()
+
+    @property
+    def is_new(self) -> bool:
+        """True if the latest `check` found a problem that the one before had not found."""
+        return bool((self._strikes == STRIKES).any())
+
+    def check(self, state: JointState, period: float, sample_age: float = 0.0) -> str:
+        """Return why the measurements cannot be believed; empty if they can.
+
+        Replaces a first implausible sample in `state`. `period`: [s] since the last tick.
+        `sample_age`: age [s] of the oldest measurement in `state`.
+        """
+        self._age += period
+        self._window_age += period
+        held_up = max(period, min(sample_age, LONGEST_LAG) if sample_age > self._old else 0.0)
+        if held_up > HELD_UP * self._period or self._late_ticks:
+            self._allow_for_hold_up(held_up)
+        # A doubted sample extends no deadline: the next one confirms or refutes it.
+        bound_age = max(self._age, period + self._lag)
+        if bound_age != self._bound_age:
+            self._bound_age = bound_age
+            np.multiply(self._limit, self._bound_age, out=self._bounds[_POSITION])
+        moves = self._moves
+        np.subtract(state.array[:2], self._good, moves)
+        np.abs(moves, moves)
+        np.greater(moves, self._bounds, self._beyond)
+        if self._struck or np.count_nonzero(self._beyond):
+            return self._look_closely(state)
+        self._believe(state)
+        return "" if self._window_age < WINDOW else self._look_back(state)
+
+    def check_following(
+        self, state: JointState, target: FloatArray, stiffness: FloatArray, period: float
+    ) -> str:
+        """Return which joints do not follow `target` [rad]. `stiffness` [Nm/rad] is what acts."""
+        return self._follow.check(state.position, target, stiffness, period)
+
+    def _allow_for_hold_up(self, held_up: float) -> None:
+        """Allow samples as old as `held_up` [s] for a few ticks; begin a new window."""
+        if held_up > HELD_UP * self._period:
+            self._lag, self._late_ticks = held_up, LATE_TICKS
+        else:
+            self._late_ticks -= 1
+        if not self._late_ticks:
+            self._lag = self._period
+        self._window_start.fill(np.nan)
+        self._window_age = WINDOW
+
+    def _look_closely(self, state: JointState) -> str:
+        beyond = self._beyond.any(axis=0)
+        self._strikes += 1
+        self._strikes[~beyond] = 0
+        self._struck = bool(beyond.any())
+        believed = self._strikes >= STRIKES
+        reasons = [self._reason(i, state) for i in np.flatnonzero(believed).tolist()]
+        doubted = beyond & ~believed
+        if not doubted.any():
+            self._believe(state)
+            return "; ".join(reasons)
+        # Ways are still measured from the last sample in which no joint was doubted.
+        np.copyto(state.position, self._good[_POSITION], where=doubted & self._beyond[_POSITION])
+        np.clip(state.velocity, -self._limit, self._limit, out=state.velocity, where=doubted)
+        return "; ".join(reasons)
+
+    def _believe(self, state: JointState) -> None:
+        self._good[_POSITION] = state.position
+        self._age = 0.0
+
+    def _look_back(self, state: JointState) -> str:
+        """Return which joints went too far since the window began; begin a new window."""
+        ways = np.abs(state.position - self._window_start)
+        too_far = ways > self._limit * (self._window_age + self._lag)
+        problems = [
+            f"{self._joints.names[i]} moved {ways[i]:.3g} rad in {self._window_age * 1e3:.0f} ms "
+            f"(velocity safety limit {self._limit[i]:.3g} rad/s)"
+            for i in np.flatnonzero(too_far).tolist()
+        ]
+        self._window_start[:] = state.position
+        self._window_age = 0.0
+        self._strikes[too_far] = STRIKES
+        self._struck = bool(problems)
+        return "; ".join(problems)
+
+    def _reason(self, i: int, state: JointState) -> str:
+        name, limit = self._joints.names[i], f"velocity safety limit {self._limit[i]:.3g} rad/s"
+        if self._beyond[_VELOCITY, i]:
+            return f"{name} moves at {state.velocity[i]:.3g} rad/s ({limit})"
+        way = state.position[i] - self._good[_POSITION, i]
+        return f"{name} is {way:.3g} rad from where it was {self._age * 1e3:.0f} ms ago ({limit})"
+
+
+class _Following:
+    """Measured position and target at the time when the measured position changed last."""
+
+    def __init__(self, joints: JointSet, limits: JointLimits) -> None:
+        self._joints = joints
+        self._pull = limits.effort * FOLLOW_PULL
+        self._position = np.full(len(joints), np.nan)
+        self._target = np.zeros(len(joints))
+        self._changed = np.zeros(len(joints), dtype=np.bool_)
+        self._soft = np.zeros(len(joints), dtype=np.bool_)
+        self._tightened = np.zeros(len(joints))
+        self._age = 0.0
+
+    def restart(self) -> None:
+        self._position.fill(np.nan)
+
+    def check(
+        self, position: FloatArray, target: FloatArray, stiffness: FloatArray, period: float
+    ) -> str:
+        self._age += period
+        if self._age < FOLLOW_INTERVAL:
+            return ""
+        self._age = 0.0
+        np.not_equal(position, self._position, out=self._changed)
+        # Joints without stiffness at the last look begin here.
+        np.logical_or(self._changed, self._soft, out=self._changed)
+        np.less_equal(stiffness, 0.0, out=self._soft)
+        np.copyto(self._position, position, where=self._changed)
+        np.copyto(self._target, target, where=self._changed)
+        tightened = self._tightened
+        np.subtract(target, self._target, out=tightened)
+        np.multiply(tightened, stiffness, out=tightened)
+        np.abs(tightened, out=tightened)
+        np.greater(tightened, self._pull, out=self._changed)
+        if not np.count_nonzero(self._changed):
+            return ""
+        names = self._joints.named(self._changed)
+        most = float(tightened.max())
+        return (
+            f"{names} does not follow: no motion is measured although the pull on it "
+            f"grew by {most:.3g} Nm (obstacle, closed brake, or encoder)"
+        )

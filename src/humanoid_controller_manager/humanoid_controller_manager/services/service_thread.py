@@ -1,0 +1,146 @@
+"""The thread that serves the services of `ros2 control`.
+
+These services wait for the loop and for imports. The executor of the control process must not wait,
+and every service would cost it time in every round.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from rclpy.node import Node
+
+from humanoid_control_common.errors import ControllerError
+from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_controller_manager.ros.callbacks import (
+    CALLBACK_ERRORS,
+    CallbackExecutor,
+    CallbackFailure,
+)
+from humanoid_controller_manager.ros.executor_calls import ExecutorCalls
+from humanoid_controller_manager.ros.ros_session import configured_node
+from humanoid_controller_manager.services.switcher import Switcher
+from humanoid_controller_manager.switching.switch_requests import SwitchAuthority
+
+if TYPE_CHECKING:
+    from humanoid_controller_manager.ros.node import ControllerManagerNode
+    from humanoid_controller_manager.services.control_services import ControlServices
+
+MESSAGES: Final = "controller_manager_msgs"
+NODE: Final = "_controller_manager_services"  # hidden: the services carry the manager's name
+PATIENCE: Final = 1.0  # [s] the end of the process waits for a service that is being answered
+PAUSE: Final = 0.05  # [s] after waiting for callbacks failed
+
+logger = logging.getLogger(__name__)
+
+
+class ServiceThread:
+    """Offers the services if their messages are installed at the start.
+
+    Args:
+        authority: decides on switches.
+    """
+
+    def __init__(self, manager: ControllerManagerNode, authority: SwitchAuthority) -> None:
+        self._manager = manager
+        self._offered = find_spec(MESSAGES) is not None
+        self._services: ControlServices | None = None  # None while they are not offered
+        guard = manager.node.create_guard_condition(self._do_calls)
+        self._executor_calls = ExecutorCalls(guard.trigger)
+        in_executor = self._executor_calls.run
+        self._lifecycle = replace(
+            manager.lifecycle,
+            pending_controller=authority.pending_controller,
+            in_executor=in_executor,
+        )
+        self._switcher = Switcher(manager.registry, manager.loop, authority, in_executor)
+        self._ending = False
+        self._wake: Callable[[], object] = lambda: None
+        self._thread = threading.Thread(target=self._run, name="services", daemon=True)
+
+    def start(self) -> None:
+        """Begin to offer the services, or log why they are not."""
+        if self._offered:
+            self._thread.start()
+        else:
+            logger.info(
+                "no services for `ros2 control`: %s is not installed; docs/build.md says how, and "
+                "`hc` does without",
+                MESSAGES,
+            )
+
+    def changed(self) -> None:
+        """The loop changed something. Called in the executor's thread."""
+        self._switcher.bell.ring()
+        if self._services is not None:
+            self._services.publish_activity()
+
+    def stop(self) -> None:
+        """Refuse waiting calls and end the thread. Called in the executor's thread."""
+        self._ending = True
+        self._executor_calls.close()
+        self._switcher.bell.end()
+        self._wake()
+        if self._thread.is_alive():
+            self._thread.join(PATIENCE)
+
+    def _do_calls(self) -> None:
+        self._executor_calls.do_all()
+
+    def _run(self) -> None:
+        if self._manager.loop_thread.realtime:
+            # An ordinary thread could be suspended while it holds the interpreter.
+            make_thread_realtime(COMPANION_PRIORITY)
+        # Imported late: only where it is installed, and after the robot has come up.
+        from humanoid_controller_manager.services.control_services import ControlServices
+
+        if self._ending:
+            return
+        node = configured_node(NODE, services=False)
+        services = ControlServices(node, self._manager, self._lifecycle, self._switcher)
+        services.publish_activity()
+        self._services = services
+        logger.info("services for `ros2 control` are ready")
+        self._spin(node)
+
+    def _spin(self, node: Node) -> None:
+        """Serve until the end, then destroy what this thread made."""
+        self._wake = node.create_guard_condition(lambda: None).trigger
+        executor = CallbackExecutor()
+        executor.add_node(node)
+        serve(executor, lambda: self._ending, self._note)
+        self._services = None
+        executor.shutdown()
+        node.destroy_node()
+
+    def _note(self, failure: CallbackFailure) -> None:
+        with suppress(ControllerError):  # the process ends
+            self._executor_calls.run(partial(self._manager.note_failure, failure))
+
+
+def serve(
+    executor: CallbackExecutor, ended: Callable[[], bool], note: Callable[[CallbackFailure], None]
+) -> None:
+    """Execute callbacks until `ended`; log their failures and pass them to `note`.
+
+    `ended` is checked after a callback: wake the executor to end it.
+    """
+    while not ended():
+        failure = executor.execute_next(None)
+        if failure is None:
+            continue
+        logger.error("%s", failure, exc_info=failure.error)
+        try:
+            note(failure)
+        except CALLBACK_ERRORS:
+            logger.exception("a callback's failure could not be reported")
+        if failure.node is None:
+            time.sleep(PAUSE)  # no callback was executed: do not spin without a pause

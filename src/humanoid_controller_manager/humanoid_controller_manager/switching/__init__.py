@@ -1,0 +1,1 @@
+"""Controllers: loading, configuring, and which one is in charge. No ROS."""

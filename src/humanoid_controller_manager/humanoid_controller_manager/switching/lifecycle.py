@@ -1,0 +1,239 @@
+"""Load, configure, clean up and unload controllers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from humanoid_control_common.config import Document
+from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
+from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.controller import (
+    BROADCASTER_CONTRACT,
+    CONTROLLER_CONTRACT,
+    Broadcaster,
+    Controller,
+    RobotFacts,
+)
+from humanoid_controller_manager.duties import Contract
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.plugins import CONTROLLERS, ROS_SIDES, find_plugin, require_plugin
+from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
+from humanoid_controller_manager.switching.registry import (
+    Configured,
+    Record,
+    Registry,
+    RosSide,
+    State,
+)
+
+logger = logging.getLogger(__name__)
+
+
+class ChecksGains(Protocol):
+    """The hardware, which refuses gains that its joints cannot have."""
+
+    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
+        """See HardwareGroup. Raises ConfigError."""
+
+
+def import_controller(name: str, plugin_type: str) -> Any:
+    """Return the class of controller `name`, and import its ROS side while there is time.
+
+    Raises ConfigError for a plug-in that is unknown, cannot be imported or is no controller.
+    """
+    plugin = require_plugin(CONTROLLERS, plugin_type, f"controller '{name}'")
+    _checked(plugin, f"controller '{name}': plugin '{plugin_type}'")
+    find_plugin(ROS_SIDES, plugin_type)
+    return plugin
+
+
+def _checked(plugin: Any, where: str) -> None:
+    """Raise ConfigError for a class that breaks its contract, see `duties`."""
+    contract = _contract_of(plugin)
+    duties = contract.taken_on(plugin, where)
+    broadcasts = contract is BROADCASTER_CONTRACT
+    expected = ["Parameters"] if broadcasts else ["Parameters", "mode", "needs"]
+    lacking = [name for name in expected if not hasattr(plugin, name)]
+    if lacking:
+        raise ConfigError(f"{where} has no {', '.join(lacking)}")
+    if broadcasts:
+        if hasattr(plugin, "mode"):
+            raise ConfigError(
+                f"{where} has a mode, so it is no Broadcaster: derive from Controller"
+            )
+    elif not isinstance(plugin.mode, Mode):
+        raise ConfigError(f"{where} is of mode {plugin.mode!r}, expected a Mode")
+    elif not _is_known(plugin.needs):
+        known = ", ".join(COMMAND_INTERFACES)
+        raise ConfigError(f"{where} needs {plugin.needs!r}, expected {known}")
+    logger.debug("%s takes on: %s", where, ", ".join(sorted(duties)))
+
+
+def _contract_of(plugin: Any) -> Contract:
+    broadcasts = isinstance(plugin, type) and issubclass(plugin, Broadcaster)
+    return BROADCASTER_CONTRACT if broadcasts else CONTROLLER_CONTRACT
+
+
+def _is_known(needs: Any) -> bool:
+    return isinstance(needs, Mapping) and all(
+        name in COMMAND_INTERFACES and isinstance(level, Capability)
+        for name, level in needs.items()
+    )
+
+
+def configured_instance(
+    name: str, plugin: Any, document: Document, robot: RobotFacts, hardware: ChecksGains
+) -> Any:
+    """Return a configured controller of class `plugin`; `hardware` is configured already.
+
+    Raises ConfigError naming the controller and the place in its parameters.
+    """
+    where = f"{document.where(())}: {name}"
+    parameters = parse(plugin.Parameters, name, document)
+    try:
+        instance = plugin()
+        instance.on_configure(parameters, robot)
+        gains = instance.gains if isinstance(instance, Controller) else None
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    except (Exception, SystemExit) as error:  # plug-in code: may raise anything
+        raise ConfigError(f"{where}: on_configure failed: {error!r}") from error
+    _contract_of(plugin).refuse_hidden(instance, where)
+    if gains is not None:
+        hardware.check_gains(instance.mode, *gains, where)
+    return instance
+
+
+T = TypeVar("T")
+
+
+class InExecutor(Protocol):
+    """Runs a function in the executor's thread; returns its result, or raises its error."""
+
+    def __call__(self, function: Callable[[], T], /) -> T:
+        """Run it."""
+
+
+class Surroundings(Protocol):
+    """Source of the parameters and topics of controllers."""
+
+    def entry(self, name: str) -> ControllerEntry:
+        """Return the entry of `name` in the manager's parameters. Raises ConfigError.
+
+        Called in the executor's thread.
+        """
+
+    def open(self, name: str, entry: ControllerEntry) -> RosSide:
+        """Create the ROS side of a controller that will be configured. Raises ConfigError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """The transitions of a controller; called by one thread.
+
+    They raise ControllerError and ConfigError and then leave the controller as it was: one whose
+    configuration fails keeps its old instance.
+    """
+
+    registry: Registry
+    surroundings: Surroundings
+    robot: RobotFacts
+    hardware: ChecksGains
+    pending_controller: Callable[[], str]  # the one that a switch is on its way to, or empty
+    in_executor: InExecutor
+
+    def bring_up(self, entries: Mapping[str, ControllerEntry]) -> None:
+        """Load and configure `entries` in order and activate broadcasters, before the loop runs."""
+        for name, entry in entries.items():
+            self._add(name, entry)
+            self.configure(name)
+        broadcasters = [r.name for r in self.registry.records.values() if r.mode is None]
+        self.registry.broadcast(on=broadcasters, off=())
+
+    def load(self, name: str) -> None:
+        """Nothing -> unconfigured."""
+        if name in self.registry.records:
+            raise ControllerError(f"A controller named '{name}' was already loaded")
+        self._add(name, self.in_executor(lambda: self.surroundings.entry(name)))
+
+    def configure(self, name: str) -> None:
+        """Unconfigured or inactive -> inactive, with the present parameters."""
+        record = self.in_executor(lambda: self._configurable(name))
+        side = self.surroundings.open(name, record.entry)
+        try:
+            configured = self._configured(record, side)
+            self.in_executor(lambda: self._replace(record, configured))
+        except BaseException:
+            self.in_executor(side.close)
+            raise
+
+    def cleanup(self, name: str) -> None:
+        """Inactive or unconfigured -> unconfigured."""
+        self.in_executor(lambda: self._clean(self.registry.get(name, "cleanup")))
+
+    def unload(self, name: str) -> None:
+        """Inactive or unconfigured -> nothing."""
+
+        def do() -> None:
+            record = self.registry.get(name, "unload")
+            if self.registry.state(record) is State.ACTIVE:
+                raise ControllerError(
+                    f"Could not unload controller with name '{name}' because it is still active"
+                )
+            self._clean(record)
+            self.registry.remove(name)
+
+        self.in_executor(do)
+
+    def _add(self, name: str, entry: ControllerEntry) -> None:
+        plugin = import_controller(name, entry.type)
+        self.in_executor(lambda: self.registry.put(Record(name, entry, plugin)))
+
+    def _configured(self, record: Record, side: RosSide) -> Configured:
+        instance = configured_instance(
+            record.name, record.plugin, side.document, self.robot, self.hardware
+        )
+        listener = side.attach(record.entry.type, instance)
+        if record.mode is None:
+            return Configured(instance, side, None, listener)
+        fallbacks = tuple(record.entry.fallback_controllers)
+        slot = ControllerSlot(record.name, instance, fallbacks)
+        return Configured(instance, side, slot, listener)
+
+    # In the executor's thread.
+
+    def _configurable(self, name: str) -> Record:
+        record = self.registry.get(name, "configure")
+        self._refuse_active(record, "configured")
+        return record
+
+    def _replace(self, record: Record, configured: Configured) -> None:
+        self._refuse_active(record, "configured")
+        self.registry.put(replace(record, configured=configured))
+        if record.configured is not None:
+            record.configured.side.close()
+
+    def _clean(self, record: Record) -> None:
+        if record.configured is None:
+            return
+        self._refuse_active(record, "cleaned-up")
+        needed = self.registry.needed_for(record.name)
+        if needed:
+            raise ControllerError(f"Controller '{record.name}' can not be cleaned-up: {needed}")
+        self.registry.put(replace(record, configured=None))
+        record.configured.side.close()
+
+    def _refuse_active(self, record: Record, done: str) -> None:
+        """Raise ControllerError for a controller that is active, or about to be."""
+        if self.registry.state(record) is State.ACTIVE:
+            raise ControllerError(
+                f"Controller '{record.name}' can not be {done} from 'active' state."
+            )
+        if self.pending_controller() == record.name:
+            raise ControllerError(
+                f"Controller '{record.name}' can not be {done}: a switch to it is on its way"
+            )

@@ -1,0 +1,62 @@
+"""Requests by Xbox gamepad: the chords and their intents.
+
+Chords are those of the documented system. Button numbers are those of ROS's `joy_node` with the
+kernel's xpad driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Final
+
+from humanoid_control_common.modes import Intent
+
+
+class Button(IntEnum):
+    """Places in sensor_msgs/Joy.buttons."""
+
+    A = 0
+    B = 1
+    X = 2
+    L1 = 4
+    R1 = 5
+    BACK = 6
+    START = 7
+
+
+# In order of precedence: all buttons pressed at once mean DAMP.
+CHORDS: Final = (
+    (Intent.DAMP, {Button.X}),
+    (Intent.QUIT, {Button.BACK}),
+    (Intent.LOAD, {Button.L1, Button.A}),
+    (Intent.LOAD, {Button.L1, Button.B}),
+    (Intent.START_LOCOMOTION, {Button.R1, Button.A}),
+    (Intent.START_REMOTE, {Button.R1, Button.B}),
+)
+
+
+def wants_stop(buttons: Sequence[int]) -> bool:
+    """Return whether START is held: it stops, also when the gamepad has just been connected."""
+    return len(buttons) > Button.START and bool(buttons[Button.START])
+
+
+class Gamepad:
+    """Finds completed chords: a chord that stays held is one request."""
+
+    def __init__(self) -> None:
+        self._held: frozenset[Button] | None = None
+
+    def pressed(self, buttons: Sequence[int]) -> Intent | None:
+        """Return the intent of the chord that `buttons` (0 or 1 each) complete, None if none.
+
+        Chords held when the gamepad is connected do not count until they are released.
+        """
+        held = frozenset(button for button in Button if button < len(buttons) and buttons[button])
+        before, self._held = self._held, held
+        if before is None:
+            return None
+        for intent, chord in CHORDS:
+            if chord <= held and not chord <= before:
+                return intent
+        return None

@@ -1,0 +1,34 @@
+"""Detects that the control loop stands still and cannot carry out requests."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LONGEST_TICK: Final = 1.0  # [s] of wall time; the slowest loop has ticks of 0.1 s
+
+
+class LoopLiveness:
+    """Judges the loop by its tick number, on the monotonic clock.
+
+    A controller or a component that does not return stops the loop. Then no request reaches the
+    joints, and the mode stated last is not what the joints do.
+    """
+
+    def __init__(self) -> None:
+        self._tick: int | None = None
+        self._since = 0.0
+
+    def problem(self, tick: int, now: float) -> str:
+        """Return why the loop cannot be relied on at `now` [s]; empty if it can.
+
+        `tick` is the number of its latest tick.
+        """
+        if tick != self._tick:
+            self._tick, self._since = tick, now
+        still = now - self._since
+        if still <= LONGEST_TICK:
+            return ""
+        return (
+            f"control loop stands still for {still:.0f} s: only the drives' own watchdogs act; "
+            "end this process or cut the power"
+        )

@@ -1,0 +1,323 @@
+"""The mode manager: decides on requests for modes, reacts to safety, states the mode in force."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from humanoid_control_common.modes import (
+    MODE_OF_INTENT,
+    SAFE_MODES,
+    Intent,
+    Mode,
+    Situation,
+    Verdict,
+    decide,
+)
+from humanoid_control_common.safety import SafetyMonitor
+from humanoid_controller_manager.loop.active_controller import CONFIRMATION_LIMIT
+from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
+from humanoid_controller_manager.switching.switch_requests import SwitchRequests
+from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
+from humanoid_controllers.mode_manager.impedance_watch import ImpedanceWatch
+from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
+from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
+from humanoid_controllers.mode_manager.rest_watch import RestWatch
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """An intent on its way through the rules."""
+
+    intent: Intent
+    named: str | None  # the controller that the request names, if it names one
+    controller: str | None  # the controller to activate; None if none is loaded
+    decided_on: int  # the switch number in force when the request arrived
+    ticket: int = 0  # reserved once the request waits; 0 before
+
+
+class ModeManager:
+    """Decides on intents by the rules of `humanoid_control_common.modes`. Used by one thread.
+
+    Args:
+        loop: the control loop that carries out the switches.
+        controller_of: returns the controller of a mode, None if none is loaded. DAMPING or
+            ZERO_TORQUE always has one.
+        safety: reports of sources outside the loop; those of the hardware come with the snapshots.
+        impedance: reports of the impedance manager; None on robots without one.
+        stop: the operator's stop.
+    """
+
+    def __init__(
+        self,
+        loop: ControlLoop,
+        controller_of: Callable[[Mode], str | None],
+        safety: SafetyMonitor,
+        impedance: ImpedanceWatch | None = None,
+        stop: EmergencyStop | None = None,
+    ) -> None:
+        self.rest = RestWatch(loop.joints)
+        self.standstill = ""  # why the loop cannot be relied on, at the latest `observe`
+        self.refusal: Refusal | None = None  # the latest of a request that had to wait
+        self._loop = loop
+        self._controller_of = controller_of
+        self._safety = safety
+        self._impedance = impedance
+        self._stop = stop or EmergencyStop()
+        self._liveness = LoopLiveness()
+        self._closed = ""  # why requests are not decided any more; empty while they are
+        self._requests = SwitchRequests(loop)
+        self._waiting: _Request | None = None
+        self._mode_began: tuple[int, float] | None = None  # its switch number and start time [s]
+        self._problem = ""  # why safety forbids stiff modes, at the latest `observe`
+        self._message = ""
+        self._latched = self._cause = ""  # the fall with its consequences; its first cause
+        self._falls_seen = self._faults_seen = 0
+
+    @property
+    def statement(self) -> ModeStatus:
+        """The mode in force now."""
+        snapshot = self._loop.snapshot
+        note = self._impedance.note if self._impedance else ""
+        message = "; ".join(filter(None, (self._message, note)))
+        return ModeStatus(snapshot.mode, snapshot.controller, message, snapshot.switch_number)
+
+    @property
+    def pending_controller(self) -> str:
+        """The controller that a switch is on its way to, or waits for; empty if there is none."""
+        waiting = self._waiting and self._waiting.controller
+        return self._requests.pending_controller or waiting or ""
+
+    @property
+    def fall(self) -> str:
+        """The reason for refusing requests until `clear_fault`; empty if there is none."""
+        return self._latched
+
+    def handle(self, intent: Intent, now: float, controller: str | None = None) -> Answer:
+        """Decide on `intent` at `now` [s]; pass it on to the loop if the rules allow it.
+
+        `controller` names the controller to activate; None takes the first one of the mode.
+        """
+        snapshot = self.observe(now)
+        self._drop_waiting(f"{intent.value} was asked for meanwhile")
+        if self._closed:
+            return self._refuse(f"Rejected {intent.value}: {self._closed}")
+        mode = MODE_OF_INTENT.get(intent)
+        found = controller or (self._controller_of(mode) if mode is not None else None)
+        request = _Request(intent, controller, found, snapshot.switch_number)
+        return self._decide(request, snapshot, now)
+
+    def refuse_unknown_mode(self, number: int) -> Answer:
+        """Refuse a request for a mode that does not exist."""
+        self._drop_waiting(f"mode {number} was asked for meanwhile")
+        known = ", ".join(f"{mode.value} {mode.name}" for mode in Mode)
+        return self._refuse(f"Rejected request: there is no mode {number}; known: {known}")
+
+    def clear_fault(self, now: float) -> Answer:
+        """Reset drive faults and, if safety has no problem any more, accept requests again."""
+        snapshot = self.observe(now)
+        mode = snapshot.mode
+        if self._closed:
+            return Answer(False, self._closed)
+        if mode not in SAFE_MODES:
+            return Answer(False, f"requires ZERO_TORQUE or DAMPING (currently {mode.name})")
+        self._loop.request_fault_reset()
+        self._stop.release(now)
+        self._problem = self._safety_problem(snapshot, now)
+        if self._problem:
+            hint = "call again when it is gone; a source that ended counts until a restart"
+            return Answer(False, f"reset sent, but {self._problem}; {hint}", begun=True)
+        self._latched = ""
+        self._message = ""
+        return Answer(True, "faults cleared")
+
+    def close(self, reason: str) -> None:
+        """Refuse all requests from now on, for `reason`. Safety and `go_down` still work."""
+        self._drop_waiting(reason)
+        self._closed = self._message = reason
+
+    def go_down(self, mode: Mode) -> None:
+        """Make the loop switch to a safe `mode`, whichever mode is in force."""
+        self._requests.go_down(self._controller_of(mode) or self._way_down)
+
+    def observe(self, now: float) -> Snapshot:
+        """Evaluate the latest tick and the safety reports at `now` [s]; return the tick.
+
+        Switches to DAMPING if safety requires it.
+        """
+        snapshot = self._loop.snapshot
+        failure = self._requests.settle(snapshot)
+        if failure:
+            self._refuse(f"Switch failed: {failure}")
+        if snapshot.fall is not None and snapshot.fall.number > self._falls_seen:
+            self._falls_seen = snapshot.fall.number
+            self._latch(snapshot.fall.reason)
+            logger.error(
+                "fell to %s: %s",
+                snapshot.controller,
+                snapshot.fall.reason,
+                exc_info=snapshot.fall.error,
+            )
+        self._problem = self._safety_problem(snapshot, now)
+        problem = self._problem or self._passing_fault(snapshot)
+        fell = bool(problem) and not self._latched
+        if fell:
+            self._latch(problem)
+            logger.error("falling to DAMPING: %s", problem)
+        must_leave = snapshot.mode is not Mode.DAMPING if fell else snapshot.mode not in SAFE_MODES
+        if self._latched and (must_leave or self._requests.busy):
+            self._requests.go_down(self._way_down)
+        if self._mode_began is None or self._mode_began[0] != snapshot.switch_number:
+            self._mode_began = snapshot.switch_number, now
+        self.rest.look(snapshot)
+        self._continue_waiting(snapshot, now)
+        return snapshot
+
+    def unconfirmed(self, snapshot: Snapshot, now: float) -> str:
+        """Return why the impedance in force cannot be relied on; empty if it can."""
+        if snapshot.unconfirmed:
+            return f"impedance of {snapshot.mode.name} not confirmed by {snapshot.unconfirmed}"
+        if self._impedance is None:
+            return ""
+        return self._impedance.refusal(snapshot.mode, snapshot.switch_number, now)
+
+    # Inside.
+
+    @property
+    def _way_down(self) -> str:
+        """The controller to fall to."""
+        found = self._controller_of(Mode.DAMPING) or self._controller_of(Mode.ZERO_TORQUE)
+        assert found is not None  # safe controllers cannot be unloaded
+        return found
+
+    def _decide(self, request: _Request, snapshot: Snapshot, now: float) -> Answer:
+        intent, mode = request.intent, MODE_OF_INTENT.get(request.intent)
+        refusal = "" if mode is None else self._controller_refusal(mode, request.controller)
+        decision = decide(self._situation(snapshot, now, policy_loaded=not refusal), intent)
+        match decision.verdict:
+            case Verdict.STAY:
+                return self._stay(request, snapshot)
+            case Verdict.REFUSE:
+                return self._refuse(decision.reason)
+            case Verdict.WAIT:
+                if not request.ticket:
+                    request = replace(request, ticket=self._requests.reserve())
+                    self._message = decision.reason
+                self._waiting = request
+                return Answer(True, decision.reason, ticket=request.ticket)
+            case Verdict.SHUT_DOWN:
+                self._message = ""
+                return Answer(True, "shutting down", shut_down=True)
+            case Verdict.SWITCH:
+                if refusal:
+                    return self._refuse(f"Rejected {intent.value}: {refusal}")
+                return self._switch(request)
+
+    def _controller_refusal(self, mode: Mode, controller: str | None) -> str:
+        """Return why `controller` cannot be activated for `mode`; empty if it can."""
+        if controller is None:
+            return f"no controller for {mode.name} is loaded"
+        return self._loop.refusal_of(controller)
+
+    def _situation(self, snapshot: Snapshot, now: float, *, policy_loaded: bool) -> Situation:
+        began = now if self._mode_began is None else self._mode_began[1]
+        return Situation(
+            mode=snapshot.mode,
+            unfinished=_unfinished(snapshot),
+            safety_problem=self._problem or self._stop.refusal(),
+            latched_fall=self._latched,
+            unconfirmed_impedance=self.unconfirmed(snapshot, now),
+            writing_impedance=now - began <= CONFIRMATION_LIMIT,
+            moving=self.rest.moving,
+            settling=self.rest.settling,
+            policy_loaded=policy_loaded,
+        )
+
+    def _stay(self, request: _Request, snapshot: Snapshot) -> Answer:
+        intent = request.intent
+        if request.named not in (None, snapshot.controller):
+            return self._refuse(
+                f"Rejected {intent.value}: '{snapshot.controller}' is in charge of "
+                f"{snapshot.mode.name}; leave that mode first"
+            )
+        if intent is Intent.DAMP and self._requests.busy:
+            # DAMP takes back the switch that is on its way: the newest request counts.
+            self._requests.go_down(self._way_down)
+        return Answer(True, f"already in {snapshot.mode.name}")
+
+    def _switch(self, request: _Request) -> Answer:
+        assert request.controller is not None
+        self._message = ""
+        if request.intent is Intent.DAMP:
+            self._requests.go_down(request.controller)
+            if self.standstill:
+                return self._refuse(f"DAMPING is asked for, but the {self.standstill}")
+        else:
+            self._requests.switch(request.controller, request.decided_on, request.ticket)
+        mode = MODE_OF_INTENT[request.intent]
+        return Answer(True, f"switching to {mode.name}", ticket=self._requests.ticket)
+
+    def _continue_waiting(self, snapshot: Snapshot, now: float) -> None:
+        """Decide again on the request that waits, if there is one."""
+        waiting = self._waiting
+        if waiting is None:
+            return
+        if self._latched or snapshot.switch_number != waiting.decided_on:
+            fall_message = self._message  # stays: this refusal is a consequence of the fall
+            self._drop_waiting(self._latched or f"{snapshot.mode.name} came in force meanwhile")
+            self._message = fall_message if self._latched else self._message
+            return
+        self._waiting = None
+        answer = self._decide(waiting, snapshot, now)
+        if not answer.accepted:
+            self.refusal = Refusal(waiting.ticket, answer.message)
+
+    def _drop_waiting(self, reason: str) -> None:
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            answer = self._refuse(f"Rejected {waiting.intent.value}: {reason}")
+            self.refusal = Refusal(waiting.ticket, answer.message)
+
+    def _safety_problem(self, snapshot: Snapshot, now: float) -> str:
+        for report in snapshot.reports:
+            self._safety.report(report, now)
+        self.standstill = self._liveness.problem(snapshot.tick, now)
+        problems = [self.standstill, self._stop.problem(now), self._safety.problem(now)]
+        if self._impedance is not None:
+            number = snapshot.switch_number
+            problems.append(self._impedance.problem(snapshot.mode, number, now))
+        return "; ".join(filter(None, problems))
+
+    def _passing_fault(self, snapshot: Snapshot) -> str:
+        """Return a hardware fault that came and went since the last call; empty if none did."""
+        fault = snapshot.fault
+        if fault is None or fault.number == self._faults_seen:
+            return ""
+        self._faults_seen = fault.number
+        return f"{fault.report.source} reported {fault.report.level.name}: {fault.report.message}"
+
+    def _refuse(self, reason: str) -> Answer:
+        if reason != self._message:
+            logger.warning("%s", reason)
+        self._message = reason
+        return Answer(False, reason)
+
+    def _latch(self, reason: str) -> None:
+        # A later problem is often a consequence and must not hide the cause.
+        self._cause = self._cause if self._latched else reason
+        self._latched = reason if reason == self._cause else f"{self._cause}; then: {reason}"
+        self._message = f"Fell to safety: {self._latched}; call clear_fault before the next request"
+
+
+def _unfinished(snapshot: Snapshot) -> str:
+    """Return why the active controller has not finished; empty if it has."""
+    progress = snapshot.progress
+    if progress is not None:
+        return "" if progress.finished else "still on its way"
+    if snapshot.phase is Phase.PREPARING:
+        return "it has not begun yet"
+    return f"'{snapshot.controller}' has no property `progress`, so it never is"

@@ -1,0 +1,260 @@
+"""The node `mode_manager`: topics and services of the mode manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
+from pydantic import Field, PositiveFloat
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import Joy
+from std_srvs.srv import Trigger
+
+from humanoid_control_common.config import StrictModel
+from humanoid_control_common.modes import FORCE, INTENT_OF_MODE, Intent, Mode
+from humanoid_control_common.safety import SafetyMonitor
+from humanoid_controller_manager.loop.snapshot import Refusal
+from humanoid_controller_manager.ros import callbacks
+from humanoid_controller_manager.ros.companion import Companion
+from humanoid_controller_manager.ros.node import ControllerManagerNode
+from humanoid_controller_manager.ros.parameters import node_document, parse
+from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of
+from humanoid_controller_manager.ros.safety_messages import safety_report
+from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
+from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
+from humanoid_controllers.mode_manager import emergency_stop
+from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
+from humanoid_controllers.mode_manager.event_log import EventLog
+from humanoid_controllers.mode_manager.gamepad import Gamepad, wants_stop
+from humanoid_controllers.mode_manager.impedance_watch import ImpedanceReport, ImpedanceWatch
+from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
+from humanoid_controllers.mode_manager.power_down import PowerDown
+from humanoid_controllers.mode_manager.power_down_service import PowerDownService
+from humanoid_controllers.mode_manager.stall_tolerant_clock import StallTolerantClock
+from humanoid_controllers.mode_manager.stop_topics import StopTopics
+
+STATEMENT_PERIOD: Final = 0.02  # [s]: statements at 50 Hz and on every change
+SERVICES: Final = {
+    "damp": Intent.DAMP,
+    "load": Intent.LOAD,
+    "start_locomotion": Intent.START_LOCOMOTION,
+    "start_remote": Intent.START_REMOTE,
+    "quit": Intent.QUIT,
+}
+SAFETY_QOS: Final = QoSProfile(depth=32, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class ModeManagerParameters(StrictModel):
+    """Parameters of the node `mode_manager`."""
+
+    # Safety sources of other processes that must report at least this often [s].
+    safety_deadlines: dict[str, float] = Field(default_factory=dict)
+    # The same [s] for every other source that repeats its report, not only reports changes.
+    default_safety_deadline: PositiveFloat = 2.0
+    # Longest silence [s] on /emergency_stop/heartbeat of each program the robot must not run
+    # without.
+    heartbeats: dict[str, PositiveFloat] = Field(default_factory=dict)
+    # Topic of the impedance manager's ImpedanceState; empty: there is no impedance manager.
+    impedance_manager: str = ""
+    # Whether a gamepad on /joy may request modes.
+    gamepad: bool = False
+
+
+class ModeManagerNode(Companion, SwitchAuthority):
+    """Connects ModeManager to its topics and services.
+
+    Args:
+        manager: the node whose loop the mode manager commands.
+        shut_down: asks the process to end.
+    """
+
+    def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:
+        self.node = configured_node("mode_manager", services=True)
+        document = node_document("mode_manager", parameters_of(self.node), manager.files)
+        parameters = parse(ModeManagerParameters, "mode_manager", document)
+        self._now = StallTolerantClock().now
+        self._safety_monitor = SafetyMonitor(
+            dict(parameters.safety_deadlines), parameters.default_safety_deadline
+        )
+        self._impedance = ImpedanceWatch() if parameters.impedance_manager else None
+        self._emergency_stop = EmergencyStop(parameters.heartbeats)
+        self._modes = ModeManager(
+            manager.loop,
+            manager.registry.of_mode,
+            self._safety_monitor,
+            self._impedance,
+            self._emergency_stop,
+        )
+        self._manager = manager
+        self._shut_down = shut_down
+        self._stated: ModeStatus | None = None
+        self._event_log = EventLog()
+        # Reports of this process's sources come with the snapshots, earlier than by topic.
+        self._own_sources = {info.name for info in manager.description.blocks}
+        self._own_sources |= {emergency_stop.SOURCE, callbacks.SOURCE}
+        self._stop_topics = StopTopics(
+            self.node,
+            self._emergency_stop,
+            now=self._now,
+            stamp=lambda: manager.stamp(manager.loop.snapshot),
+            pressed=self.changed,
+            heartbeats=bool(parameters.heartbeats),
+        )
+        self._power_down = PowerDownService(self.node, self._begin_power_down, shut_down)
+        self._create_interfaces(parameters.impedance_manager)
+        if parameters.gamepad:
+            self._gamepad = Gamepad()
+            self.node.create_subscription(Joy, "/joy", self._on_joy, 10)
+
+    def changed(self) -> None:
+        """See Companion: react, and publish a statement at once if the mode in force is new."""
+        self._modes.observe(self._now())
+        if self._modes.statement != self._stated:
+            self._state()
+        self._stop_topics.publish()
+
+    def lead_down(self) -> None:
+        """See Companion. Joints without torque need no way down."""
+        limp = self._manager.loop.snapshot.mode is Mode.ZERO_TORQUE
+        if limp and not self._power_down.has_begun:
+            self._shut_down()
+        else:
+            self._power_down.begin()
+
+    def ended(self, report: ShutdownReport) -> None:
+        """See Companion."""
+        self._power_down.ended(report)
+
+    def request_switch(self, controller: str, mode: Mode, decided_on: int) -> SwitchAnswer:
+        """See SwitchAuthority: an intent like any other, with the controller named."""
+        number = self._manager.loop.snapshot.switch_number
+        if number != decided_on:
+            return SwitchAnswer("another controller was put in charge meanwhile")
+        answer = self._handle(INTENT_OF_MODE[mode], controller)
+        return SwitchAnswer("" if answer.accepted else answer.message, answer.ticket)
+
+    def pending_controller(self) -> str:
+        """See SwitchAuthority."""
+        self._modes.observe(self._now())
+        return self._modes.pending_controller
+
+    @property
+    def refusal(self) -> Refusal | None:  # type: ignore[override] # read-only
+        """See SwitchAuthority."""
+        return self._modes.refusal
+
+    # Inside.
+
+    def _create_interfaces(self, impedance_topic: str) -> None:
+        node = self.node
+        self._statements = node.create_publisher(ControlMode, "/control_mode", 10)
+        # Deep enough that a flood of other requests does not push a DAMP out.
+        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 100)
+        node.create_subscription(SafetyStatus, "/safety_status", self._on_safety, SAFETY_QOS)
+        if impedance_topic:
+            node.create_subscription(ImpedanceState, impedance_topic, self._on_impedance, 1)
+        for name, intent in SERVICES.items():
+            callback = partial(self._on_trigger, intent)
+            node.create_service(Trigger, f"/humanoid_control/mode/{name}", callback)
+        node.create_service(Trigger, "~/clear_fault", self._on_clear_fault)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)
+
+    def _on_timer(self) -> None:
+        now = self._now()
+        snapshot = self._modes.observe(now)
+        if self._modes.standstill and self._emergency_stop.problem(now):
+            # The loop takes no requests: ending the process disables the joints without it.
+            self._power_down.begin()
+        self._power_down.look(snapshot, now)
+        self._state()
+        self._stop_topics.publish()
+
+    def _begin_power_down(self) -> PowerDown:
+        self._modes.close("powering down")
+        return PowerDown(self._modes, self._now())
+
+    def _state(self) -> None:
+        """Publish the statement."""
+        self._stated = statement = self._modes.statement
+        self._event_log.recorder = self._manager.recorder  # there is none before the loop's start
+        self._event_log.note_statement(statement, self._modes.fall)
+        message = ControlMode(
+            mode=int(statement.mode),
+            controller_name=statement.controller_name,
+            status_message=statement.status_message,
+            switch_number=statement.switch_number,
+        )
+        message.header.stamp = self._manager.stamp(self._manager.loop.snapshot)
+        self._statements.publish(message)
+
+    def _on_control_mode(self, message: ControlMode) -> None:
+        if message.controller_name:
+            return  # a statement, of this node or of another one: not a request
+        if message.mode not in list(Mode):
+            self._modes.refuse_unknown_mode(message.mode)
+            self.changed()
+            return
+        intent = INTENT_OF_MODE[Mode(message.mode)]
+        forced = intent is Intent.ZERO_TORQUE and message.status_message == FORCE
+        self._handle(Intent.FORCE_ZERO_TORQUE if forced else intent)
+
+    def _on_joy(self, message: Joy) -> None:
+        if wants_stop(message.buttons):
+            self._emergency_stop.press("gamepad")
+            self.changed()
+        intent = self._gamepad.pressed(message.buttons)
+        if intent is not None:
+            self._handle(intent)
+
+    def _handle(self, intent: Intent, controller: str | None = None) -> Answer:
+        answer = self._modes.handle(intent, self._now(), controller)
+        self._event_log.note_request(intent.value, answer)
+        self.changed()
+        if answer.shut_down:
+            self._shut_down()
+        return answer
+
+    def _on_trigger(
+        self, intent: Intent, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        return _filled(response, self._handle(intent))
+
+    def _on_clear_fault(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        answer = self._modes.clear_fault(self._now())
+        self._event_log.note_request("clear_fault", answer)
+        if answer.accepted:
+            self._manager.acknowledge_failures()
+        self.changed()
+        return _filled(response, answer)
+
+    def _on_impedance(self, message: ImpedanceState) -> None:
+        assert self._impedance is not None
+        report = ImpedanceReport(
+            message.armed,
+            message.confirmed,
+            message.mode,
+            message.switch_number,
+            message.status_message,
+        )
+        self._impedance.reported(report, self._now())
+        self.changed()
+
+    def _on_safety(self, message: SafetyStatus) -> None:
+        if message.source not in self._own_sources:
+            report = safety_report(message)
+            self._event_log.note_report(report)
+            self._safety_monitor.report(report, self._now())
+            self.changed()
+
+
+def _filled(response: Trigger.Response, answer: Answer) -> Trigger.Response:
+    response.success = answer.accepted
+    response.message = answer.message
+    return response

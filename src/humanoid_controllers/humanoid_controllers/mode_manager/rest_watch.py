@@ -1,0 +1,41 @@
+"""Detects joints at rest: arms that do not fall when their damping is removed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.joints import JointSet
+from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.loop.snapshot import Snapshot
+
+SLOW: Final = 0.1  # [rad/s] of every joint: an arm that hangs, not one that falls
+SLOW_FOR: Final = 0.3  # [s] all must be slow: a swinging arm is slow at each end of its way
+
+
+class RestWatch:
+    """Judges the joints by their speed in DAMPING, on the loop's time.
+
+    An arm held up by a hand or by the friction of its gears counts as at rest, too: it may fall
+    when it is released.
+    """
+
+    def __init__(self, joints: JointSet) -> None:
+        self.moving = ""  # names of the joints that are not slow now; empty if all are
+        self.settling = ""  # why slow joints may not be at rest; empty if they are, or are not slow
+        self._joints = joints
+        self._slow_since: float | None = None  # [s]; None: not slow, or not damped
+
+    def look(self, snapshot: Snapshot) -> None:
+        """Evaluate one tick."""
+        slow = np.abs(snapshot.state_array[1]) <= SLOW  # NaN is not slow
+        self.moving = "" if slow.all() else self._joints.named(~slow)
+        if self.moving or snapshot.mode is not Mode.DAMPING:
+            self._slow_since = None
+        elif self._slow_since is None:
+            self._slow_since = snapshot.now
+        rests = self._slow_since is not None and snapshot.now - self._slow_since >= SLOW_FOR
+        self.settling = (
+            "" if self.moving or rests else f"joints damped and slow for less than {SLOW_FOR:g} s"
+        )

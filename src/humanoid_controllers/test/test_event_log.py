@@ -1,0 +1,97 @@
+"""Events of the mode manager: each change is noted once."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.tick_records.record_layout import EventKind
+from humanoid_controllers.mode_manager.event_log import EventLog
+from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.events: list[tuple[EventKind, str, int]] = []
+
+    def note(self, kind: EventKind, text: str, level: int = 0) -> None:
+        self.events.append((kind, text, level))
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def notes(recorder: Recorder) -> EventLog:
+    made = EventLog()
+    made.recorder = recorder
+    return made
+
+
+def statement(message: str) -> ModeStatus:
+    return ModeStatus(Mode.DAMPING, "damping_controller", message, 2)
+
+
+def test_a_fall_is_noted_when_it_begins(notes: EventLog, recorder: Recorder) -> None:
+    for fall in ("", "bus off", "bus off", "", "bus off"):
+        notes.note_statement(statement(""), fall)
+    assert recorder.events == [(EventKind.FALL, "bus off", SafetyLevel.FAULT)] * 2
+
+
+def test_statements_are_noted_when_their_words_change(notes: EventLog, recorder: Recorder) -> None:
+    for message in ("", "Rejected LOAD", "Rejected LOAD", ""):
+        notes.note_statement(statement(message), "")
+    assert [text for _, text, _ in recorder.events] == ["Rejected LOAD", ""]
+
+
+def test_requests_are_noted_with_their_answers(notes: EventLog, recorder: Recorder) -> None:
+    notes.note_request("LOAD", Answer(True, "switching to STANDBY"))
+    notes.note_request("LOAD", Answer(False, "requires DAMPING"))
+    assert [text for _, text, _ in recorder.events] == [
+        "LOAD: switching to STANDBY",
+        "LOAD: refused: requires DAMPING",
+    ]
+
+
+def test_reports_of_other_processes_are_noted_when_they_change(
+    notes: EventLog, recorder: Recorder
+) -> None:
+    fault = SafetyReport("camera", SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, "silent")
+    for report in (fault, fault, SafetyReport("camera"), fault):
+        notes.note_report(report)
+    assert [(text, level) for _, text, level in recorder.events] == [
+        ("camera\t2\tsilent", SafetyLevel.FAULT),
+        ("camera\t0\t", SafetyLevel.OK),
+        ("camera\t2\tsilent", SafetyLevel.FAULT),
+    ]
+
+
+def test_of_too_many_sources_those_that_came_first_are_still_noted_once(
+    notes: EventLog, recorder: Recorder
+) -> None:
+    for number in range(40):
+        notes.note_report(SafetyReport(f"source {number}"))
+    recorder.events.clear()
+    for _ in range(3):
+        notes.note_report(SafetyReport("source 0", SafetyLevel.FAULT))
+    assert len(recorder.events) == 1
+
+
+def test_without_a_recorder_nothing_happens() -> None:
+    notes = EventLog()
+    notes.note_request("LOAD", Answer(True, "switching"))
+    notes.note_statement(statement("x"), "y")
+
+
+def test_a_reset_that_was_sent_is_not_noted_as_refused(notes: EventLog, recorder: Recorder) -> None:
+    notes.note_request("clear_fault", Answer(False, "reset sent, but bus off", begun=True))
+    notes.note_request("clear_fault", Answer(True, "faults cleared"))
+    notes.note_request("clear_fault", Answer(False, "requires DAMPING"))
+    assert [text for _, text, _ in recorder.events] == [
+        "clear_fault: reset sent, but bus off",
+        "clear_fault: faults cleared",
+        "clear_fault: refused: requires DAMPING",
+    ]

@@ -1,0 +1,72 @@
+"""Joints at rest: all slow, in DAMPING, for a while."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.joints import JointSet
+from humanoid_control_common.modes import Mode
+from humanoid_controllers.mode_manager.rest_watch import RestWatch
+
+
+@pytest.fixture
+def watch() -> RestWatch:
+    return RestWatch(JointSet(("shoulder", "elbow")))
+
+
+def look(watch: RestWatch, now: float, *speeds: float, mode: Mode = Mode.DAMPING) -> None:
+    state = np.array([[0.0, 0.0], speeds, [0.0, 0.0]])
+    snapshot: Any = SimpleNamespace(state_array=state, mode=mode, now=now)
+    watch.look(snapshot)
+
+
+# A joint at 0.1 rad/s turns six degrees in a second: it hangs, or nearly.
+@pytest.mark.parametrize(
+    ("speeds", "moving"),
+    [
+        ((0.099, -0.099), ""),
+        ((0.0, 0.101), "elbow"),
+        ((-0.101, 0.0), "shoulder"),
+        ((-0.2, 0.2), "shoulder, elbow"),
+        ((0.0, math.nan), "elbow"),
+        ((math.inf, 0.0), "shoulder"),
+    ],
+    ids=str,
+)
+def test_a_joint_moves_above_a_tenth_of_a_radian_per_second_or_if_nobody_knows(
+    watch: RestWatch, speeds: tuple[float, float], moving: str
+) -> None:
+    look(watch, 0.0, *speeds)
+    assert watch.moving == moving
+
+
+def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(watch: RestWatch) -> None:
+    for now in (0.0, 0.2, 0.29):
+        look(watch, now, 0.05, 0.05)
+        assert watch.settling
+    look(watch, 0.31, 0.05, 0.05)
+    assert watch.settling == ""
+
+
+def test_every_moment_of_motion_begins_the_time_anew(watch: RestWatch) -> None:
+    look(watch, 0.0, 0.0, 0.0)
+    look(watch, 0.2, 0.5, 0.0)
+    assert (watch.moving, watch.settling) == ("shoulder", "")
+    look(watch, 0.25, 0.0, 0.0)
+    look(watch, 0.5, 0.0, 0.0)
+    assert watch.settling
+    look(watch, 0.56, 0.0, 0.0)
+    assert watch.settling == ""
+
+
+def test_only_time_in_damping_counts(watch: RestWatch) -> None:
+    look(watch, 0.0, 0.0, 0.0, mode=Mode.STANDBY)
+    look(watch, 1.0, 0.0, 0.0, mode=Mode.STANDBY)
+    assert watch.settling
+    look(watch, 1.1, 0.0, 0.0)
+    assert watch.settling

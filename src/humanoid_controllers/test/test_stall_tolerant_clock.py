@@ -1,0 +1,71 @@
+"""A stall of the listener is no silence of a source."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_control_common.modes import Mode
+from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
+from humanoid_controllers.mode_manager.impedance_watch import FRESH, ImpedanceReport, ImpedanceWatch
+from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK, LoopLiveness
+from humanoid_controllers.mode_manager.stall_tolerant_clock import LONGEST_LOOK, StallTolerantClock
+
+STEP = 0.02  # [s] between two looks
+
+
+class Listener:
+    """Looks at the clock as the mode manager does."""
+
+    def __init__(self) -> None:
+        self.time = 100.0
+        self.clock = StallTolerantClock(lambda: self.time)
+
+    def after(self, seconds: float, step: float = STEP) -> float:
+        """What the clock shows when looked at every `step` for so long."""
+        for _ in range(round(seconds / step)):
+            self.time += step
+            shown = self.clock.now()
+        return shown
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener()
+
+
+def test_looked_at_often_it_is_monotonic_time(listener: Listener) -> None:
+    start = listener.clock.now()
+    assert listener.after(5.0) - start == pytest.approx(5.0)
+    assert listener.after(5.0, LONGEST_LOOK) - start == pytest.approx(10.0)
+
+
+def test_of_a_hold_up_only_one_look_counts(listener: Listener) -> None:
+    start = listener.clock.now()
+    assert listener.after(60.0, 60.0) - start == pytest.approx(LONGEST_LOOK)
+    assert listener.after(1.0) - start == pytest.approx(1.0 + LONGEST_LOOK)
+
+
+def test_an_impedance_manager_that_spoke_meanwhile_is_not_called_silent(listener: Listener) -> None:
+    watch = ImpedanceWatch()
+    report = ImpedanceReport(True, True, int(Mode.STANDBY), 1, "")
+    watch.reported(report, listener.after(0.1))
+    # Timers run before subscriptions: what was said waits behind this look.
+    assert not watch.problem(Mode.STANDBY, 1, listener.after(1.0, 1.0))
+    assert "silent" in watch.problem(Mode.STANDBY, 1, listener.after(FRESH))
+
+
+def test_a_heartbeat_that_went_on_meanwhile_is_no_stop(listener: Listener) -> None:
+    stop = EmergencyStop({"desk": 0.5})
+    stop.beat("desk", listener.clock.now())
+    assert not stop.problem(listener.after(2.0, 2.0))
+    stop.beat("desk", listener.clock.now())
+    assert "heartbeat of desk ended" in stop.problem(listener.after(0.6))
+
+
+def test_a_loop_that_was_held_up_along_with_its_listener_does_not_stand_still(
+    listener: Listener,
+) -> None:
+    watch = LoopLiveness()
+    assert not watch.problem(1, listener.clock.now())
+    assert not watch.problem(1, listener.after(30.0, 30.0))
+    assert "stands still" in watch.problem(1, listener.after(LONGEST_TICK))

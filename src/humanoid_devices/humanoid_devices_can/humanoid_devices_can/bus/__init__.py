@@ -1,0 +1,1 @@
+"""CAN bus access through python-can."""

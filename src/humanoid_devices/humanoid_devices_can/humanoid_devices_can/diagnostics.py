@@ -1,0 +1,170 @@
+"""Diagnostics of a CAN bus and its motors, and the counters they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of, yes_or_no
+from humanoid_control_common.joints import FloatArray
+from humanoid_devices_can.bus.bus import LONGEST_FRAME
+from humanoid_devices_can.bus.error_frames import ControllerState
+from humanoid_devices_can.motor_monitor import MotorMonitor, Problem
+from humanoid_devices_can.motor_protocol import MotorState
+from humanoid_devices_can.session.health import Health
+from humanoid_devices_can.session.session import Session
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.timing import Timing
+
+COUNTED: Final = (
+    "frames sent",
+    "frames received",
+    "error frames",
+    "invalid frames",
+    "frames refused",
+)
+
+
+def counts(session: Session | None) -> tuple[int, ...]:
+    """Return the counters in the order of COUNTED, since the bus was opened; 0 while closed."""
+    if session is None:
+        return (0,) * len(COUNTED)
+    health = session.health
+    return (
+        health.sent,
+        health.received,
+        health.error_frames,
+        health.invalid_frames,
+        health.refusals,
+    )
+
+
+NOT_ACTIVE: Final = "not active"
+NOT_REPORTED: Final = "not told"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the component adds to the session's state; arrays have one entry per motor."""
+
+    monitor: MotorMonitor
+    stiffness: FloatArray  # [Nm/rad] in force
+    saturations: NDArray[np.int64]  # commands that did not fit the wire
+
+
+@dataclass(frozen=True, slots=True)
+class _Traffic:
+    """Frames counted up to a time [s]."""
+
+    health: Health  # identifies the session
+    time: float
+    frames: int
+
+
+class CanDiagnostics:
+    """Called by one thread; reads the state of the others, one whole value at a time."""
+
+    def __init__(self, settings: CanSettings, timing: Timing) -> None:
+        self._settings, self._timing = settings, timing
+        self._before: _Traffic | None = None
+
+    def take(self, session: Session | None, known: Known) -> list[Diagnosis]:
+        """Return the diagnoses of the bus and of each motor, named after its joint."""
+        settings, now = self._settings, self._timing.clock()
+        if session is None:
+            names = [_bus_name(settings), *(_joint_name(motor.joint) for motor in settings.motors)]
+            stale = DiagnosisLevel.STALE
+            return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
+        problems = known.monitor.bus_problems(session, now)
+        level, message = _summed_up(problems, f"{len(settings.motors)} motors on {settings.bus}")
+        values = dict(self._bus_values(session, now))
+        bus = Diagnosis(_bus_name(settings), level, message, values, settings.name)
+        return [bus, *(self._motor(session, known, i, now) for i in range(len(settings.motors)))]
+
+    def _bus_values(self, session: Session, now: float) -> Iterator[tuple[str, str]]:
+        health, bus = session.health, self._settings.bus
+        yield "interface", str(bus)
+        yield "bitrate [bit/s]", str(bus.bitrate)
+        yield "controller", self._controller(health, now).value
+        counters = health.error_counters
+        yield "transmit error counter", str(counters[0]) if counters else NOT_REPORTED
+        yield "receive error counter", str(counters[1]) if counters else NOT_REPORTED
+        yield "load by motors and host, at most [%]", f"{self._load(health, now):.1f}"
+        yield "frames sent", str(health.sent)
+        yield "frames received", str(health.received)
+        yield "error frames", str(health.error_frames)
+        yield "frames refused by the adapter", str(health.refusals)
+        yield "invalid frames", str(health.invalid_frames)
+        yield "latest invalid frame", health.invalid or "none"
+        since = session.transmit_queue.waiting_since()
+        yield "oldest command waits [ms]", f"{0.0 if since is None else (now - since) * 1e3:.1f}"
+
+    def _controller(self, health: Health, now: float) -> ControllerState:
+        if health.was_off:
+            return ControllerState.OFF
+        passive = health.passive_at > now - self._timing.recent
+        return ControllerState.PASSIVE if passive else ControllerState.ACTIVE
+
+    def _load(self, health: Health, now: float) -> float:
+        """Return the share [%] of the bus in use since the last report, counting longest frames."""
+        before = self._before
+        self._before = latest = _Traffic(health, now, health.sent + health.received)
+        if before is None or before.health is not health or now <= before.time:
+            return 0.0
+        bits = (latest.frames - before.frames) * LONGEST_FRAME
+        return 100.0 * bits / (self._settings.bus.bitrate * (now - before.time))
+
+    def _motor(self, session: Session, known: Known, i: int, now: float) -> Diagnosis:
+        motor, state = self._settings.motors[i], session.states[i]
+        level, message = self._judged(session, known.monitor, i, now)
+        values = {
+            "id": str(motor.id),
+            "model": motor.model,
+            "enabled": NOT_REPORTED if state.enabled is None else yes_or_no(state.enabled),
+            "faults": ", ".join(filter(None, (state.fault, state.report))) or "none",
+            "temperature [degC]": _temperature(state),
+            "last heard [ms]": f"{(now - state.stamp) * 1e3:.0f}",
+            "stiffness in force [Nm/rad]": f"{known.stiffness[i]:g}",
+            "saturated commands": str(known.saturations[i]),
+        }
+        return Diagnosis(_joint_name(motor.joint), level, message, values, self._settings.name)
+
+    def _judged(
+        self, session: Session, monitor: MotorMonitor, i: int, now: float
+    ) -> tuple[DiagnosisLevel, str]:
+        if session.health.lost:
+            return DiagnosisLevel.ERROR, session.health.lost
+        level, message = _summed_up(monitor.motor_problems(session, i, now), "answers")
+        message = message.replace(f"{self._settings.motors[i]}: ", "")  # it is in the name
+        silence = session.unmeasured_for(i)
+        if silence <= self._timing.silence:
+            return level, message
+        text = f"silent for {silence:.1f} s (RX_TIMEOUT)"
+        if level is DiagnosisLevel.OK:
+            return DiagnosisLevel.ERROR, text
+        return DiagnosisLevel.ERROR, f"{text}; {message}"
+
+
+def _bus_name(settings: CanSettings) -> str:
+    return f"bus: {settings.name}"
+
+
+def _joint_name(joint: str) -> str:
+    return f"joint: {joint}"
+
+
+def _temperature(state: MotorState) -> str:
+    degrees = state.temperature_celsius
+    return NOT_REPORTED if degrees is None else f"{degrees:.1f}"
+
+
+def _summed_up(problems: Iterable[Problem], well: str) -> tuple[DiagnosisLevel, str]:
+    """Return the worst level and all texts; `well` if there is no problem."""
+    found: Sequence[Problem] = sorted(problems, key=lambda problem: -problem.level)
+    if not found:
+        return DiagnosisLevel.OK, well
+    return level_of(found[0].level), "; ".join(problem.text for problem in found)

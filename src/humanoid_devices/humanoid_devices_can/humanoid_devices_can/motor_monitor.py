@@ -1,0 +1,154 @@
+"""The safety report of a CAN bus: present problems of the bus and of its motors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_devices_can.motor_protocol import MotorState
+from humanoid_devices_can.session.session import Session
+from humanoid_devices_can.settings import CanSettings, Motor
+from humanoid_devices_can.timing import Timing
+
+
+class Problem(NamedTuple):
+    """One entry of the report."""
+
+    level: SafetyLevel
+    flags: SafetyFlag
+    text: str
+
+
+class MotorMonitor:
+    """Judges a session and keeps `report`, which is the same object until something changes."""
+
+    def __init__(self, settings: CanSettings, timing: Timing) -> None:
+        self.report = SafetyReport(settings.name)
+        self.remark = ""  # state of the recovery, a FAULT; empty: none
+        self.guard = ""  # action or failure of the guard, a FAULT
+        self.unguarded = ""  # why no guard would disable the motors, a WARNING
+        self._settings, self._timing = settings, timing
+        self._overrun = max(timing.overrun_periods / settings.update_rate, timing.shortest_overrun)
+        self._seen: tuple[Problem, ...] = ()
+
+    def faulty(self, session: Session) -> list[int]:
+        """Return the motors that must be enabled again."""
+        return [
+            i
+            for i, state in enumerate(session.states)
+            if session.unmeasured_for(i) > self._timing.silence
+            or state.enabled is False
+            or state.fault
+            or state.report
+        ]
+
+    def unreachable(self, session: Session) -> bool:
+        """Return whether the bus must be opened again."""
+        health, limit = session.health, self._timing.silence
+        silent = (session.silent_for(i) > limit for i in range(len(session.states)))
+        return bool(health.lost) or health.was_off or all(silent)
+
+    def update(self, session: Session, now: float, saturated: Iterable[int]) -> None:
+        """Judge `session` at `now` [s]; `saturated`: motors whose command did not fit the wire."""
+        problems = (*self.bus_problems(session, now),)
+        if not session.health.lost:
+            for i in range(len(self._settings.motors)):
+                problems += (*self.motor_problems(session, i, now),)
+        if names := ", ".join(self._settings.motors[i].joint for i in saturated):
+            text = f"{names}: command saturated to what the wire carries"
+            problems += (Problem(SafetyLevel.WARNING, SafetyFlag.NONE, text),)
+        if problems != self._seen:
+            self._seen = problems
+            self.report = _report(self._settings.name, problems)
+
+    def motor_problems(self, session: Session, i: int, now: float) -> Iterable[Problem]:
+        """Yield the problems at `now` [s] that the frames of motor `i` show."""
+        motor = self._settings.motors[i]
+        yield from _state_problems(motor, session.states[i])
+        if session.duplicate_ids.detected(i, now):
+            text = f"{motor}: sends more than one motor would: have two motors this id?"
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, text)
+
+    def bus_problems(self, session: Session, now: float) -> Iterable[Problem]:
+        """Yield the problems of the bus at `now` [s], silent motors included."""
+        health, bus = session.health, self._settings.bus
+        yield from self._remarks()
+        recently = now - self._timing.recent
+        since = session.transmit_queue.waiting_since()
+        overrun = since is not None and now - since > self._overrun
+        symptom = health.symptom(bus, recently, stuck=overrun)
+        if health.lost:
+            gone = SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
+            flags = SafetyFlag.MOTOR_FAULT if health.abandoned else gone
+            yield Problem(SafetyLevel.FAULT, flags, f"{health.lost}; then clear the fault")
+            return
+        if health.was_off:
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.BUS_OFF, symptom)
+        silence = tuple(self._silence_problems(session, symptom))
+        yield from silence
+        if overrun:
+            text = f"commands don't get out on {bus}"
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.TX_QUEUE_OVERRUN, text)
+        elif health.refuses(recently):
+            text = f"{bus}: the adapter refuses frames"
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.TX_QUEUE_OVERRUN, text)
+        if health.invalid_at > recently:
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.INVALID_FRAME, health.invalid)
+        if health.disturbed(recently) and not silence and not health.was_off:
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, symptom)
+
+    def _remarks(self) -> Iterable[Problem]:
+        if self.remark:
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.NONE, self.remark)
+        if self.guard:
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, self.guard)
+        if self.unguarded:
+            yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, self.unguarded)
+
+    def _silence_problems(self, session: Session, symptom: str) -> Iterable[Problem]:
+        silent = self._beyond(session.silent_for)
+        if silent:
+            text = f"{_named(silent)}: silent: {symptom or 'motor off? reset by itself? cable?'}"
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+        halves = [motor for motor in self._beyond(session.unmeasured_for) if motor not in silent]
+        if halves:
+            text = (
+                f"{_named(halves)}: only one of two feedback frames arrives: does another host "
+                "use it?"
+            )
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+
+    def _beyond(self, age: Callable[[int], float]) -> list[Motor]:
+        limit = self._timing.silence
+        return [motor for i, motor in enumerate(self._settings.motors) if age(i) > limit]
+
+
+def _state_problems(motor: Motor, state: MotorState) -> Iterable[Problem]:
+    faults = ", ".join(text for text in (state.fault, state.report) if text)
+    if faults:
+        flags = SafetyFlag.MOTOR_FAULT
+        yield Problem(SafetyLevel.FAULT, flags, f"{motor}: {faults}")
+    elif state.enabled is False:
+        text = f"{motor}: is disabled, maybe restarted: clear the fault"
+        yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, text)
+    if state.hot or state.warned:
+        degrees = state.temperature_celsius
+        measured = "" if degrees is None else f", {degrees:.0f} °C"
+        text = f"{motor}: over temperature{measured}"
+        yield Problem(SafetyLevel.WARNING, SafetyFlag.TEMPERATURE_LIMIT, text)
+    if state.at_rail:
+        text = f"{motor}: velocity at or above the feedback range"
+        yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, text)
+
+
+def _named(motors: Iterable[Motor]) -> str:
+    return ", ".join(map(str, motors))
+
+
+def _report(name: str, problems: Sequence[Problem]) -> SafetyReport:
+    level, flags = SafetyLevel.OK, SafetyFlag.NONE
+    for problem in problems:
+        level, flags = max(level, problem.level), flags | problem.flags
+    worst_first = sorted(problems, key=lambda problem: -problem.level)
+    return SafetyReport(name, level, flags, "; ".join(problem.text for problem in worst_first))

@@ -1,0 +1,146 @@
+"""The protocol of a motor family: everything that differs between families on the bus.
+
+Values are those of the motor's output in its own frame (rad, rad/s, Nm). The caller applies the
+calibration, the family converts to raw fields.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import JointCommand
+from humanoid_devices_can.bus.bus import CanFrame
+from humanoid_devices_can.settings import CanSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """The content of one frame from one motor; None: not in this frame."""
+
+    motor: int  # index in the block
+    position: float | None = None  # [rad]
+    velocity: float | None = None  # [rad/s]
+    effort: float | None = None  # [Nm]
+    enabled: bool | None = None
+    fault: str | None = None  # present faults in words; empty: none
+    report: str | None = None  # latest unsolicited fault report in words; empty: none
+    hot: bool | None = None  # over its temperature limit
+    warned: bool | None = None  # an unsolicited report warns of the temperature
+    temperature_celsius: float | None = None
+    at_rail: bool | None = None  # the velocity is near or beyond the largest the wire carries
+
+
+@dataclass(frozen=True, slots=True)
+class MotorState:
+    """The latest feedback values, merged, in the motor frame. Unmeasured values are NaN."""
+
+    stamp: float = -math.inf  # [s] of the latest frame
+    position: float = math.nan  # [rad]
+    velocity: float = math.nan  # [rad/s]
+    effort: float = math.nan  # [Nm]
+    enabled: bool | None = None  # None: the family does not report it
+    fault: str = ""
+    report: str = ""
+    hot: bool = False
+    warned: bool = False
+    temperature_celsius: float | None = None
+    at_rail: bool = False
+    position_stamp: float = -math.inf  # [s] of the latest position
+    rate_stamp: float = -math.inf  # [s] of the latest velocity and effort
+
+    @property
+    def measured(self) -> bool:
+        """Return whether position, velocity and effort have been measured."""
+        return math.isfinite(self.position + self.velocity + self.effort)
+
+    @property
+    def measured_at(self) -> float:
+        """Return when [s] the older of position and velocity was measured."""
+        return min(self.position_stamp, self.rate_stamp)
+
+    def updated(self, feedback: Feedback, now: float) -> MotorState:
+        """Return this state with the values of one more frame, received at `now` [s]."""
+        # Written out, not a loop over the fields: this runs for every frame.
+        new = feedback
+        return MotorState(
+            now,
+            self.position if new.position is None else new.position,
+            self.velocity if new.velocity is None else new.velocity,
+            self.effort if new.effort is None else new.effort,
+            self.enabled if new.enabled is None else new.enabled,
+            self.fault if new.fault is None else new.fault,
+            self.report if new.report is None else new.report,
+            self.hot if new.hot is None else new.hot,
+            self.warned if new.warned is None else new.warned,
+            self.temperature_celsius
+            if new.temperature_celsius is None
+            else new.temperature_celsius,
+            self.at_rail if new.at_rail is None else new.at_rail,
+            self.position_stamp if new.position is None else now,
+            self.rate_stamp if new.velocity is None else now,
+        )
+
+
+# Judges a frame: None if it is not the answer, "" if the motor obeyed, else the failure.
+Judge = Callable[[int, bytes], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request to one motor, and the rule that tells whether it was obeyed.
+
+    With `quiet` [s] there is no answer: the motor obeys by sending nothing for that long.
+    """
+
+    motor: int  # index in the block
+    request: tuple[CanFrame, ...]
+    judge: Judge = lambda identifier, payload: None
+    quiet: float = 0.0
+
+
+class MotorFamily(Protocol):
+    """Codec of one family for the motors of one block. Arrays have one entry per motor."""
+
+    feedback_rate: float  # [1/s] frames that a motor sends unasked; 0: one per request
+    effort_limit: FloatArray  # [Nm], of model and firmware
+    stiffness_limit: FloatArray  # [Nm/rad], the largest the wire carries
+    damping_limit: FloatArray  # [Nm s/rad]
+    watchdog: FloatArray  # [s] without a command until a motor disables itself; infinite: never
+
+    def commands(self, command: JointCommand) -> Sequence[CanFrame]:
+        """Return the frames that carry `command`, one per motor; values that don't fit saturate."""
+
+    def gains(self, command: JointCommand) -> Sequence[CanFrame]:
+        """Return the frames that carry the gains, one per motor; none if commands carry them."""
+
+    def saturated(self) -> NDArray[np.bool_]:
+        """Return for which motors the latest call of `commands` saturated a value."""
+
+    def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
+        """Return the exchange that disables a motor."""
+
+    def preparing(self, motor: int) -> Sequence[Exchange]:
+        """Return the exchanges that a disabled motor needs before it is enabled."""
+
+    def enabling(self, motor: int) -> Exchange:
+        """Return the exchange that enables a motor."""
+
+    def decode(self, identifier: int, payload: bytes) -> Feedback:
+        """Return a frame's content. Raises WireError unless a motor of this block sent it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyKind:
+    """A motor family, and how to build its codec for the motors of a block."""
+
+    name: str
+    block_parameters: Mapping[str, str]  # optional ones of the block, with their defaults
+    joint_parameters: Mapping[str, str]  # of each joint
+    build: Callable[[CanSettings], MotorFamily]  # raises ConfigError

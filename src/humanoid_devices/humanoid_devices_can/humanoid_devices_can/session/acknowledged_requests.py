@@ -1,0 +1,75 @@
+"""Requests to several motors at once, each repeated until it is obeyed or timed out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from humanoid_devices_can.motor_protocol import Exchange, MotorState
+
+REFUSED: Final = 0.03  # [s] until a request that the adapter may have refused is repeated
+
+
+@dataclass(slots=True)
+class _Request:
+    exchange: Exchange
+    sent: float = -math.inf  # [s] of the latest attempt
+    answer: str | None = None  # empty: obeyed
+
+
+class AcknowledgedRequests:
+    """One exchange per motor, without bus or clock: the caller passes frames and times [s].
+
+    `failures` holds the failures by motor.
+    """
+
+    def __init__(
+        self, exchanges: Iterable[Exchange], now: float, *, timeout: float, retry: float
+    ) -> None:
+        self.failures: dict[int, str] = {}
+        self._requests: Mapping[int, _Request] = {e.motor: _Request(e) for e in exchanges}
+        self._deadline, self._retry = now + timeout, retry
+        self._timeout = timeout
+
+    def take(self, identifier: int, payload: bytes) -> None:
+        """Judge a received frame."""
+        for request in self._open():
+            request.answer = request.exchange.judge(identifier, payload)
+
+    def due(self, now: float, states: Sequence[MotorState], refused: float) -> list[Exchange]:
+        """Return the exchanges whose request must be sent at `now`, given the motors' states.
+
+        `refused`: when the adapter last refused a frame, possibly one of these requests.
+        """
+        due = []
+        for request in self._open():
+            # Some motors obey by silence: their request is repeated only if they send.
+            sends = states[request.exchange.motor].stamp > request.sent
+            elapsed = now - request.sent
+            again = elapsed >= self._retry and (sends or not request.exchange.quiet)
+            lost = refused > request.sent and elapsed >= REFUSED
+            if request.sent == -math.inf or again or lost:
+                due.append(request.exchange)
+                request.sent = now
+        return due
+
+    def over(self, now: float, drained: float, states: Sequence[MotorState]) -> bool:
+        """Return whether every request is answered or timed out.
+
+        `drained`: when the receiver was last up to date; silence is judged by that.
+        """
+        for request in self._open():
+            quiet, motor = request.exchange.quiet, request.exchange.motor
+            latest = max(request.sent, states[motor].stamp)
+            if quiet and request.sent > -math.inf and drained - latest >= quiet:
+                request.answer = ""
+        if now >= self._deadline:
+            for request in self._open():
+                request.answer = f"no answer within {self._timeout:g} s"
+        self.failures = {m: r.answer for m, r in self._requests.items() if r.answer}
+        return not self._open()
+
+    def _open(self) -> list[_Request]:
+        return [request for request in self._requests.values() if request.answer is None]

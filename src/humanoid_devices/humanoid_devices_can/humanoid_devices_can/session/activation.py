@@ -1,0 +1,118 @@
+"""Enable and disable motors, all at the same time, each with its acknowledgement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable, Mapping, Sequence
+
+from humanoid_devices_can.errors import MotorError
+from humanoid_devices_can.motor_protocol import MotorFamily
+from humanoid_devices_can.session.session import Session
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.timing import Steps, Timing
+
+Failing = Generator[float, None, dict[int, str]]  # steps that return the failures by motor
+
+
+class Activation:
+    """Enables and disables motors of a session, in steps."""
+
+    def __init__(
+        self, settings: CanSettings, family: MotorFamily, session: Session, timing: Timing
+    ) -> None:
+        self._settings, self._family = settings, family
+        self._session, self._timing = session, timing
+
+    def bring_up(self, motors: Sequence[int]) -> Steps:
+        """Disable, prepare and enable `motors`; if one fails, all are left disabled.
+
+        Raises MotorError that names the joints and what may help, AdapterLostError.
+        """
+        began = self._timing.clock() - self._timing.recent
+        for motor in motors:
+            self._session.forget(motor)
+        failures = yield from self._disable(motors, clear_faults=True)
+        failures = failures or (yield from self._prepare(motors))
+        failures = failures or (yield from self._enable(motors))
+        failures = failures or self._unmeasured(motors)
+        if failures:
+            problem = self._problem(failures, began)
+            yield from self._disable(motors, clear_faults=False)
+            raise MotorError(problem)
+        # Requests that were refused meanwhile were repeated and obeyed.
+        self._session.health.refused_at = -math.inf
+
+    def take_down(self, motors: Sequence[int], *, disabled: bool) -> Steps:
+        """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.
+
+        A motor that was silent before counts as not confirmed where obedience is silence, unless
+        `disabled` states that all motors were disabled before.
+        """
+        lost = [] if disabled else [m for m in motors if self._is_lost(m)]
+        failures = dict.fromkeys(lost, "was silent before")
+        failures |= yield from self._disable(motors, clear_faults=False)
+        if self._session.transmit_queue.orders_waiting():
+            failures |= dict.fromkeys(motors, "the order could not be sent")
+        if failures:
+            raise MotorError(f"not confirmed that it is disabled: {self._named(failures)}")
+
+    def disable_unconfirmed(self) -> None:
+        """Send the disabling frames on a bus that counts as lost, and end its workers."""
+        motors = range(len(self._settings.motors))
+        orders = [self._family.disabling(m, clear_faults=False).request for m in motors]
+        self._session.send_unconfirmed([frame for order in orders for frame in order])
+
+    def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> Failing:
+        orders = [self._family.disabling(m, clear_faults=clear_faults) for m in motors]
+        timing = self._timing
+        return self._session.exchange(orders, timeout=timing.disable_timeout, retry=timing.retry)
+
+    def _is_lost(self, motor: int) -> bool:
+        """Return whether the motor obeys by silence and is silent already."""
+        quiet = self._family.disabling(motor, clear_faults=False).quiet
+        return bool(quiet) and self._session.silent_for(motor) > self._timing.silence
+
+    def _prepare(self, motors: Iterable[int]) -> Failing:
+        left = {motor: list(self._family.preparing(motor)) for motor in motors}
+        timing = self._timing
+        while orders := [steps.pop(0) for steps in left.values() if steps]:
+            failures = yield from self._session.exchange(
+                orders, timeout=timing.prepare_timeout, retry=timing.retry
+            )
+            if failures:
+                return failures
+        return {}
+
+    def _enable(self, motors: Sequence[int]) -> Failing:
+        orders = [self._family.enabling(motor) for motor in motors]
+        timing = self._timing
+        # One motor may take long: the watchdogs of those that need commands must not expire.
+        limp = () if self._family.feedback_rate else tuple(motors)
+        return self._session.exchange(
+            orders, timeout=timing.enable_timeout, retry=timing.enable_retry, kept_limp=limp
+        )
+
+    def _unmeasured(self, motors: Iterable[int]) -> dict[int, str]:
+        states = self._session.states
+        return {m: "enabled, but not measured" for m in motors if not states[m].measured}
+
+    def _problem(self, failures: Mapping[int, str], began: float) -> str:
+        health = self._session.health
+        parts = [self._named(failures)]
+        stuck = self._session.transmit_queue.orders_waiting()
+        symptom = health.symptom(self._settings.bus, began, stuck=stuck)
+        if symptom:
+            parts.append(symptom)
+        elif any(text.startswith("no answer") for text in failures.values()):
+            parts[0] += f" on {self._settings.bus}: powered? id? bitrate?"
+        if health.invalid_at > began:
+            parts.append(f"heard on the bus: {health.invalid}")
+        return "; ".join(parts)
+
+    def _named(self, failures: Mapping[int, str]) -> str:
+        """Return the failures in words; motors with the same failure share one entry."""
+        motors = self._settings.motors
+        return "; ".join(
+            ", ".join(str(motors[m]) for m in sorted(failures) if failures[m] == text) + f": {text}"
+            for text in dict.fromkeys(failures[m] for m in sorted(failures))
+        )

@@ -1,0 +1,204 @@
+"""Bring a CAN bus and its motors up, recover them after a fault, and take them down."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_devices_can.bus.bus import OpenBus
+from humanoid_devices_can.errors import CanBusError, MotorError
+from humanoid_devices_can.guard.channel import Stage
+from humanoid_devices_can.guard.guard_client import (
+    Guard,
+    disabling_frames,
+    feedback_identifiers,
+    needs_guard,
+)
+from humanoid_devices_can.motor_monitor import MotorMonitor
+from humanoid_devices_can.motor_protocol import MotorFamily
+from humanoid_devices_can.session.activation import Activation
+from humanoid_devices_can.session.session import Session
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.timing import Steps, Timing, Worker
+
+logger = logging.getLogger(__name__)
+
+
+class BusLifecycle:
+    """Owns the session, the guard, and at most one worker that recovers motors."""
+
+    def __init__(
+        self,
+        settings: CanSettings,
+        family: MotorFamily,
+        timing: Timing,
+        open_bus: OpenBus,
+        enabled: Callable[[Sequence[int]], None],
+    ) -> None:
+        """`enabled` is called with motors that have just been enabled, without gains."""
+        self.session: Session | None = None
+        self.paused: frozenset[int] = frozenset()  # motors that are being enabled
+        self._settings, self._family, self._timing = settings, family, timing
+        self._open_bus, self._on_enabled = open_bus, enabled
+        self._all = range(len(settings.motors))
+        self._names = ", ".join(map(str, settings.motors))
+        self.guard = Guard(
+            settings.bus,
+            self._names,
+            disabling_frames(family),
+            feedback_identifiers(family),
+            settings.guard_timeout,
+        )
+        self._guarded = needs_guard(settings, family, open_bus)
+        self._recovery: Worker | None = None
+        # Once set, no session enables a motor.
+        self._cancelled = threading.Event()
+
+    def start(self) -> Session:
+        """Open the bus and enable all motors with gains 0.
+
+        Raises InterfaceError, AdapterLostError or MotorError; no motor is left enabled then.
+        """
+        try:
+            if self._guarded:
+                self.guard.claim()
+            elif self._settings.guard_timeout == 0.0:
+                logger.warning("%s: no guard, as guard_timeout is 0", self._settings.name)
+            session = self.session = self._open()
+            if self._guarded:
+                self.guard.start()  # it starts while the motors are enabled
+            self._timing.workers.run(self._enable(session, self._all))
+            # Motors that send only answers must not fall silent before the loop begins.
+            session.idle = True
+        except BaseException as error:
+            if self.session is not None and not isinstance(error, MotorError):
+                self._activation(self.session).disable_unconfirmed()
+            self._close()
+            raise
+        return session
+
+    def check_guard(self, session: Session) -> str:
+        """Check the guard; return what it does, or failed to do, after the loop stood still.
+
+        Until it has disabled them, the motors may have torque, and commands continue: a disabled
+        motor ignores them. When it has, `session` is abandoned. Empty: the guard has not acted.
+        """
+        stage = self.guard.stage
+        if stage is Stage.WATCHES:
+            return ""
+        why = f"the control loop stood still for more than {self._settings.guard_timeout:g} s"
+        if stage is Stage.ACTS:
+            return f"the guard is disabling {self._names}: {why}"
+        if stage is Stage.FAILED:
+            return f"the guard could not disable {self._names}: {why}; clear the fault"
+        if not session.health.abandoned:
+            session.health.abandon(f"{self._names}: disabled by the guard: {why}")
+        return ""
+
+    def reset_faults(self, monitor: MotorMonitor) -> None:
+        """Enable faulty motors again, beside the loop; after a loss, open the bus again."""
+        session = self.session
+        if session is None or (self._recovery is not None and self._recovery.is_alive()):
+            return
+        # Not every adapter reports bus-off, so one without feedback is opened again. So is the bus
+        # after a guard has acted, together with a new guard.
+        dead = self.guard.stage is not Stage.WATCHES or monitor.unreachable(session)
+        motors = list(self._all) if dead else monitor.faulty(session)
+        monitor.remark = ""
+        if motors:
+            monitor.remark = "motors are being enabled anew"
+            self.paused = frozenset(motors)
+            steps = self._recover(session, motors, dead, monitor)
+            try:
+                self._recovery = self._timing.workers.start("can reset", steps, threading.Event())
+            except RuntimeError as error:  # no thread left on this machine
+                self.paused = frozenset()
+                monitor.remark = f"not enabled again: {error}"
+
+    def stop(self) -> None:
+        """Disable all motors. Raises HardwareError naming what may still be enabled."""
+        if self._recovery is not None:
+            self._cancelled.set()
+            self._recovery.join()
+            self._cancelled.clear()
+        session = self.session
+        if session is None:
+            return
+        try:
+            stage = self.guard.stage
+            if stage is Stage.ACTS:  # two receivers take each other's frames and see silence
+                stage = self.guard.end()
+            disabled = stage is Stage.DONE
+            if disabled:  # the guard ended this session
+                session = self._reopen(session)
+            elif session.health.lost:
+                session = self._reopen_lost(session)
+            session.idle = False
+            session.transmit_queue.clear()
+            down = self._activation(session).take_down(self._all, disabled=disabled)
+            self._timing.workers.run(down)
+        except CanBusError as error:
+            self._activation(session).disable_unconfirmed()
+            raise HardwareError(f"not disabled: {self._names}: {error}") from error
+        finally:
+            self._close()
+
+    def _recover(
+        self, session: Session, motors: Sequence[int], dead: bool, monitor: MotorMonitor
+    ) -> Steps:
+        try:
+            if dead:
+                session = self._reopen_with_guard(session)
+            session.transmit_queue.clear(motors)
+            yield from self._enable(session, motors)
+            monitor.remark = ""
+        except (CanBusError, MotorError) as error:
+            monitor.remark = f"not enabled again: {error}"
+        except Exception as error:  # a programming error, or exhausted resources
+            logger.exception("%s: enabling motors anew", self._settings.name)
+            monitor.remark = f"not enabled again: {error!r}"
+        finally:
+            self.paused = frozenset()
+
+    def _open(self) -> Session:
+        bus = self._open_bus(self._settings.bus)
+        return Session(bus, self._family, self._settings, self._timing, self._cancelled)
+
+    def _reopen_with_guard(self, session: Session) -> Session:
+        try:
+            return self._reopen(session)
+        finally:  # an adapter that is missing now may be back when this process fails
+            if self._guarded and not self._cancelled.is_set():
+                self.guard.start()
+
+    def _reopen(self, session: Session) -> Session:
+        self.guard.end()
+        session.close()
+        fresh = self.session = self._open()
+        return fresh
+
+    def _reopen_lost(self, session: Session) -> Session:
+        """Open a lost bus again; return `session` itself if the adapter is still missing."""
+        self._activation(session).disable_unconfirmed()  # the adapter may only be deaf
+        try:
+            fresh = self._reopen(session)
+        except CanBusError:
+            return session
+        # Otherwise silence before the order could be taken for obedience.
+        self._timing.workers.run(fresh.listen(self._timing.silence))
+        return fresh
+
+    def _enable(self, session: Session, motors: Sequence[int]) -> Steps:
+        yield from self._activation(session).bring_up(motors)
+        self._on_enabled(motors)
+
+    def _activation(self, session: Session) -> Activation:
+        return Activation(self._settings, self._family, session, self._timing)
+
+    def _close(self) -> None:
+        session, self.session = self.session, None
+        if session is not None:
+            session.close()
+        self.guard.dismiss()

@@ -1,0 +1,152 @@
+"""Health of a bus: error counters, lost and refused frames, and motors that share an id."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from humanoid_devices_can.bus.bus import LONGEST_PAYLOAD, BusSettings, ErrorFrame
+from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
+
+_TOLERANCE: Final = 1.3  # times the frames of one motor
+_ANSWERS: Final = 20.0  # more than requests; and late answers that are still allowed
+_BACKLOG: Final = 1.0  # [s] of feedback that may come at once after the receiver was held up
+_EXCESS: Final = 0.5  # [s] of feedback too many
+
+
+class DuplicateIdCheck:
+    """Counts the frames of each motor against those expected.
+
+    Args:
+        motors: number of motors.
+        rate: frames per second that one motor sends by itself; 0: one per order.
+    """
+
+    def __init__(self, motors: int, rate: float) -> None:
+        self._rate = rate * _TOLERANCE
+        self._floor = -rate * _BACKLOG if rate else -_ANSWERS
+        self._most = rate * _EXCESS if rate else _ANSWERS
+        self._excess = [0.0] * motors
+        self._last = [0.0] * motors  # [s]
+
+    def requested(self, motor: int) -> None:
+        """Count a request that was sent: one motor answers with one frame."""
+        if not self._rate:
+            self._excess[motor] = max(self._excess[motor] - _TOLERANCE, self._floor)
+
+    def received(self, motor: int, now: float) -> None:
+        """Count a frame received at `now` [s]."""
+        self._excess[motor] = max(self._left(motor, now), self._floor) + 1.0
+        self._last[motor] = now
+
+    def detected(self, motor: int, now: float) -> bool:
+        """Return whether the frames until `now` [s] are too many for one motor."""
+        return self._left(motor, now) > self._most
+
+    def _left(self, motor: int, now: float) -> float:
+        return self._excess[motor] - self._rate * (now - self._last[motor])
+
+
+INVALID_HOLD: Final = 1.0  # [s] the text of one invalid frame stands for those that follow it
+REFUSAL_GAP: Final = 0.3  # [s] without a refusal end a series of refusals
+_WRONG_BITS: Final = BusEvent.PROTOCOL | BusEvent.BUS_ERROR
+
+
+@dataclass(slots=True)
+class Health:
+    """Times [s] of the latest events. Written by the threads of a session, read by any."""
+
+    lost: str = ""  # why the adapter can no longer be used
+    abandoned: bool = False  # nothing may be sent, although the adapter is there
+    was_off: bool = False  # the controller was bus-off since the session began
+    drained: float = -math.inf  # the receiving thread was up to date
+    data_at: float = -math.inf  # a frame from a motor
+    error_at: float = -math.inf
+    passive_at: float = -math.inf
+    unacknowledged_at: float = -math.inf
+    refused_at: float = -math.inf  # the adapter accepted a frame and then refused it
+    refusing_since: float = -math.inf
+    invalid_at: float = -math.inf
+    invalid: str = ""  # text of the latest frame that no motor of the block sends
+    sent: int = 0  # frames handed over to the adapter
+    received: int = 0  # frames from motors
+    error_frames: int = 0
+    invalid_frames: int = 0
+    refusals: int = 0  # of frames that the adapter had accepted
+    error_counters: tuple[int, int] | None = None  # transmit, receive; None: not reported
+
+    def abandon(self, reason: str) -> None:
+        """Note that the guard has taken over the bus; nothing more may be sent."""
+        self.lost, self.abandoned = reason, True
+
+    def take_data(self, now: float) -> None:
+        """Count a frame of a motor."""
+        self.received += 1
+        self.data_at = now
+
+    def take_error(self, frame: ErrorFrame, now: float) -> None:
+        """Count an error frame and note what it reports."""
+        self.error_frames += 1
+        if frame.event & BusEvent.COUNTERS and len(frame.data) >= LONGEST_PAYLOAD:
+            self.error_counters = frame.data[6], frame.data[7]
+        if frame.event & BusEvent.NO_ACKNOWLEDGE:
+            self.unacknowledged_at = now
+        elif frame.event & _WRONG_BITS:
+            self.error_at = now
+        self.take_state(controller_state(frame.event, frame.data), now)
+
+    def take_state(self, state: ControllerState | None, now: float) -> None:
+        """Note the controller's state; None: unknown."""
+        if state is ControllerState.OFF:
+            self.was_off = True
+        if state is ControllerState.PASSIVE:
+            self.passive_at = now
+
+    def take_invalid(self, reason: str, now: float) -> None:
+        """Count a frame that no motor of the block should have sent."""
+        if now - self.invalid_at > INVALID_HOLD:
+            self.invalid = reason
+        self.invalid_frames += 1
+        self.invalid_at = now
+
+    def take_refusal(self, now: float) -> None:
+        """Count a frame that the adapter refused at `now` or shortly before."""
+        if now - self.refused_at > REFUSAL_GAP:
+            self.refusing_since = now
+        self.refusals += 1
+        self.refused_at = now
+
+    def refuses(self, since: float) -> bool:
+        """Return whether refusals continue since a time [s]; a single burst does not count."""
+        return self.refused_at > since and self.refused_at - self.refusing_since > REFUSAL_GAP
+
+    def disturbed(self, since: float) -> bool:
+        """Return whether the controller has reported errors since a time [s]."""
+        return max(self.error_at, self.unacknowledged_at, self.passive_at) > since
+
+    def symptom(self, bus: BusSettings, since: float, *, stuck: bool) -> str:
+        """Return why motors can't be reached since a time [s]; empty if the bus shows no reason.
+
+        `stuck`: the adapter does not accept the waiting frames.
+        """
+        if self.was_off:
+            return (
+                f"bus-off on {bus}: is {bus.bitrate} bit/s the motors' bitrate, are wiring and "
+                "termination right? Then clear the fault"
+            )
+        if self.error_at > since and self.data_at <= since:
+            return (
+                f"only error frames arrive on {bus}: is {bus.bitrate} bit/s the motors' bitrate? "
+                "Is the wiring right?"
+            )
+        if self.error_at > since:
+            return f"error frames on {bus}: have two motors the same id? Is the wiring right?"
+        # While motors answer, a refusal alone is no symptom: a burst may have filled the queue.
+        unheard = self.data_at <= since < self.refused_at
+        if stuck or unheard or max(self.unacknowledged_at, self.passive_at) > since:
+            return (
+                f"nobody acknowledges on {bus}: are the motors powered? Is {bus.bitrate} bit/s "
+                "their bitrate? Is the bus terminated?"
+            )
+        return ""

@@ -1,0 +1,307 @@
+"""One open bus: the worker that receives, the worker that sends, and the state they keep."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from humanoid_control_common.mit_interface import JointCommand
+from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
+from humanoid_devices_can.bus.error_frames import BusEvent
+from humanoid_devices_can.errors import (
+    AdapterLostError,
+    CanBusError,
+    MotorError,
+    QueueFullError,
+    WireError,
+)
+from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
+from humanoid_devices_can.session.acknowledged_requests import AcknowledgedRequests
+from humanoid_devices_can.session.health import DuplicateIdCheck, Health
+from humanoid_devices_can.session.transmit_queue import Item, Kind, Pace, SentGains, TransmitQueue
+from humanoid_devices_can.settings import CanSettings
+from humanoid_devices_can.timing import Steps, Timing, Worker
+
+CONTROLLER_PERIOD: Final = 0.1  # [s] between two reads of the interface's controller state
+LOOK: Final = 0.01  # [s] between two checks of pending requests
+# More frames in a row than the buffers of kernel and adapter hold (a tty: 64 KiB, 27 a frame): a
+# motor that sent none of them is silent, although the receiver never catches up.
+LONGEST_BACKLOG: Final = 3000
+REPEATS: Final = 3  # of frames that no motor will confirm
+
+
+class Session:
+    """A bus from opening until it is closed or lost. Any thread may call its methods."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        family: MotorFamily,
+        settings: CanSettings,
+        timing: Timing,
+        cancelled: threading.Event,
+    ) -> None:
+        """Start both workers. `cancelled`: ends the exchanges of this and all later sessions."""
+        motors, bitrate = len(settings.motors), settings.bus.bitrate
+        self.states = [MotorState() for _ in range(motors)]  # entries are replaced as a whole
+        self.health = Health()
+        self.transmit_queue = TransmitQueue()
+        self.gains = SentGains(motors, timing.gains_refresh)
+        self.duplicate_ids = DuplicateIdCheck(motors, family.feedback_rate)
+        self.idle = False  # no controller: the sender keeps the motors limp
+        self._bus, self._family, self._timing = bus, family, timing
+        self._settings = settings
+        self._clock = timing.clock
+        self._cancelled = cancelled
+        self._stop = threading.Event()
+        self._requests_lock = threading.Lock()
+        self._unanswered: list[float | None] = [None] * motors  # [s] since the first such command
+        self._requests: AcknowledgedRequests | None = None
+        self._refused = bus.refused()
+        self._pace = Pace(bitrate)
+        self._controller_read_at = self._clock()
+        self._backlog = 0  # frames since the receiver was up to date
+        self._resend_at = -math.inf  # [s] when a refused frame is tried again
+        self._sent_at = self._controller_read_at  # [s] of the latest frame sent
+        self._workers: list[Worker] = []
+        try:
+            self._start("receive", self._receive, threading.Event())
+            self._start("send", self._send, self.transmit_queue.filled)
+        except RuntimeError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the workers and close the bus, which counts as lost from then on."""
+        self._end_workers()
+        self._bus.close()
+        self._lose(f"{self._settings.bus}: closed, and not opened again yet")
+
+    def send_unconfirmed(self, frames: Sequence[CanFrame]) -> None:
+        """End the workers and send frames on a bus that counts as lost: it may only be deaf."""
+        self._end_workers()
+        for frame in (*frames,) * REPEATS:
+            with suppress(CanBusError):
+                self._bus.send(frame)
+
+    def exchange(
+        self,
+        exchanges: Iterable[Exchange],
+        *,
+        timeout: float,
+        retry: float,
+        kept_limp: Collection[int] = (),
+    ) -> Generator[float, None, dict[int, str]]:
+        """Carry out exchanges in steps and return the failures by motor. Times in [s].
+
+        `kept_limp`: motors that are sent zero-torque commands meanwhile, so that their watchdogs
+        do not expire. Only one call at a time.
+
+        Raises AdapterLostError, and MotorError if the exchange is cancelled.
+        """
+        fed_at = self._clock()
+        self._requests = requests = AcknowledgedRequests(
+            exchanges, fed_at, timeout=timeout, retry=retry
+        )
+        try:
+            while self._pending(requests):
+                now = self._clock()
+                if kept_limp and now - fed_at >= self._timing.keep_alive:
+                    fed_at = now
+                    self._put_limp(kept_limp, now)
+                yield LOOK
+        finally:
+            self._requests = None
+        return requests.failures
+
+    def _pending(self, requests: AcknowledgedRequests) -> bool:
+        """Queue the requests that are due; return whether an answer is still missing."""
+        now = self._clock()
+        with self._requests_lock:
+            if requests.over(now, self.health.drained, self.states):
+                return False
+            if self.health.lost:
+                raise AdapterLostError(self.health.lost)
+            if self._cancelled.is_set():
+                raise MotorError("given up: the component is being deactivated")
+            for exchange in requests.due(now, self.states, self.health.refused_at):
+                self.transmit_queue.order(exchange.motor, exchange.request, now)
+        return True
+
+    def listen(self, time: float) -> Steps:
+        """Receive for `time` [s] without any request."""
+        end = self._clock() + time
+        while self._clock() < end:
+            yield LOOK
+
+    def forget(self, motor: int) -> None:
+        """Drop the sent gains and the fault reports of a motor that will be enabled anew."""
+        self.gains.forget(motor)
+        self.states[motor] = replace(self.states[motor], report="", warned=False)
+
+    def silent_for(self, motor: int) -> float:
+        """Return how long [s] a motor has sent nothing, as of the receiver's latest catch-up.
+
+        A motor that sends only answers is silent while it leaves commands unanswered.
+        """
+        if self._family.feedback_rate:
+            return self.health.drained - self.states[motor].stamp
+        since = self._unanswered[motor]
+        return 0.0 if since is None else self.health.drained - since
+
+    def unmeasured_for(self, motor: int) -> float:
+        """Return the same for the older of position and velocity: one of them may be missing."""
+        if self._family.feedback_rate:
+            return self.health.drained - self.states[motor].measured_at
+        return self.silent_for(motor)
+
+    def _start(self, name: str, step: Callable[[], float], wake: threading.Event) -> None:
+        worker = self._timing.workers.start(f"can {name}", self._work(step), wake)
+        self._workers.append(worker)
+
+    def _work(self, step: Callable[[], float]) -> Steps:
+        try:
+            while not (self._stop.is_set() or self.health.abandoned):
+                yield step()
+        except AdapterLostError as error:
+            self._lose(str(error))
+        except Exception as error:  # a programming error must not look like a healthy bus
+            self._lose(f"the thread that serves the bus failed: {error!r}")
+            raise
+
+    def _receive(self) -> float:
+        before = self._clock()
+        received = self._bus.receive(0.0)
+        self._backlog += 1
+        if received is None or self._backlog > LONGEST_BACKLOG:
+            self._backlog = 0
+            self.health.drained = before
+            self._read_controller(before)
+        if received is None:
+            received = self._bus.receive(self._timing.poll)
+        if received is None:  # an interface may return early
+            return max(before + self._timing.poll - self._clock(), 0.0)
+        self._take(received, self._clock())
+        return 0.0
+
+    def _read_controller(self, now: float) -> None:
+        """Read the controller's state from interfaces that report it."""
+        if now - self._controller_read_at < CONTROLLER_PERIOD:
+            return
+        self._controller_read_at = now
+        self.health.take_state(self._bus.state(), now)
+        refused = self._bus.refused()
+        if refused != self._refused:
+            self._refused = refused
+            self._take_refusal(now)
+
+    def _take(self, received: Received, now: float) -> None:
+        match received:
+            case DataFrame():
+                self._take_data(received, now)
+            case ErrorFrame():
+                self.health.take_error(received, now)
+                if received.event & BusEvent.RESTARTED:
+                    self.gains.forget_all()
+                if received.overflow:
+                    self._take_refusal(now)
+            case _:
+                self.health.take_invalid(received.reason, now)
+
+    def _take_data(self, frame: DataFrame, now: float) -> None:
+        try:
+            feedback = self._family.decode(frame.identifier, frame.payload)
+        except WireError as error:
+            self.health.take_invalid(str(error), now)
+            return
+        self.health.take_data(now)
+        motor = feedback.motor
+        if now - self.states[motor].stamp > self._timing.silence:
+            self.gains.forget(motor)
+        self.states[motor] = self.states[motor].updated(feedback, now)
+        self._unanswered[motor] = None
+        self.duplicate_ids.received(motor, now)
+        if self._requests is not None:
+            with self._requests_lock:
+                if self._requests is not None:
+                    self._requests.take(frame.identifier, frame.payload)
+
+    def _send(self) -> float:
+        now = self._clock()
+        wait = max(self._pace.wait(now), self._resend_at - now)
+        if wait > 0.0:
+            return wait
+        item = self.transmit_queue.take()
+        if item is None:
+            return self._keep_alive(now)
+        try:
+            self._bus.send(item.frame)
+        except QueueFullError:
+            self.transmit_queue.put_back()
+            self._resend_at = self._clock() + self._timing.resend
+        else:
+            self.transmit_queue.sent()
+            self._note_sent(item, self._clock())
+        return 0.0
+
+    def _keep_alive(self, now: float) -> float:
+        """Queue zero-torque commands while no controller runs; return the time [s] to the next."""
+        period = self._timing.keep_alive
+        if not self.idle:
+            return period
+        if (left := self._sent_at + period - now) > 0.0:
+            return left
+        self._put_limp(range(len(self.states)), now)
+        return 0.0
+
+    def _note_sent(self, item: Item, now: float) -> None:
+        self._pace.sent(now)
+        self._sent_at = now
+        self.health.sent += 1
+        if item.kind is Kind.GAINS:
+            self.gains.sent(item.motor, item.frame, now)
+            return
+        self.duplicate_ids.requested(item.motor)
+        if item.kind is Kind.COMMAND and self._unanswered[item.motor] is None:
+            self._unanswered[item.motor] = now
+
+    def _take_refusal(self, now: float) -> None:
+        # The adapter accepted a frame and then refused it; which one is unknown.
+        self.health.take_refusal(now)
+        self.gains.forget_all()
+
+    def _put_limp(self, motors: Collection[int], now: float) -> None:
+        self.transmit_queue.put(limp_items(self._family, self.states, self.gains, motors, now))
+
+    def _end_workers(self) -> None:
+        self._stop.set()
+        self.transmit_queue.filled.set()
+        for worker in self._workers:
+            worker.join()
+
+    def _lose(self, reason: str) -> None:
+        self.health.lost = self.health.lost or reason
+
+
+def limp_items(
+    family: MotorFamily,
+    states: Sequence[MotorState],
+    sent_gains: SentGains,
+    motors: Collection[int],
+    now: float,
+) -> list[Item]:
+    """Return the frames that make `motors` limp at `now` [s]: gains that are due, then commands.
+
+    Their position is the measured one: a motor that has lost its zero gains must not move either.
+    """
+    raw = JointCommand(len(states))
+    raw.position[:] = [s.position if math.isfinite(s.position) else 0.0 for s in states]
+    commands, gains = family.commands(raw), family.gains(raw)
+    return [
+        *(Item(Kind.GAINS, i, gains[i], now) for i in sent_gains.due(gains, now) if i in motors),
+        *(Item(Kind.COMMAND, i, commands[i], now) for i in motors),
+    ]

@@ -1,0 +1,146 @@
+"""What waits to be sent is bounded: the newest of each kind, orders first."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_devices_can.session.transmit_queue import Item, Kind, TransmitQueue
+
+
+def item(motor: int, text: str, kind: Kind = Kind.COMMAND, since: float = 0.0) -> Item:
+    return Item(kind, motor, (motor, text.encode()), since)
+
+
+def taken(transmit_queue: TransmitQueue) -> list[str]:
+    texts = []
+    while (found := transmit_queue.take()) is not None:
+        texts.append(found.frame[1].decode())
+        transmit_queue.sent()
+    return texts
+
+
+def test_newer_command_takes_the_place_of_the_one_that_waits() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "old 0"), item(1, "old 1")])
+    transmit_queue.put([item(1, "new 1"), item(0, "new 0")])
+    assert taken(transmit_queue) == ["new 0", "new 1"]
+
+
+def test_gains_and_commands_of_a_motor_keep_their_order_whatever_waited() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "old"), item(0, "stiff", Kind.GAINS), item(1, "1")])
+    transmit_queue.put([item(0, "soft", Kind.GAINS), item(0, "new")])
+    assert taken(transmit_queue) == ["soft", "new", "1"]
+
+
+def test_gains_that_were_not_sent_stay_before_the_newer_command() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "soft", Kind.GAINS), item(0, "old")])
+    transmit_queue.take()
+    transmit_queue.put([item(0, "new")])
+    transmit_queue.put_back()
+    assert taken(transmit_queue) == ["soft", "new"]
+
+
+def test_orders_go_first_and_are_not_replaced() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "go")])
+    transmit_queue.order(0, [(0, b"a"), (0, b"b")], 0.0)
+    transmit_queue.order(0, [(0, b"c")], 0.0)
+    assert taken(transmit_queue) == ["a", "b", "c", "go"]
+
+
+def test_frame_that_was_not_sent_goes_first_again() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "0"), item(1, "1")])
+    transmit_queue.take()
+    transmit_queue.put_back()
+    assert taken(transmit_queue) == ["0", "1"]
+    transmit_queue.order(0, [(0, b"a"), (0, b"b")], 0.0)
+    transmit_queue.take()
+    assert transmit_queue.orders_waiting()
+    transmit_queue.put_back()
+    assert taken(transmit_queue) == ["a", "b"]
+    assert not transmit_queue.orders_waiting()
+
+
+def test_frame_that_was_not_sent_makes_way_for_a_newer_one() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "old", since=1.0)])
+    transmit_queue.take()
+    transmit_queue.put([item(0, "new", since=2.0)])
+    transmit_queue.put_back()
+    assert transmit_queue.waiting_since() == 1.0
+    assert taken(transmit_queue) == ["new"]
+    assert transmit_queue.waiting_since() is None
+
+
+def test_waiting_is_counted_from_the_first_frame_in_a_place() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "old", since=1.0)])
+    transmit_queue.put([item(0, "new", since=2.0)])
+    assert transmit_queue.waiting_since() == 1.0
+    transmit_queue.take()
+    assert transmit_queue.waiting_since() == 1.0
+    transmit_queue.sent()
+    assert transmit_queue.waiting_since() is None
+
+
+def test_waiting_is_that_of_the_motor_that_waits_longest() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "0", since=2.0)])
+    transmit_queue.put([item(1, "1", since=3.0)])
+    assert transmit_queue.waiting_since() == 2.0
+    transmit_queue.take()
+    assert transmit_queue.waiting_since() == 2.0
+    transmit_queue.sent()
+    assert transmit_queue.waiting_since() == 3.0
+
+
+def test_what_waits_for_some_motors_can_be_forgotten() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "0"), item(1, "1")])
+    transmit_queue.order(1, [(1, b"order")], 0.0)
+    transmit_queue.clear([1])
+    assert taken(transmit_queue) == ["0"]
+    transmit_queue.put([item(0, "0")])
+    transmit_queue.order(0, [(0, b"order")], 0.0)
+    transmit_queue.clear()
+    assert taken(transmit_queue) == []
+
+
+@pytest.mark.parametrize("motors", [None, [0]], ids=["all", "one"])
+def test_what_was_forgotten_does_not_come_back_when_it_can_not_be_sent(motors) -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "stale"), item(0, "stale gains", Kind.GAINS)])
+    transmit_queue.take()
+    transmit_queue.clear(motors)
+    transmit_queue.order(0, [(0, b"enable")], 1.0)
+    transmit_queue.put_back()
+    assert transmit_queue.waiting_since() is None
+    assert taken(transmit_queue) == ["enable"]
+
+
+def test_forgetting_one_motor_leaves_what_is_being_sent_to_another() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "0"), item(1, "1")])
+    transmit_queue.take()
+    transmit_queue.clear([1])
+    transmit_queue.put_back()
+    assert taken(transmit_queue) == ["0"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=60))
+def test_no_motor_starves_and_nothing_piles_up(steps) -> None:
+    transmit_queue, newest = TransmitQueue(), {}
+    for number, (motor, send) in enumerate(steps):
+        transmit_queue.put([item(motor, str(number))])
+        newest[motor] = str(number)
+        if send and (found := transmit_queue.take()) is not None:
+            assert found.frame[1].decode() == newest.pop(found.motor)
+            transmit_queue.sent()
+    left = taken(transmit_queue)
+    assert sorted(left) == sorted(newest.values())
+    assert len(left) <= 4

@@ -1,0 +1,1 @@
+"""From power-on to operation enabled, and the bench mode that stays in PREOP."""

@@ -1,0 +1,81 @@
+"""The thread that brings the ring up and keeps it cycling until the control loop takes over."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from math import inf
+from typing import Final
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY, make_thread_realtime
+from humanoid_devices_erob.errors import POWER_OFF
+from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
+from humanoid_devices_erob.master.ring import Ring
+
+# [s] for the thread to end. A cycle ends after its present exchange; a bring-up first disables the
+# drives, and may wait for slaves that don't answer (SOEM, mailboxes: PATIENT).
+STOP_LIMIT: Final = 8.0
+
+
+class BringUpThread:
+    """Runs `bring_up`, then its cycle, in a thread of its own.
+
+    Args:
+        bring_up: called in the thread; `start` raises what it raises.
+        stop: ends the waits of the bring-up, and the cycle.
+        realtime: request SCHED_FIFO, as the loop that takes over does.
+    """
+
+    def __init__(
+        self,
+        bring_up: Callable[[], tuple[Ring, CyclicExchange]],
+        stop: threading.Event,
+        *,
+        realtime: bool,
+    ) -> None:
+        self._bring_up, self._stop, self._realtime = bring_up, stop, realtime
+        self._settled = threading.Event()
+        self._result: tuple[Ring, CyclicExchange] | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="ethercat", daemon=True)
+
+    def start(self) -> tuple[Ring, CyclicExchange]:
+        """Bring the ring up; it cycles from then on. Raises what the bring-up raises."""
+        self._thread.start()
+        self._settled.wait()
+        if self._failure is not None:
+            self._thread.join()
+            raise self._failure
+        if self._result is None:
+            raise HardwareError("the bring-up of the ring ended without a result")
+        return self._result
+
+    def stop(self, limit: float = STOP_LIMIT) -> Ring | None:
+        """End the thread, within `limit` [s], and return the ring if it is up.
+
+        From here on the caller does the I/O. Also ends a bring-up whose `start` was interrupted.
+        Raises HardwareError if the thread does not end: it still owns the ring.
+        """
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(limit)
+            if self._thread.is_alive():
+                raise HardwareError(
+                    f"the bring-up of the ring has not ended within {limit:g} s: drives may be "
+                    f"enabled or armed: {POWER_OFF}"
+                )
+        return None if self._result is None else self._result[0]
+
+    def _run(self) -> None:
+        if self._realtime:
+            make_thread_realtime(LOOP_PRIORITY)
+        try:
+            self._result = self._bring_up()
+        except BaseException as error:
+            self._failure = error
+            return
+        finally:
+            self._settled.set()
+        _, cycle = self._result
+        cycle.until(lambda: False, inf)

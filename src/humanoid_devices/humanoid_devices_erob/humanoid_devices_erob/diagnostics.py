@@ -1,0 +1,171 @@
+"""Diagnostics of the ring, its drives and their impedance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, yes_or_no
+from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN
+from humanoid_devices_erob.drive.error_codes import statusword_remarks
+from humanoid_devices_erob.drive.gains import registers_to_gains
+from humanoid_devices_erob.mailbox.sdo import SdoStatus
+from humanoid_devices_erob.master.al_state import AlState
+from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.operation.drive_monitor import LOST_EXCHANGES
+from humanoid_devices_erob.operation.impedance_watch import MANAGER_SILENCE, ImpedanceWatch
+from humanoid_devices_erob.operation.operation import Operation
+from humanoid_devices_erob.settings import Settings
+
+OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
+NOT_ACTIVE: Final = "not active"
+UNKNOWN: Final = "not known"
+
+
+class RingDiagnostics:
+    """Called by one thread; reads the state of the loop's thread, one whole value at a time."""
+
+    def __init__(self, settings: Settings, watch: ImpedanceWatch) -> None:
+        self._settings, self._watch = settings, watch
+        self._lost = 0  # exchanges until the previous report
+
+    def take(self, ring: Ring | None, operation: Operation | None) -> list[Diagnosis]:
+        """Return the diagnoses of bus, impedance and each drive, named after its joint."""
+        settings = self._settings
+        bus, impedance = f"bus: {settings.name}", f"impedance: {settings.name}"
+        joints = [f"joint: {joint}" for joint in settings.joints]
+        if ring is None or operation is None:
+            stale = DiagnosisLevel.STALE
+            names = [bus, impedance, *joints]
+            return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
+        level, message = self._judge_bus(ring, operation)
+        values = dict(_bus_values(settings, ring, operation))
+        return [
+            Diagnosis(bus, level, message, values, settings.name),
+            self._impedance(impedance, ring.timebase.clock()),
+            *(self._joint(name, i, ring, operation) for i, name in enumerate(joints)),
+        ]
+
+    def _judge_bus(self, ring: Ring, operation: Operation) -> tuple[DiagnosisLevel, str]:
+        before, self._lost = self._lost, ring.lost_in_all
+        problems = operation.monitor.ring_problems(ring)
+        if problems:
+            return ERROR, "; ".join(problems)
+        lost = self._lost - before
+        if lost > 0:
+            return WARN, f"{lost} lost exchanges since the last report"
+        return OK, f"{ring.image.count} drives on {self._settings.interface}"
+
+    def _impedance(self, name: str, now: float) -> Diagnosis:
+        watch = self._watch
+        statement = watch.statement
+        values = {
+            "mode": watch.mode.name,
+            "switch number": str(watch.number),
+            "confirmed": yes_or_no(watch.confirmed),
+        }
+        if statement is None:
+            text = "the impedance manager has not been heard of"
+            return Diagnosis(name, WARN, text, values, self._settings.name)
+        age = now - statement.arrived
+        values |= {
+            "heard from the impedance manager [ms]": f"{age * 1e3:.0f}",
+            "gate for SDO writes": "open" if statement.gate_open else "closed",
+            "armed": yes_or_no(statement.armed),
+            "it says": statement.status_message or "nothing",
+        }
+        level, message = OK, f"confirmed for {watch.mode.name}"
+        creeping = np.flatnonzero(~watch.free).tolist()
+        fed = [self._settings.joints[i] for i in creeping if watch.drives[i].gate == BUS_WRITTEN]
+        if fed:
+            values["velocity feed-forward 0x2382:03 not 0"] = ", ".join(fed)
+        if age > MANAGER_SILENCE:
+            level, message = ERROR, f"the impedance manager is silent for {age:.1f} s"
+        elif not statement.gate_open:
+            level = WARN
+            message = f"the gate for SDO writes is closed: {statement.status_message}"
+        elif not watch.confirmed:
+            level = WARN
+            message = f"not confirmed for {watch.mode.name}: {statement.status_message}"
+            if fed:
+                message += f"; velocity feed-forward acts in {', '.join(fed)}: their targets creep"
+        return Diagnosis(name, level, message, values, self._settings.name)
+
+    def _joint(self, name: str, joint: int, ring: Ring, operation: Operation) -> Diagnosis:
+        slave = int(self._settings.ring_position[joint])
+        status = operation.states[slave]
+        word = int(ring.image.statusword[slave])
+        message = operation.monitor.describe(slave, ring)
+        level = WARN if statusword_remarks(word) else OK
+        if status.state is not AlState.OP or status.error:
+            level, message = ERROR, f"{status}; before that {message}"
+        elif operation.monitor.faulty[slave]:
+            level = ERROR
+        elif ring.lost >= LOST_EXCHANGES and not ring.answered:
+            level, message = ERROR, f"no frame comes back; before that {message}"
+        elif bad_link := operation.links.recent(slave):
+            level, message = WARN, f"{message}; {bad_link}"
+        ports = operation.links.of(slave)
+        codes = operation.monitor.errors_of(slave)
+        values = {
+            "slave": str(slave),
+            "AL state": str(status),
+            "statusword": f"{word} (0x{word:04X})",
+            "error code": f"0x{codes[0]:04X}" if codes else "none read",
+            "error history": ", ".join(f"0x{code:04X}" for code in codes[1:]) or "none read",
+            "in operation": yes_or_no(ring.enabled[slave]),
+            **self._gains(joint),
+            **{f"link errors port {i}": str(ports[i]) if ports else UNKNOWN for i in (0, 1)},
+        }
+        return Diagnosis(name, level, message, values, self._settings.name)
+
+    def _gains(self, joint: int) -> dict[str, str]:
+        drive = self._watch.drives[joint]
+        registers = drive.gains
+        values = {"gate 0x2383": UNKNOWN if drive.gate is None else str(drive.gate)}
+        if registers is None:
+            return values | dict.fromkeys(_GAINS, UNKNOWN)
+        stiffness, damping = registers_to_gains(
+            registers.as_arrays(),
+            torque_constant=self._settings.torque_constant[joint],
+            gear=self._settings.gear[joint],
+        )
+        found = (
+            registers.position_gain,
+            registers.velocity_gain,
+            registers.velocity_integral,
+            registers.feed_forward if drive.has_feed_forward else "the drive has none",
+            f"{stiffness:.3g}",
+            f"{damping:.3g}",
+        )
+        return values | dict(zip(_GAINS, map(str, found), strict=True))
+
+
+_GAINS: Final = (
+    "pos_reg",
+    "vel_reg",
+    "vel_integral",
+    "velocity feed-forward 0x2382:03",
+    "stiffness by the registers [Nm/rad]",
+    "damping by the registers [Nm s/rad]",
+)
+
+
+def _bus_values(settings: Settings, ring: Ring, operation: Operation) -> Iterator[tuple[str, str]]:
+    in_op = sum(it.state is AlState.OP and not it.error for it in operation.states)
+    yield "interface", settings.interface
+    yield "slaves in OP", f"{in_op} of {ring.image.count}"
+    yield "drives in operation", f"{int(ring.enabled.sum())} of {ring.image.count}"
+    yield "working counter", f"{ring.working_counter} of {ring.expected_working_counter}"
+    yield "lost exchanges", str(ring.lost_in_all)
+    yield "lost in a row", str(ring.lost)
+    silence = ring.timebase.clock() - ring.last_answer
+    yield "latest answer [ms]", f"{max(silence, 0.0) * 1e3:.1f}"
+    yield "phase to SYNC0 off by [us]", f"{ring.lock.error * 1e6:.1f}"
+    for status in SdoStatus:
+        name = status.name.lower().replace("_", " ")
+        yield f"SDO objects {name}", str(operation.mailed[status])
+    yield "late SDO answers", str(ring.engine.late_answers)
+    yield "emergency messages", str(operation.emergencies)

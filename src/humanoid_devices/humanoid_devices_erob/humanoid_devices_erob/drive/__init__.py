@@ -1,0 +1,1 @@
+"""One eRob drive: registers, CiA 402 states, error codes, gains, joint frame."""

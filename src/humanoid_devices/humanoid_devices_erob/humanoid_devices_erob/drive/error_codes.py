@@ -1,0 +1,126 @@
+"""Meaning, cause and remedy of the drives' error codes and statuswords.
+
+Codes: 0x603F, the lower half of the entries of 0x1003, and emergency messages (actuator documents).
+Classes of codes that the documents don't name: CiA 301, emergency error codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """One error of an eRob drive."""
+
+    text: str
+    cause: str
+    fix: str
+    reset_clears: bool = True  # a fault reset suffices once the cause is gone
+
+
+ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
+    {
+        0xA000: ErrorCode(
+            "EtherCAT communication error",
+            "SYNC0 fired without a new process data frame, mailbox traffic during the activation "
+            "of distributed clocks, operation requested before the clocks had converged, or the "
+            "clocks switched off",
+            "make control_frequency equal to update_rate, keep SDO traffic off the ring until "
+            "/prime/joint_states flows, check cables and the loop's jitter; then reset the fault",
+        ),
+        0x8500: ErrorCode(
+            "position error exceeds limit",
+            "the joint can't follow its target: blocked, overloaded, too soft or a target that "
+            "jumped",
+            "clear the joint's way and check its load and calibration; then reset the fault",
+        ),
+        0x8400: ErrorCode(
+            "velocity error exceeds limit",
+            "the joint is faster or slower than its velocity loop asks: an impact, an overload or "
+            "a target that jumped",
+            "check the joint's load and the gains that are written; then reset the fault",
+        ),
+        0x730F: ErrorCode(
+            "battery of the multi-turn encoder is low",
+            "without its battery the encoder forgets whole turns while the power is off (taken "
+            "from a public host project; confirm on hardware)",
+            "a fault reset does not clear it: change the drive's battery, switch its power off and "
+            "on, start again and check the calibration before the first stiff mode",
+            reset_clears=False,
+        ),
+        0x8130: ErrorCode(
+            "CAN heartbeat error",
+            "the drive watches for a CAN heartbeat that doesn't come",
+            "nothing should be at the drive's CAN port: switch its heartbeat consumer off with "
+            "the vendor's tool; then reset the fault",
+        ),
+    }
+)
+
+# The most specific prefix counts.
+_CLASSES: Final = (
+    (0xFF00, 0x8100, "a communication error"),
+    (0xFF00, 0x8200, "a protocol error"),
+    (0xF000, 0x1000, "a generic error"),
+    (0xF000, 0x2000, "an error of the current"),
+    (0xF000, 0x3000, "an error of the voltage"),
+    (0xF000, 0x4000, "an error of the temperature"),
+    (0xF000, 0x5000, "an error of the device's hardware"),
+    (0xF000, 0x6000, "an error of the device's software"),
+    (0xF000, 0x7000, "an error of an additional module"),
+    (0xF000, 0x8000, "an error of the monitoring"),
+    (0xF000, 0x9000, "an external error"),
+    (0xF000, 0xF000, "an error of additional functions"),
+)
+
+
+def describe_error(code: int) -> str:
+    """Return meaning, cause and fix of an error code (16 bits), in one line."""
+    known = ERROR_CODES.get(code)
+    if known is not None:
+        return f"0x{code:04X}: {known.text}. Cause: {known.cause}. Fix: {known.fix}"
+    if code == 0:
+        return "0x0000: no error"
+    for mask, prefix, text in _CLASSES:
+        if code & mask == prefix:
+            return f"0x{code:04X}: not in the actuator documents; by CiA 301 {text}"
+    return f"0x{code:04X}: not in the actuator documents, specific to the manufacturer"
+
+
+def describe_history(entry: int) -> str:
+    """Describe an entry (32 bits) of the error history 0x1003: code and manufacturer's part."""
+    manufacturer = entry >> 16
+    detail = f" (manufacturer's part 0x{manufacturer:04X})" if manufacturer else ""
+    return describe_error(entry & 0xFFFF) + detail
+
+
+def describe_statusword(word: int, *, error_known: bool = False) -> str:
+    """Describe the state and the problems in a statusword (16 bits).
+
+    `error_known`: the error code is reported beside it, so no usual cause is suggested.
+    """
+    state = f"statusword {word} (0x{word:04X}): {decode_state(word).value}"
+    return "; ".join([state, *statusword_remarks(word, error_known=error_known)])
+
+
+def statusword_remarks(word: int, *, error_known: bool = False) -> list[str]:
+    """Return the problems in a statusword, in any state."""
+    state = decode_state(word)
+    failed = state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE) and not error_known
+    remarks = [
+        (failed, "on Prime nearly always clocks or communication: 0x603F says which error"),
+        (bool(word & StatusBit.WARNING), "the drive warns"),
+        (bool(word & StatusBit.INTERNAL_LIMIT), "an internal limit is active"),
+        (not word & StatusBit.REMOTE, "the drive doesn't listen to the controlword"),
+        (
+            state is DriveState.OPERATION_ENABLED and not word & StatusBit.FOLLOWS_COMMAND,
+            "the target position is ignored",
+        ),
+    ]
+    return [text for wrong, text in remarks if wrong]

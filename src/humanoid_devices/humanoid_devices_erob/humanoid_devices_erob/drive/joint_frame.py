@@ -1,0 +1,116 @@
+"""Conversion between the frames of joint and drive: counts, direction, offset, whole turns."""
+
+from __future__ import annotations
+
+import logging
+from math import ceil, floor, tau
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.units import Encoder
+from humanoid_devices_erob.errors import TurnsError
+from humanoid_devices_erob.master.process_image import ProcessImage
+from humanoid_devices_erob.settings import Settings
+
+MOST_OUTSIDE: Final = 0.5  # [rad] that a joint may be beyond its limits and still be located
+SHARE_OUTSIDE: Final = 0.25  # the same, as a share of the angle outside the range
+
+
+def turns_into_range(angle: float, lower: float, upper: float) -> int | None:
+    """Return the whole turns that bring `angle` [rad] into the joint's range; None if unclear.
+
+    Exactly one number of turns must lead into the range, or one near it and all others far.
+    """
+    inside = range(ceil((lower - angle) / tau), floor((upper - angle) / tau) + 1)
+    if inside:
+        return inside[0] if len(inside) == 1 else None
+    near = min(MOST_OUTSIDE, SHARE_OUTSIDE * (tau - (upper - lower)))
+    below, above = floor((lower - angle) / tau), ceil((upper - angle) / tau)
+    if angle + tau * above - upper <= near:
+        return above
+    return below if lower - angle - tau * below <= near else None
+
+
+logger = logging.getLogger(__name__)
+
+ENCODER: Final = Encoder(524288)  # 19 bit at the output, whatever the gear (actuator documents)
+_TORQUE_UNIT: Final = 1e-3  # 0x6077 counts thousandths of the rated torque (CiA 402-2; assumed)
+_INT32: Final = np.iinfo(np.int32)
+
+
+class JointFrame:
+    """Applies calibration and ring order; no other code does."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.shifts = 0  # number of changes of turns, each of which shifts the measured position
+        self._calibration = settings.calibration
+        self._at = settings.ring_position  # of each joint
+        self._torque_unit = settings.rated_torque * _TORQUE_UNIT  # [Nm]
+        self.velocity_limit = np.empty(len(settings.joints))  # [counts/s], ring order
+        self.velocity_limit[self._at] = settings.velocity_limit * ENCODER.counts_per_radian
+
+    def measure(self, image: ProcessImage, state: JointState) -> None:
+        """Fill `state` [rad, rad/s, Nm] from the drives' inputs."""
+        calibration, at = self._calibration, self._at
+        scale = ENCODER.counts_per_radian
+        counts = image.position[at] + image.turns[at]
+        state.position[:] = calibration.position_to_joint(counts / scale)
+        state.velocity[:] = calibration.rate_to_joint(image.velocity[at] / scale)
+        state.effort[:] = calibration.rate_to_joint(image.torque[at] * self._torque_unit)
+
+    def find_turns(self, image: ProcessImage) -> None:
+        """Note how many whole turns bring each joint into its range.
+
+        Raises TurnsError where that is unclear; a joint without calibration keeps its turns then.
+        """
+        settings = self._settings
+        before = image.turns.copy()
+        image.turns[:] = 0
+        angles = self._calibration.position_to_joint(
+            image.position[self._at] / ENCODER.counts_per_radian
+        )
+        lost, unclear = np.zeros(len(settings.joints), np.int64), []
+        for i, (name, angle) in enumerate(zip(settings.joints, angles.tolist(), strict=True)):
+            lower, upper = float(settings.lower[i]), float(settings.upper[i])
+            turns = turns_into_range(angle, lower, upper)
+            direction, offset = self._calibration.direction[i], self._calibration.homing_offset[i]
+            if turns is not None:
+                lost[i] = turns * direction
+            elif (direction, offset) != (1, 0.0):
+                unclear.append(f"{name} at {angle:.2f} rad (limits {lower:.2f} to {upper:.2f})")
+        if unclear:
+            self.shifts += int(before.any())
+            raise TurnsError(
+                f"no whole number of turns brings {', '.join(unclear)} clearly into its range: "
+                "turn the joint by hand to the middle of its range; or calibrate it again"
+            )
+        image.turns[self._at] = lost * ENCODER.counts_per_revolution
+        self.shifts += int((image.turns != before).any())
+        for i in np.flatnonzero(lost).tolist():
+            logger.warning(
+                "%s: its encoder is off by %d turns, which is allowed for: replace its battery",
+                settings.joints[i], -lost[i],
+            )  # fmt: skip
+
+    def to_counts(self, position: FloatArray, image: ProcessImage) -> FloatArray:
+        """Return joint positions [rad] (n,) as the drives' counts in ring order, not rounded."""
+        counts = np.empty_like(position)
+        raw = self._calibration.position_to_raw(position)
+        counts[self._at] = raw * ENCODER.counts_per_radian
+        return counts - image.turns
+
+    def to_ring(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return a mask (n,) of joints in ring order."""
+        ordered = np.empty_like(mask)
+        ordered[self._at] = mask
+        return ordered
+
+
+def as_wire_counts(counts: FloatArray) -> NDArray[np.int32]:
+    """Return counts rounded for the wire; beyond ±2³¹ (25 000 turns) they saturate."""
+    return np.clip(np.rint(counts), _INT32.min, _INT32.max).astype(np.int32)

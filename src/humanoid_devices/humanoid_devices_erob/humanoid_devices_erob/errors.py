@@ -1,0 +1,54 @@
+"""Errors of the ring, and texts that name several slaves or joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from humanoid_control_common.errors import HardwareError
+
+POWER_OFF: Final = "switch the power of the drives off"
+
+
+class RingError(HardwareError):
+    """The ring can't be driven."""
+
+
+class InterfaceError(RingError):
+    """This process can't use the network interface: the message says what to do."""
+
+
+class TurnsError(RingError):
+    """No whole number of turns brings a joint clearly into its range."""
+
+
+class IdentityError(RingError):
+    """The slaves on the ring are not those of the configuration."""
+
+
+class BringUpError(RingError):
+    """A step of the bring-up failed; frames may have been lost, so a second try may succeed."""
+
+
+class NotEnabledError(BringUpError):
+    """Drives in OP don't come into operation; `slaves` are their places on the ring."""
+
+    def __init__(self, message: str, slaves: Sequence[int]) -> None:
+        super().__init__(message)
+        self.slaves = tuple(slaves)
+
+
+class DriveSetupError(RingError):
+    """A drive in OP is set up otherwise than it must be: no second try will help."""
+
+
+class HungError(RingError):
+    """A slave answers but ignores every request: no second try will help."""
+
+
+def said_together(texts: Iterable[tuple[str, str]]) -> str:
+    """Return 'a, b: does not answer; c: INIT' for (name, text) pairs, by first appearance."""
+    names_of: dict[str, list[str]] = {}
+    for name, text in texts:
+        names_of.setdefault(text, []).append(name)
+    return "; ".join(f"{', '.join(names)}: {text}" for text, names in names_of.items())

@@ -1,0 +1,130 @@
+"""The impedance manager's parameters, its drives, and the registers that each mode requires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from humanoid_control_common.config import StrictModel
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.drive.gains import (
+    JointRegisters,
+    Registers,
+    gains_to_registers,
+    registers_to_gains,
+)
+
+Gain = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+PerMode = Annotated[list[Gain], Field(min_length=len(Mode), max_length=len(Mode))]
+
+
+class ImpedanceParameters(StrictModel):
+    """Parameters of the node; the bring-up sets the first block from prime_hardware.yaml."""
+
+    joint_names: list[str] = Field(min_length=1)
+    ring_positions: list[Annotated[int, Field(ge=0, le=65535)]]
+    kt: list[Positive]  # [Nm/mA] at the motor
+    gear: list[Positive]  # motor turns per output turn
+    update_rate: int = Field(gt=0)  # [Hz] of /prime/joint_states
+
+    mode_kp: PerMode  # [Nm/rad] by mode number
+    mode_kd: PerMode  # [Nm*s/rad]
+    # Realized / nominal torque of the transmission: 1 compensates nothing.
+    torque_efficiency: float = Field(default=1.0, gt=0.0, le=1.0)
+    parallel_sdo: bool = True  # all drives at once, or one after another in ring order
+    follow_requests: bool = False  # take requests as statements: alone on a bench
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ImpedanceParameters:
+        count = len(self.joint_names)
+        for name in ("ring_positions", "kt", "gear"):
+            if len(getattr(self, name)) != count:
+                found = len(getattr(self, name))
+                raise ValueError(f"{name} has {found} values for {count} joint_names")
+        for name in ("joint_names", "ring_positions"):
+            if len(set(getattr(self, name))) != count:
+                raise ValueError(f"{name} names one twice: {getattr(self, name)}")
+        for mode in Mode:
+            if self.mode_kp[mode] > 0.0 and self.mode_kd[mode] == 0.0:
+                raise ValueError(
+                    f"{mode.name} has stiffness {self.mode_kp[mode]:g} without damping: an eRob "
+                    "has none then (its position gain is proportional to kp / kd)"
+                )
+        return self
+
+
+ModeTable = dict[Mode, tuple[JointRegisters, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Drives:
+    """The eRob drives; arrays have one entry per drive, shape (n,)."""
+
+    joint_names: tuple[str, ...]
+    ring_positions: tuple[int, ...]
+    torque_constant: FloatArray  # [Nm/mA] at the motor
+    gear: FloatArray  # motor turns per output turn
+    torque_efficiency: float  # realized / nominal, compensated
+
+    @classmethod
+    def of(cls, parameters: ImpedanceParameters) -> Drives:
+        """Return the drives that `parameters` describe."""
+        return cls(
+            tuple(parameters.joint_names),
+            tuple(parameters.ring_positions),
+            np.array(parameters.kt),
+            np.array(parameters.gear),
+            parameters.torque_efficiency,
+        )
+
+    def registers(self, stiffness: float, damping: float) -> tuple[JointRegisters, ...]:
+        """Return each drive's registers for a stiffness [Nm/rad] and damping [Nm s/rad].
+
+        Raises ConfigError for gains that a drive can't realize.
+        """
+        registers = gains_to_registers(
+            stiffness,
+            np.full(len(self.joint_names), damping),
+            torque_constant=self.torque_constant,
+            gear=self.gear,
+            torque_efficiency=self.torque_efficiency,
+        )
+        if damping > 0.0 and not registers.velocity_gain.all():
+            raise ConfigError(
+                f"damping {damping:g} Nm*s/rad is less than the smallest step of a drive, "
+                "which would be limp"
+            )
+        return tuple(registers.of(joint) for joint in range(len(self.joint_names)))
+
+    def realized(self, rows: Sequence[tuple[int, int, int]]) -> tuple[FloatArray, FloatArray]:
+        """Return the stiffness [Nm/rad] and damping [Nm s/rad] of (position, velocity, integral).
+
+        NaN where a gain is unknown (-1).
+        """
+        position, velocity, integral = np.array(rows, dtype=np.int64).T
+        stiffness, damping = registers_to_gains(
+            Registers(position, velocity, integral),
+            torque_constant=self.torque_constant,
+            gear=self.gear,
+            torque_efficiency=self.torque_efficiency,
+        )
+        unknown = (position < 0) | (velocity < 0)
+        return np.where(unknown, np.nan, stiffness), np.where(unknown, np.nan, damping)
+
+
+def mode_table(drives: Drives, parameters: ImpedanceParameters) -> ModeTable:
+    """Return the registers of every mode. Raises ConfigError naming the mode."""
+    table = {}
+    for mode in Mode:
+        try:
+            table[mode] = drives.registers(parameters.mode_kp[mode], parameters.mode_kd[mode])
+        except ConfigError as error:
+            raise ConfigError(f"gains of {mode.name}: {error}") from error
+    return table

@@ -1,0 +1,70 @@
+"""Parameters of the impedance manager, derived from the robot description."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from humanoid_control_common.config import Document, validate
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
+
+NODE: Final = "erob_impedance_manager"
+STATE_TOPIC: Final = f"/{NODE}/state"
+PLUGIN: Final = "ethercat_driver/EthercatDriver"
+
+
+def manager_parameters(urdf: str, update_rate: int, chosen: Document) -> dict[str, Any]:
+    """Return the node's parameters about the drives.
+
+    The description, expanded from prime_hardware.yaml, is the one that the hardware component gets.
+
+    Args:
+        urdf: with the <ros2_control> block of the ring.
+        update_rate: [Hz] of the control loop.
+        chosen: the node's other parameters, checked here before any program is started.
+
+    Raises ConfigError for invalid parameters.
+    """
+    return _checked(urdf, update_rate, chosen)[0]
+
+
+def mode_gains(urdf: str, update_rate: int, chosen: Document) -> dict[str, Any]:
+    """Return the gains of every mode, by mode number: configured, and realized by each drive.
+
+    Arguments and errors are those of `manager_parameters`.
+    """
+    _, parameters = _checked(urdf, update_rate, chosen)
+    drives = Drives.of(parameters)
+    realized: dict[str, dict[str, list[float]]] = {
+        joint: {"stiffness": [], "damping": []} for joint in drives.joint_names
+    }
+    for registers in mode_table(drives, parameters).values():
+        rows = [(r.position_gain, r.velocity_gain, r.velocity_integral) for r in registers]
+        for name, values in zip(("stiffness", "damping"), drives.realized(rows), strict=True):
+            for joint, value in zip(drives.joint_names, values.tolist(), strict=True):
+                realized[joint][name].append(value)
+    configured = {"stiffness": list(parameters.mode_kp), "damping": list(parameters.mode_kd)}
+    return {"configured": configured, "realized": realized}
+
+
+def _checked(
+    urdf: str, update_rate: int, chosen: Document
+) -> tuple[dict[str, Any], ImpedanceParameters]:
+    """Return the parameters about the drives, and all parameters. Raises ConfigError."""
+    blocks = parse_robot_description(urdf, float(update_rate)).blocks
+    ring = next((block for block in blocks if block.plugin == PLUGIN), None)
+    if ring is None:
+        raise ConfigError(f"robot description: no <ros2_control> block of {PLUGIN}")
+    facts = [joint.parameters for joint in ring.joints]
+    own: dict[str, Any] = {
+        "joint_names": [joint.name for joint in ring.joints],
+        "ring_positions": [int(fact["ring_position"]) for fact in facts],
+        "kt": [float(fact["kt"]) for fact in facts],
+        "gear": [float(fact["gear"]) for fact in facts],
+        "update_rate": update_rate,
+    }
+    content = {**chosen.content, **own}
+    parameters = validate(ImpedanceParameters, Document(chosen.name, content, chosen.places))
+    mode_table(Drives.of(parameters), parameters)
+    return own, parameters

@@ -1,0 +1,1 @@
+"""Mailboxes of the slaves: SDO transfers beside the process data."""

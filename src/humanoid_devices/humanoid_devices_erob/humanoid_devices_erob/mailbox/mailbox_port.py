@@ -1,0 +1,38 @@
+"""Datagrams to single slaves, which the mailbox engine needs from the bus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A datagram to the registers or memory of one slave: FPWR if there is `data`, else FPRD."""
+
+    slave: int
+    address: int
+    length: int = 0  # [bytes] to read
+    data: bytes = b""
+
+
+class MailboxPort(Protocol):
+    """Access to the registers and memory of slaves."""
+
+    def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
+        """Exchange all in one frame; return the data that each has read or written.
+
+        None for a datagram without working counter, and for all if the frame was lost. Blocks for
+        as long as a frame may take.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxLayout:
+    """Addresses and sizes [bytes] of SM0 and SM1 in a slave's memory."""
+
+    write_address: int
+    write_size: int
+    read_address: int
+    read_size: int

@@ -1,0 +1,204 @@
+"""Batches of SDO objects: written and read back, or read; each object is checked before it is sent.
+
+A generator per slave yields one transfer after the other and receives its outcome.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from math import inf
+from typing import Final, TypeAlias
+
+from humanoid_devices_erob.mailbox.mailbox_channel import SdoJob
+from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
+from humanoid_devices_erob.mailbox.sdo import (
+    Key,
+    SdoBatch,
+    SdoObject,
+    SdoOutcome,
+    SdoResult,
+    SdoStatus,
+)
+
+Results: TypeAlias = tuple[SdoResult, ...]
+# Yields the object of a transfer (written if it has data) and the batch that must be permitted.
+Transfers: TypeAlias = Generator[tuple[SdoObject, SdoBatch], SdoOutcome, list[SdoResult]]
+
+# [s] without an answer until an object is given up. PROMPT is for operation: a later answer could
+# confirm no impedance in time, and a drive that hangs must not delay its own softening. PATIENT is
+# for PREOP and the exit, where no loop waits: mailboxes are commonly allowed 2 s (ESI files).
+PROMPT: Final = 0.1
+PATIENT: Final = 2.5
+
+
+def permit_all(slave: int, batch: SdoBatch) -> str:
+    """Refuse nothing. See `SdoBatches.refusal`."""
+    return ""
+
+
+class SdoBatches:
+    """Runs batches on an engine. Any thread may `submit`; the rest belongs to the I/O thread.
+
+    Attributes:
+        refusal: called as `refusal(slave, batch)` in the I/O thread just before each object is
+            sent; returns why it must not be, or "". For reading, and for reading back what was
+            written, `batch.write` is false. `valid_until` is checked here.
+        patience: [s] for the next object, PROMPT or PATIENT.
+    """
+
+    def __init__(
+        self, engine: MailboxEngine, clock: Callable[[], float], wake: Callable[[], None]
+    ) -> None:
+        """`wake` is called after each submission, by the thread that submits."""
+        self.refusal: Callable[[int, SdoBatch], str] = permit_all
+        self.patience = PATIENT
+        self._engine, self._clock, self._wake = engine, clock, wake
+        self._inbox: deque[tuple[SdoBatch, Future[Results]]] = deque()
+
+    def submit(self, batch: SdoBatch) -> Future[Results]:
+        """Begin `batch` soon. One result per object, in their order; the future never fails.
+
+        Its callbacks run in the I/O thread: they must be short.
+        """
+        future: Future[Results] = Future()
+        future.set_running_or_notify_cancel()  # from here on it can't be cancelled
+        self._inbox.append((batch, future))
+        self._wake()
+        return future
+
+    @property
+    def next_due(self) -> float:
+        """Return when [s] the next `step` has something to do; infinite if never."""
+        return -inf if self._inbox else self._engine.next_due
+
+    def step(self) -> bool:
+        """Take up the next batch, then exchange one frame; False if none is due."""
+        if self._inbox:
+            self._take_up()
+        return self._engine.step()
+
+    def abandon(self, reason: str) -> None:
+        """End every batch without another datagram."""
+        while self._inbox:
+            self._take_up()
+        self._engine.abandon(reason)
+
+    def _take_up(self) -> None:
+        batch, future = self._inbox.popleft()
+        found: dict[int, SdoResult] = {}
+        places: dict[int, list[int]] = {}
+        for place, target in enumerate(batch.objects):
+            places.setdefault(target.slave, []).append(place)
+
+        def finished(slave: int, results: Sequence[SdoResult]) -> None:
+            found.update(zip(places[slave], results, strict=True))
+            if len(found) == len(batch.objects):
+                future.set_result(tuple(found[place] for place in range(len(found))))
+
+        if not batch.objects:
+            future.set_result(())
+        for slave, own in places.items():
+            self._run(slave, batch, [batch.objects[place] for place in own], finished)
+
+    def _run(
+        self,
+        slave: int,
+        batch: SdoBatch,
+        objects: Sequence[SdoObject],
+        finished: Callable[[int, Sequence[SdoResult]], None],
+    ) -> None:
+        if slave >= self._engine.slave_count:
+            message = f"no such slave: there are {self._engine.slave_count}"
+            finished(slave, refusals(objects, message))
+            return
+        reading = replace(batch, write=False, valid_until=inf)
+        transfers = _written(objects, batch, reading) if batch.write else _read(objects, reading)
+
+        def refusal(of: SdoBatch) -> str:
+            late = self._clock() - of.valid_until
+            if late > 0:
+                return f"its permission ended {late * 1e3:.1f} ms ago"
+            return self.refusal(slave, of)
+
+        def advance(outcome: SdoOutcome | None) -> None:
+            try:
+                target, of = next(transfers) if outcome is None else transfers.send(outcome)
+            except StopIteration as end:
+                finished(slave, end.value)
+            else:
+                job = SdoJob(target, self.patience, lambda: refusal(of), advance)
+                self._engine.submit(slave, job)
+
+        advance(None)
+
+
+def refusals(objects: Sequence[SdoObject], reason: str) -> Results:
+    """Return the results of `objects` when none of them is sent."""
+    return tuple(SdoResult(target, SdoStatus.REFUSED, message=reason) for target in objects)
+
+
+def refused(batch: SdoBatch, reason: str) -> Future[Results]:
+    """Return what `submit` would return for a batch that is refused as a whole; it is done."""
+    future: Future[Results] = Future()
+    future.set_result(refusals(batch.objects, reason))
+    return future
+
+
+def _read(objects: Sequence[SdoObject], reading: SdoBatch) -> Transfers:
+    results: list[SdoResult] = []
+    for place, target in enumerate(objects):
+        outcome = yield replace(target, data=b""), reading
+        results.append(_result(replace(target, data=outcome.data), outcome))
+        if outcome.status is SdoStatus.REFUSED:  # the others would be refused at the same moment
+            return [*results, *refusals(objects[place + 1 :], outcome.message)]
+    return results
+
+
+def _written(objects: Sequence[SdoObject], batch: SdoBatch, reading: SdoBatch) -> Transfers:
+    """Write the objects in their order, then read back each one that was written.
+
+    A write that fails ends the writing: the order may be what makes the later writes safe.
+    """
+    results: list[SdoResult] = []
+    written: dict[Key, SdoObject] = {}  # of an object that is written twice, the second value
+    for place, target in enumerate(objects):
+        if target.data:
+            outcome = yield target, batch
+        else:
+            outcome = SdoOutcome(SdoStatus.REFUSED, message="there is nothing to write")
+        results.append(_result(target, outcome))
+        if outcome.status is not SdoStatus.DONE:
+            message = f"not sent after {target} failed: {outcome.message}"
+            results += refusals(objects[place + 1 :], message)
+            break
+        written[target.key] = target
+    found: dict[Key, SdoOutcome] = {}
+    for key, target in written.items():
+        found[key] = yield replace(target, data=b""), reading
+    return [
+        _compared(it.object, written[it.object.key].data, found[it.object.key])
+        if it.status is SdoStatus.DONE
+        else it
+        for it in results
+    ]
+
+
+def _compared(target: SdoObject, wanted: bytes, found: SdoOutcome) -> SdoResult:
+    """Return the result of a write by the outcome of its read-back."""
+    if found.status is not SdoStatus.DONE:
+        message = f"written, but not read back: {found.message}"
+        refused = found.status is SdoStatus.REFUSED  # only the reading: the write was sent
+        status = SdoStatus.TIMED_OUT if refused else found.status
+        return SdoResult(target, status, found.abort_code, message)
+    result = replace(target, data=found.data)
+    if found.data == wanted:
+        return SdoResult(result, SdoStatus.DONE)
+    message = f"written as {wanted.hex(' ')}, reads back as {found.data.hex(' ')}"
+    return SdoResult(result, SdoStatus.DIFFERENT, message=message)
+
+
+def _result(target: SdoObject, outcome: SdoOutcome) -> SdoResult:
+    return SdoResult(target, outcome.status, outcome.abort_code, outcome.message)

@@ -1,0 +1,1 @@
+"""The EtherCAT master: interface, frames, AL states, clocks, process data."""

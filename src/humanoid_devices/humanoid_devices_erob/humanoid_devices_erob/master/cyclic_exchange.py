@@ -1,0 +1,65 @@
+"""Exchange of process data at a steady rate in the calling thread, until a condition is met."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from humanoid_devices_erob.master.ring import Ring
+
+
+class CyclicExchange:
+    """The exchange while no control loop runs: targets of enabled drives creep after their joints.
+
+    Args:
+        period: [s] from exchange to exchange.
+        stop: ends every `until` early.
+    """
+
+    def __init__(self, ring: Ring, period: float, stop: threading.Event) -> None:
+        self._ring, self._period, self._stop = ring, period, stop
+        self._next = ring.timebase.clock()
+
+    def until(
+        self,
+        done: Callable[[], bool],
+        timeout: float,
+        work: Callable[[float], None] | None = None,
+    ) -> bool:
+        """Exchange until `done`, checked after each exchange; False after `timeout` [s] or `stop`.
+
+        `work` is called in the rest of each period, with the time [s] when it must return.
+        """
+        timebase = self._ring.timebase
+        end = timebase.clock() + timeout
+        while True:
+            self._ring.exchange()
+            if done():
+                return True
+            if self._stop.is_set() or timebase.clock() > end:
+                return False
+            self._next += self._period + self._ring.lock.take()
+            if work is not None:
+                work(self._next)
+            self._wait()
+
+    def disable_all(self, still: Callable[[], bool], timeout: float) -> bool:
+        """Lead all drives out of operation: a drive that leaves OP while enabled goes into fault.
+
+        Return False if `still` reports enabled drives after `timeout` [s]. Waits at least until
+        the drives have taken the last controlword, at SYNC0.
+        """
+        sequencer, ring = self._ring.sequencer, self._ring
+        sequencer.disable(np.ones(ring.image.count, dtype=bool))
+        settled = ring.timebase.clock() + sequencer.hold * self._period
+        return self.until(lambda: ring.timebase.clock() >= settled and not still(), timeout)
+
+    def _wait(self) -> None:
+        timebase = self._ring.timebase
+        left = self._next - timebase.clock()
+        if left > 0.0:
+            timebase.sleep(left)
+        else:
+            self._next -= left  # late: continue from here without catching up

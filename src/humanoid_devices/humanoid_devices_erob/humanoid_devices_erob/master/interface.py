@@ -1,0 +1,113 @@
+"""The network interface of the ring: existence, state, rights, promiscuous mode."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import socket
+import struct
+from pathlib import Path
+from typing import Final
+
+from humanoid_devices_erob.errors import InterfaceError
+
+# <linux/capability.h>. Raw sockets, and setting the interface promiscuous.
+CAPABILITIES: Final = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13}
+# Not 'setcap' on the interpreter: the loader then ignores LD_LIBRARY_PATH, which ROS needs.
+SHELL_WITH_RIGHTS: Final = (
+    'sudo setpriv --reuid="$(id -u)" --regid="$(id -g)" --init-groups --reset-env '
+    "--inh-caps=+net_raw,+net_admin,+sys_nice --ambient-caps=+net_raw,+net_admin,+sys_nice bash"
+)
+_IFF_UP: Final = 0x1  # <linux/if.h>
+
+
+def missing_capabilities(process_status: str) -> list[str]:
+    """Return the CAPABILITIES that a process with this /proc/…/status lacks."""
+    for line in process_status.splitlines():
+        if line.startswith("CapEff:"):
+            effective = int(line.split()[1], 16)
+            return [name for name, bit in CAPABILITIES.items() if not effective >> bit & 1]
+    return list(CAPABILITIES)
+
+
+def check_rights(process_status: Path = Path("/proc/self/status")) -> None:
+    """Check the rights. Raises InterfaceError that says how to grant missing ones."""
+    missing = missing_capabilities(process_status.read_text())
+    if missing:
+        raise InterfaceError(
+            f"EtherCAT needs {' and '.join(missing)}, which this process hasn't: start as root, "
+            f"or from a shell that has the rights: {SHELL_WITH_RIGHTS}"
+        )
+
+
+def check_interface(name: str, network: Path = Path("/sys/class/net")) -> None:
+    """Check the interface. Raises InterfaceError if it is missing, down or without a link."""
+    interface = network / name
+    if not interface.is_dir():
+        known = ", ".join(sorted(entry.name for entry in network.iterdir())) or "none"
+        raise InterfaceError(
+            f"network interface '{name}' does not exist; there is: {known}. Set "
+            "buses.ethercat.interface in prime_hardware.yaml or pass ethercat_interface"
+        )
+    if not int((interface / "flags").read_text(), 16) & _IFF_UP:
+        raise InterfaceError(f"network interface '{name}' is down: 'sudo ip link set {name} up'")
+    if (interface / "carrier").read_text().strip() != "1":
+        raise InterfaceError(
+            f"network interface '{name}' has no link: is the cable of the ring plugged in at both "
+            "ends and the first drive powered?"
+        )
+
+
+def claim_interface(name: str) -> socket.socket:
+    """Claim the interface for this process until the socket is closed, or the process ends.
+
+    Two masters on one ring take each other's frames. Raises InterfaceError.
+    """
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        claim.bind(f"\0humanoid_control.ethercat.{name}")
+    except OSError as error:
+        claim.close()
+        raise InterfaceError(
+            f"another process drives the ring on '{name}' already: end it first"
+        ) from error
+    return claim
+
+
+logger = logging.getLogger(__name__)
+
+_GET_FLAGS: Final = 0x8913  # SIOCGIFFLAGS, <linux/sockios.h>
+_SET_FLAGS: Final = 0x8914  # SIOCSIFFLAGS
+_PROMISCUOUS: Final = 0x100  # IFF_PROMISC, <linux/if.h>
+_REQUEST: Final = struct.Struct("16sh22x")  # ifreq: name and flags
+
+
+class PromiscuousMode:
+    """Remembers an interface's promiscuous mode. Raises OSError if there is no interface."""
+
+    def __init__(self, interface: str) -> None:
+        self._interface = interface
+        self._found = self._flags() & _PROMISCUOUS
+
+    def restore(self) -> None:
+        """Restore the mode; an interface that has gone is only logged."""
+        try:
+            flags = self._flags()
+            if flags & _PROMISCUOUS != self._found:
+                self._call(_SET_FLAGS, flags & ~_PROMISCUOUS | self._found)
+        except OSError as error:
+            logger.warning(
+                "promiscuous mode of network interface '%s' stays as the master set it: %s",
+                self._interface,
+                error,
+            )
+
+    def _flags(self) -> int:
+        return self._call(_GET_FLAGS, 0)
+
+    def _call(self, request: int, flags: int) -> int:
+        signed = flags - 0x10000 if flags & 0x8000 else flags
+        argument = _REQUEST.pack(self._interface.encode(), signed)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            answer = fcntl.ioctl(any_socket, request, argument)
+        return int(_REQUEST.unpack(answer)[1]) & 0xFFFF

@@ -1,0 +1,204 @@
+"""SOEM's raw socket: late answers are dropped, and frames with many datagrams use it too.
+
+SOEM distinguishes answers by one of 16 indices and reads one frame per request. A late answer would
+stay in the socket's buffer, and every later request would get an old frame, maybe of another slave.
+So leftover frames are dropped before a request; and after a silence in which all indices were used,
+the first answer is not trusted.
+
+SOEM also waits in `recv` with a timeout that the kernel rounds up to a scheduler tick: 4 to 8 ms at
+250 Hz for every lost frame, with the interpreter held. Where that matters, `wait` comes first.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from humanoid_devices_erob.errors import InterfaceError
+from humanoid_devices_erob.mailbox.mailbox_port import Access
+from humanoid_devices_erob.wire.errors import WireError
+from humanoid_devices_erob.wire.frame import (
+    SHORTEST_FRAME,
+    Command,
+    Datagram,
+    decode_frame,
+    encode_frame,
+    physical,
+)
+
+_FRAME_BYTES: Final = 1518
+# Requests without answer in a row, each sent up to four times, after which all of SOEM's 16 indices
+# may have been used.
+SILENCE: Final = 4
+_QUIET: Final = 0.002  # [s] without a frame that end the late answers
+_FIRST_STATION: Final = 0x1001  # SOEM: EC_NODEOFFSET, then one more for each slave
+_FIRST_INDEX: Final = 16  # SOEM: EC_MAXBUF
+_LAST_INDEX: Final = 0xFF
+_MOST_FRAMES: Final = 10_000  # late frames at most; no ring is that late
+
+
+class RawSocket:
+    """A duplicate of the socket that SOEM has opened on a network interface."""
+
+    def __init__(self, interface: str) -> None:
+        """Raises InterfaceError if this process has no such socket.
+
+        Sending and receiving raise it, too, once the interface is down or gone.
+        """
+        self._interface = interface
+        self._socket = _packet_socket(interface)
+        self._readable = select.poll()
+        self._readable.register(self._socket, select.POLLIN)
+        self._silence = 0
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether a frame arrives within about so many seconds; other threads can run."""
+        return bool(self._readable.poll(seconds * 1e3))
+
+    @contextmanager
+    def not_waiting(self) -> Iterator[None]:
+        """Make reading non-blocking, in SOEM too: both descriptors share the setting."""
+        os.set_blocking(self._socket.fileno(), False)
+        try:
+            yield
+        finally:
+            os.set_blocking(self._socket.fileno(), True)
+
+    def drop(self) -> None:
+        """Discard all frames in the buffer."""
+        while self.receive():
+            pass
+
+    def send(self, frame: bytes) -> None:
+        """Send a frame that is not one of SOEM's."""
+        try:
+            self._socket.send(frame)
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def receive(self) -> bytes:
+        """Return the oldest frame in the buffer; empty if there is none."""
+        try:
+            return self._socket.recv(_FRAME_BYTES, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def _lost(self, error: OSError) -> InterfaceError:
+        advice = "is its adapter still plugged in?"
+        if error.errno == errno.ENETDOWN:
+            advice = f"'sudo ip link set {self._interface} up', then 'hc clear-fault'"
+        return InterfaceError(f"network interface '{self._interface}': {error.strerror}: {advice}")
+
+    def judged(self, working_counter: int) -> int:
+        """Return the working counter of the latest exchange; -1 if its answer can't be trusted."""
+        if working_counter < 0:
+            self._silence += 1
+            return -1
+        return working_counter if self._believable() else -1
+
+    def _believable(self) -> bool:
+        """Return whether the present answer can belong to the latest request.
+
+        If not, return after late answers have stopped arriving.
+        """
+        silence, self._silence = self._silence, 0
+        if silence < SILENCE:
+            return True
+        for _ in range(_MOST_FRAMES):
+            if not self.wait(_QUIET):
+                break
+            self.drop()
+        return False
+
+    def close(self) -> None:
+        """Close the duplicate; SOEM closes its own descriptor."""
+        self._socket.close()
+
+
+def _packet_socket(interface: str) -> socket.socket:
+    """Return a duplicate of SOEM's packet socket on `interface`, which pysoem doesn't expose."""
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            if not entry.readlink().name.startswith("socket:"):
+                continue
+            found = socket.socket(fileno=os.dup(int(entry.name)))
+            if found.family == socket.AF_PACKET and found.getsockname()[0] == interface:
+                return found
+            found.close()
+    raise InterfaceError(f"network interface '{interface}': pysoem has opened no socket on it")
+
+
+class RawDatagrams:
+    """Exchanges frames with datagrams to many slaves; SOEM's own have one datagram each.
+
+    Their indices are outside of SOEM's 16, so that neither takes a late answer of the other's for
+    its own.
+    """
+
+    def __init__(self, raw_socket: RawSocket, patience: float) -> None:
+        """`patience`: [s] that an answer may take."""
+        self._socket, self._patience = raw_socket, patience
+        self._index = _FIRST_INDEX
+
+    def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
+        """See MailboxPort."""
+        index = self._next_index()
+        requests = [_datagram(access, index) for access in accesses]
+        self._socket.drop()
+        self._socket.send(_frame(requests))
+        answers = self._answers(requests, self._patience)
+        return [it.data if it.counter else None for it in answers] or [None] * len(requests)
+
+    def send_to_all(self, address: int, length: int) -> Datagram:
+        """Send a BRD and return it for `answer_of_all`; other frames may be under way."""
+        request = Datagram(Command.BRD, physical(0, address), bytes(length), self._next_index())
+        self._socket.send(_frame([request]))
+        return request
+
+    def answer_of_all(self, request: Datagram, patience: float) -> tuple[bytes, int]:
+        """Return the or-ed answers of all slaves and their number; 0 if the frame was lost."""
+        for answer in self._answers([request], patience):
+            return answer.data, answer.counter
+        return request.data, 0
+
+    def _answers(self, requests: Sequence[Datagram], patience: float) -> Sequence[Datagram]:
+        """Return the answers within `patience` [s], else nothing; other frames are discarded."""
+        wanted = _signature(requests)
+        end = time.perf_counter() + patience
+        while (left := end - time.perf_counter()) > 0.0 and self._socket.wait(left):
+            try:
+                found = decode_frame(self._socket.receive())
+            except WireError:
+                continue
+            if _signature(found) == wanted:
+                return found
+        return ()
+
+    def _next_index(self) -> int:
+        self._index = self._index + 1 if self._index < _LAST_INDEX else _FIRST_INDEX
+        return self._index
+
+
+def _frame(datagrams: Sequence[Datagram]) -> bytes:
+    return encode_frame(datagrams).ljust(SHORTEST_FRAME, b"\0")
+
+
+def _datagram(access: Access, index: int) -> Datagram:
+    address = physical(_FIRST_STATION + access.slave, access.address)
+    if access.data:
+        return Datagram(Command.FPWR, address, access.data, index)
+    return Datagram(Command.FPRD, address, bytes(access.length), index)
+
+
+def _signature(datagrams: Sequence[Datagram]) -> list[tuple[int, int, int]]:
+    """Return the fields that tie an answer to its request."""
+    return [(it.command, it.index, len(it.data)) for it in datagrams]

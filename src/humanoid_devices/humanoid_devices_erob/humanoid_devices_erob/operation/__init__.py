@@ -1,0 +1,1 @@
+"""Drives in operation: SDO policy, impedance, recovery, ordered exit."""

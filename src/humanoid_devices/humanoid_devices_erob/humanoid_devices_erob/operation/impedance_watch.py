@@ -1,0 +1,225 @@
+"""The impedance in force on every drive, by read-back and the impedance manager's statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN, FACTORY, DriveRegisters
+from humanoid_devices_erob.drive.gains import (
+    IntArray,
+    Registers,
+    gains_to_registers,
+    registers_to_gains,
+    write_order,
+)
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult
+from humanoid_devices_erob.settings import Settings
+from humanoid_devices_erob.wire import objects
+
+
+@dataclass(frozen=True, slots=True)
+class ImpedanceStatement:
+    """One humanoid_control_msgs/ImpedanceState. Arrays have one entry per name, shape (n,)."""
+
+    arrived: float  # [s] on the system's clock
+    gate_open: bool  # joint states are fresh: SDO writes are allowed
+    armed: bool  # every drive uses the gains written over the bus
+    confirmed: bool  # all registers read back as mode and number require
+    mode: int
+    number: int
+    joint_names: tuple[str, ...]
+    registers: Registers
+    stiffness: FloatArray  # [Nm/rad] that the registers realize
+    damping: FloatArray  # [Nm s/rad]
+    status_message: str = ""
+
+
+MANAGER_SILENCE: Final = 0.3  # [s] without a statement (usual: 10 Hz): the manager is gone
+WRITING_TIME: Final = 1.0  # [s] a manager may take to write after a switch (usual: < 0.3)
+UNKNOWN: Final = -1  # of a register that has not been read since the drive was set up
+
+_ROWS: Final = (
+    objects.GATE_SWITCH,
+    objects.POSITION_GAIN,
+    objects.VELOCITY_GAIN,
+    objects.VELOCITY_INTEGRAL,
+    objects.FEED_FORWARD,
+)
+
+
+class ImpedanceWatch:
+    """Combines the latest read-back of all drives, the impedance manager's statement and the mode.
+
+    Arrays are in the order of the block's joints. Any thread may call `stated`; the rest belongs to
+    the I/O thread.
+    """
+
+    def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
+        self._settings, self._clock = settings, clock
+        joints = len(settings.joints)
+        self._joint_of = {int(slave): i for i, slave in enumerate(settings.ring_position)}
+        self.drives = [DriveRegisters(int(slave)) for slave in settings.ring_position]
+        self._registers = np.full((len(_ROWS), joints), UNKNOWN, dtype=np.int64)
+        self._gate, self._position_gain, self._velocity_gain = self._registers[:3]
+        self._feed_forward = self._registers[4]
+        self.statement: ImpedanceStatement | None = None
+        self._begun = clock()  # [s] of the mode and number in force
+        self._heard = self._begun  # [s] of the latest statement that counts, or of `_begun`
+        self._judged: tuple[object, ...] = ()  # inputs of `_confirmed`
+        self._latest: ImpedanceStatement | None = None
+        self._confirmed = False
+        # [Nm/rad] (n,) by the registers, nominal: the most that can act; NaN: unknown.
+        self.stiffness: FloatArray = np.full(joints, np.nan)
+        self._soft = gains_to_registers(
+            0.0,
+            settings.fallback_damping,
+            torque_constant=settings.torque_constant,
+            gear=settings.gear,
+        )
+        self.mode = Mode.ZERO_TORQUE
+        self.number = 0
+        self._changes = 0  # of the registers
+
+    def stated(self, statement: ImpedanceStatement) -> None:
+        """Take a statement of the impedance manager."""
+        self.statement = statement
+
+    def mode_changed(self, mode: Mode, number: int) -> None:
+        """Note the mode and switch number in force."""
+        self.mode, self.number = mode, number
+        self._begun = self._heard = self._clock()
+
+    def gates_closed(self) -> None:
+        """Note that all gates are closed: factory gains act, whatever the registers hold."""
+        for drive in self.drives:
+            drive.forget()
+            drive.expect_gate(FACTORY)
+        self._refresh()
+
+    def slave_lost(self, slave: int) -> None:
+        """Forget the registers of a slave that may have been without power."""
+        joint = self._joint_of[slave]
+        if (self._registers[:, joint] != UNKNOWN).any():
+            self.drives[joint].forget()
+            self._refresh()
+
+    def take(self, results: Sequence[SdoResult], *, write: bool) -> None:
+        """Learn from the results of any batch.
+
+        A write that was sent and is not known to have ended leaves its register UNKNOWN.
+        """
+        for result in results:
+            joint = self._joint_of.get(result.object.slave)
+            if joint is not None:
+                self.drives[joint].learn(result, write=write)
+        self._refresh()
+
+    @property
+    def confirmed(self) -> bool:
+        """Return whether manager and drives agree on the gains of the mode and number in force."""
+        statement = self.statement
+        judged = (id(statement), self._changes, self.mode, self.number)
+        if judged != self._judged:
+            self._judged, self._latest = judged, statement  # kept, so that its id stays unique
+            self._confirmed = self._judge(statement)
+        return self._confirmed
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Return the joints (n,) whose target may move at any speed: it is known not to act.
+
+        The velocity feed-forward was read back as 0, or the drive has none, and the gate is open:
+        behind a closed gate the factory's value acts, which is undocumented.
+        """
+        return np.asarray((self._gate == BUS_WRITTEN) & (self._feed_forward == 0))
+
+    @property
+    def stiff(self) -> NDArray[np.bool_]:
+        """Return the joints (n,) known to be stiff, by factory gains or by written ones."""
+        gains = (self._position_gain > 0) & (self._velocity_gain > 0)
+        return np.asarray((self._gate == FACTORY) | (self._gate == BUS_WRITTEN) & gains)
+
+    def softening(self, writable: Callable[[int], bool]) -> SdoBatch | None:
+        """Return the batch that softens stiff drives in a soft mode, if the manager fails to.
+
+        A drive with unknown gains may be stiff. A slave that is not `writable` now is softened as
+        soon as it is.
+        """
+        statement = self.statement
+        if statement is not None and self._promises(statement):
+            self._heard = max(self._heard, statement.arrived)
+        if self.mode not in SAFE_MODES or self._clock() - self._heard <= MANAGER_SILENCE:
+            return None
+        doubtful = (self._position_gain != 0) | (self._velocity_gain == UNKNOWN)
+        stiff = np.flatnonzero((self._gate != 0) & doubtful)
+        soften = [joint for joint in stiff if writable(int(self._settings.ring_position[joint]))]
+        writes = [write for joint in soften for write in self._softened(int(joint))]
+        if not writes:
+            return None
+        self._heard = self._clock()  # after a failure, again after the same time
+        return SdoBatch(tuple(writes), write=True, mode=self.mode, number=self.number)
+
+    def _promises(self, statement: ImpedanceStatement) -> bool:
+        """Return whether the manager can soften drives: not every manager that states can write.
+
+        While it confirms with its gate open, it reads all registers again every second.
+        """
+        in_time = statement.arrived - self._begun <= WRITING_TIME
+        return statement.gate_open and (in_time or self._confirms(statement))
+
+    def _softened(self, joint: int) -> tuple[SdoObject, ...]:
+        drive = self.drives[joint]
+        return drive.writes(write_order(drive.gains, self._soft.of(joint)))
+
+    def _judge(self, statement: ImpedanceStatement | None) -> bool:
+        if statement is None or not self._confirms(statement):
+            return False
+        stated = self._in_order(statement)
+        return stated is not None and bool(
+            (self._gate == BUS_WRITTEN).all()
+            and np.array_equal(self._registers[1:4], stated)
+            and not self._feed_forward.any()
+        )
+
+    def _confirms(self, statement: ImpedanceStatement) -> bool:
+        """Return whether it confirms the gains of the mode and number in force."""
+        in_force = (statement.mode, statement.number) == (self.mode, self.number)
+        return in_force and statement.confirmed and statement.armed
+
+    def _in_order(self, statement: ImpedanceStatement) -> IntArray | None:
+        """Return the stated registers of the block's joints (3, n); None if one is missing."""
+        places = {name: i for i, name in enumerate(statement.joint_names)}
+        if not all(name in places for name in self._settings.joints):
+            return None
+        order = [places[name] for name in self._settings.joints]
+        stated = statement.registers
+        return np.array(
+            [
+                stated.position_gain[order],
+                stated.velocity_gain[order],
+                stated.velocity_integral[order],
+            ]
+        )
+
+    def _refresh(self) -> None:
+        self._changes += 1
+        settings = self._settings
+        for joint, drive in enumerate(self.drives):
+            self._registers[:, joint] = [drive.value(key, UNKNOWN) for key in _ROWS]
+        position_gain, velocity_gain, integral = self._registers[1:4]
+        stiffness, _ = registers_to_gains(
+            Registers(position_gain, velocity_gain, integral),
+            torque_constant=settings.torque_constant,
+            gear=settings.gear,
+        )
+        known = (self._gate == 1) & (position_gain >= 0) & (velocity_gain >= 0)
+        found = np.where(known, stiffness, np.nan)
+        if not np.array_equal(found, self.stiffness, equal_nan=True):
+            self.stiffness = found

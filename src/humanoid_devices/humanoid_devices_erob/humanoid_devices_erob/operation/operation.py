@@ -1,0 +1,249 @@
+"""The drives in operation: each tick of the control loop, and the idle time between ticks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_devices_erob.drive.drive_registers import REGISTERS
+from humanoid_devices_erob.drive.joint_frame import JointFrame
+from humanoid_devices_erob.errors import TurnsError
+from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+from humanoid_devices_erob.mailbox.sdo_batch import PROMPT, Results
+from humanoid_devices_erob.master.al_state import AlState, AlStatus
+from humanoid_devices_erob.master.link_errors import LinkErrors
+from humanoid_devices_erob.master.master import EthercatMaster
+from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.operation.drive_monitor import SILENCE, DriveMonitor
+from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.operation.recovery import Recovery
+from humanoid_devices_erob.operation.sdo_policy import stiffens
+from humanoid_devices_erob.settings import Settings
+from humanoid_devices_erob.wire import objects
+from humanoid_devices_erob.wire.coe import Emergency
+
+# [s] before the next tick in which no datagram begins: the longest, seen from Python, takes this.
+MARGIN: Final = 0.00025
+# For how long after an exchange SDO may be sent: periods, but at least FRESH [s].
+FRESH_PERIODS: Final = 3.0
+FRESH: Final = 0.02
+HISTORY: Final = 2  # entries of 0x1003 that are read with an error
+
+_ERROR_OBJECTS: Final = (
+    (objects.ERROR_CODE, 0),
+    *((objects.ERROR_HISTORY, entry) for entry in range(1, HISTORY + 1)),
+)
+# After a write with one of these results the drive's registers are read.
+_IN_DOUBT: Final = (SdoStatus.TIMED_OUT, SdoStatus.ABORTED)
+
+
+class Operation:
+    """The loop's use of the ring. Belongs to the loop's thread."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        master: EthercatMaster,
+        ring: Ring,
+        watch: ImpedanceWatch,
+        gate: JointStatesGate,
+    ) -> None:
+        joint_at = settings.joint_at
+        self.monitor = DriveMonitor(settings.name, joint_at)
+        self.frame = JointFrame(settings)
+        self._settings, self._master, self._ring, self._watch = settings, master, ring, watch
+        self._gate = gate
+        self._clock = ring.timebase.clock
+        self._recovery = Recovery(master, ring, joint_at)
+        self._all_in_op: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
+        self.states: Sequence[AlStatus] = self._all_in_op  # latest AL states of all slaves
+        self.mailed = np.zeros(len(SdoStatus), dtype=np.int64)  # objects by result
+        self.emergencies = 0
+        self.links = LinkErrors(master, self._clock, len(joint_at))
+        self._errors_requested: set[int] = set()  # slaves whose error was requested
+        # Results of batches, and whether they wrote; from any thread.
+        self._answers: deque[tuple[Results, bool]] = deque()
+        ring.sdo.patience = PROMPT
+        ring.sdo.refusal = self._refusal
+        ring.engine.on_emergency = self._emergency
+        ring.set_rate(settings.period, settings.period)
+
+    @property
+    def sample_age(self) -> float:
+        """Return the age [s] of the latest measurements of all slaves."""
+        return self._clock() - self._ring.last_complete
+
+    def read(self, state: JointState) -> None:
+        """Fill `state` from the latest exchange."""
+        self.frame.measure(self._ring.image, state)
+
+    def write(self, command: JointCommand, period: float) -> None:
+        """Exchange process data with this tick's targets."""
+        ring, image = self._ring, self._ring.image
+        self._note_answers()
+        before = ring.enabled
+        follow = ~before
+        if self._watch.confirmed:
+            follow |= self.frame.to_ring(command.stiffness == 0.0)
+        else:
+            follow[:] = True
+        counts = self.frame.to_counts(command.position, image)
+        free = self.frame.to_ring(self._watch.free) | ~before
+        measured = image.position.astype(np.float64)
+        ring.exchange(ring.targets.update(counts, measured, follow, free, period))
+        dropped = before & ~ring.enabled
+        if self._clock() - ring.last_answer > SILENCE:
+            # Frames may still arrive and keep drives stiff, whose gains can't be changed now.
+            dropped = ring.sequencer.wanted.copy()
+        if dropped.any():
+            ring.sequencer.disable(dropped)  # until the fault is reset
+        self.monitor.update(ring)
+
+    def idle_until(self, deadline: float) -> None:
+        """Check states, read errors and exchange mail until `deadline` [s] is near."""
+        back = deadline - MARGIN
+        if self._clock() < back:
+            self._check_states()
+            self._read_errors()
+            self.links.poll()
+            softening = self._watch.softening(self._writable)
+            if softening is not None:
+                self.submit(softening)
+            self._ring.exchange_mail_until(back)
+
+    def submit(self, batch: SdoBatch) -> Future[Results]:
+        """Begin a batch and remember what it reads. Any thread may call this."""
+        future = self._ring.sdo.submit(batch)
+        future.add_done_callback(partial(self._take, write=batch.write))
+        return future
+
+    def reset_faults(self) -> None:
+        """Begin to lead all drives back to operation.
+
+        Not while a joint's position is impossible: it would be driven through whole turns.
+        """
+        self._errors_requested.clear()
+        try:
+            self.frame.find_turns(self._ring.image)
+        except TurnsError as error:
+            self._ring.sequencer.disable(np.ones(len(self._settings.joints), dtype=bool))
+            self.monitor.remark(str(error))
+            return
+        self._recovery.begin()
+        self.monitor.remark("")
+
+    def _take(self, future: Future[Results], *, write: bool) -> None:
+        self._answers.append((future.result(), write))
+
+    def _note_answers(self) -> None:
+        while self._answers:
+            results, write = self._answers.popleft()
+            for result in results:
+                self.mailed[result.status] += 1
+            self._watch.take(results, write=write)
+            if write:
+                failed = {it.object.slave for it in results if it.status in _IN_DOUBT}
+                self._read_gains(sorted(failed))
+
+    def _check_states(self) -> None:
+        """Check the AL states: neither a full working counter nor an old statusword proves OP.
+
+        Lost frames are not judged here: the exchanges count them.
+        """
+        if not self._ring.answered:
+            return
+        states = self._all_in_op if self._master.all_in_op else self._master.states()
+        if all(status.state is AlState.NONE for status in states):
+            return
+        self.states = states
+        self.monitor.take_states(self.states)
+        for slave, status in enumerate(self.states):
+            if status.state not in (AlState.SAFEOP, AlState.OP):
+                self._watch.slave_lost(slave)
+        if self._recovery.active:
+            self._recovery.step(self.states)
+            if not self._recovery.active:
+                self._recovered()
+
+    def _recovered(self) -> None:
+        self.monitor.remark(self._recovery.remark)
+        self._read_gains(self._recovery.recovered)
+
+    def _read_gains(self, slaves: Sequence[int]) -> None:
+        reads = tuple(SdoObject(slave, *key) for slave in slaves for key in REGISTERS)
+        if reads:
+            self.submit(SdoBatch(reads, write=False))
+
+    def _read_errors(self) -> None:
+        """Read the errors of each drive that has left operation, once."""
+        if not self.monitor.faulty.any():
+            self._errors_requested.clear()
+            return
+        for slave in np.flatnonzero(self.monitor.faulty).tolist():
+            if slave not in self._errors_requested and not self._refusal(slave, _READING):
+                self._errors_requested.add(slave)
+                wanted = tuple(SdoObject(slave, *key) for key in _ERROR_OBJECTS)
+                future = self._ring.sdo.submit(SdoBatch(wanted, write=False))
+                future.add_done_callback(partial(self._take_errors, slave))
+
+    def _take_errors(self, slave: int, future: Future[Results]) -> None:
+        codes = tuple(
+            int.from_bytes(result.object.data, "little") & 0xFFFF
+            for result in future.result()
+            if result.status is SdoStatus.DONE and any(result.object.data)
+        )
+        if codes:
+            self.monitor.take_errors(slave, codes)
+
+    def _emergency(self, slave: int, emergency: Emergency) -> None:
+        self.emergencies += 1
+        if emergency.code:
+            self.monitor.take_errors(slave, (emergency.code,))
+
+    def _refusal(self, slave: int, batch: SdoBatch) -> str:
+        """Return why no object of the batch may be sent to the slave now; empty if it may."""
+        status = self.states[slave]
+        if status.state is not AlState.OP or status.error:
+            return f"slave {slave} is not in OP: {status}"
+        silence = self._clock() - self._ring.last_answer
+        if silence > max(FRESH_PERIODS * self._settings.period, FRESH):
+            return f"no exchange of process data for {silence * 1e3:.0f} ms"
+        if not batch.write:
+            return ""
+        watch = self._watch
+        if (batch.mode, batch.number) != (watch.mode, watch.number):
+            return (
+                f"meant for mode {batch.mode} under switch number {batch.number}; in force is "
+                f"{int(watch.mode)} under {watch.number}"
+            )
+        return self._gate.obstacle(self._clock()) or self._pull(slave, batch)
+
+    def _pull(self, slave: int, batch: SdoBatch) -> str:
+        """Return why the batch may not make the drive stiff: the target would pull its joint.
+
+        The whole batch is refused: a part of it may be worse than nothing.
+        """
+        distance = self._ring.targets.left_behind(slave)
+        if not distance or self.frame.to_ring(self._watch.stiff)[slave]:
+            return ""
+        if not any(it.slave == slave and stiffens(it) for it in batch.objects):
+            return ""
+        return (
+            f"{self._settings.joint_at[slave]} may be limp, and its target is {distance:.2f} rad "
+            "away: stiff, it would be pulled there. The target creeps after the joint until the "
+            "velocity feed-forward 0x2382:03 is read back as 0"
+        )
+
+    def _writable(self, slave: int) -> bool:
+        mode, number = int(self._watch.mode), self._watch.number
+        return not self._refusal(slave, SdoBatch((), write=True, mode=mode, number=number))
+
+
+_READING: Final = SdoBatch((), write=False)

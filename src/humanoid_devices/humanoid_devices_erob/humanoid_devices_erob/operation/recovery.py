@@ -1,0 +1,86 @@
+"""Lead drives back to operation after a fault, a little in every tick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from humanoid_devices_erob.bring_up.readiness import Readiness
+from humanoid_devices_erob.drive.cia402_sequencer import Mask
+from humanoid_devices_erob.master.al_state import AlState, AlStatus
+from humanoid_devices_erob.master.master import EthercatMaster
+from humanoid_devices_erob.master.ring import Ring
+
+STATE_PATIENCE: Final = 0.1  # [s] until the state of a slave is requested again
+TIMEOUT: Final = 3.0  # [s] for the whole
+
+
+class Recovery:
+    """AL states first, then modes, then drives. `remark` holds what is left to be done."""
+
+    def __init__(self, master: EthercatMaster, ring: Ring, joint_at: Sequence[str]) -> None:
+        self.active = False
+        self.remark = ""
+        self.recovered: list[int] = []  # slaves that had left OP and are back
+        self._master, self._ring, self._joint_at = master, ring, joint_at
+        self._readiness = Readiness(ring, master, joint_at)
+        self._asked = np.zeros(len(joint_at))  # [s] of the next request to each slave
+        self._left_op: Mask = np.zeros(len(joint_at), dtype=bool)
+        self._end = 0.0  # [s]
+
+    def begin(self) -> None:
+        """Begin, or restart the time of the present recovery.
+
+        Its pending queries continue: with a reset in every tick they would never end otherwise.
+        """
+        self._end = self._ring.timebase.clock() + TIMEOUT
+        if self.active:
+            return
+        self.active, self.remark, self.recovered = True, "", []
+        self._asked[:] = 0.0
+        self._left_op[:] = False
+        self._readiness.forget(range(len(self._joint_at)))
+
+    def step(self, statuses: Sequence[AlStatus]) -> None:
+        """Continue, given the present AL states of all slaves."""
+        now = self._ring.timebase.clock()
+        in_op = np.array([it.state is AlState.OP and not it.error for it in statuses])
+        lost = np.array([it.state not in (AlState.SAFEOP, AlState.OP) for it in statuses])
+        self._left_op |= ~in_op
+        if now > self._end:  # maybe after a long stall: an old request must move nothing
+            self._finish(self._ring.enabled & in_op, lost)
+            return
+        for slave in np.flatnonzero(~in_op).tolist():
+            if now >= self._asked[slave]:
+                self._asked[slave] = now + STATE_PATIENCE
+                self._lead_to_op(slave, statuses[slave])
+        readiness, sequencer = self._readiness, self._ring.sequencer
+        readiness.forget(np.flatnonzero(~in_op).tolist())
+        readiness.look(np.flatnonzero(in_op & ~sequencer.wanted).tolist())
+        ready = in_op & ~sequencer.wanted & readiness.ready
+        sequencer.enable(ready, reset_faults=True)
+        readiness.forget(np.flatnonzero(ready).tolist())  # queried anew after another fault
+        enabled = self._ring.enabled & in_op
+        if bool((enabled | lost).all()):
+            self._finish(enabled, lost)
+
+    def _lead_to_op(self, slave: int, status: AlStatus) -> None:
+        if status.state is AlState.SAFEOP:
+            aim = AlState.SAFEOP if status.error else AlState.OP
+            self._master.request_slave_state(slave, aim, acknowledge=status.error)
+
+    def _finish(self, enabled: Mask, lost: Mask) -> None:
+        self.active = False
+        self.recovered = np.flatnonzero(enabled & self._left_op).tolist()
+        refused = ~(enabled | lost | self._ring.sequencer.wanted)
+        problems = [self._readiness.problems(np.flatnonzero(refused).tolist())]
+        self._ring.sequencer.disable(~enabled)
+        if lost.any():
+            names = ", ".join(self._joint_at[i] for i in np.flatnonzero(lost).tolist())
+            problems.append(
+                f"{names}: not configured any more (power or cable): mend it, then restart the "
+                "control process"
+            )
+        self.remark = "; ".join(filter(None, problems))

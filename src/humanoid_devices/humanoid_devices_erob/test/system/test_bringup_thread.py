@@ -1,0 +1,69 @@
+"""The bring-up's thread: what `start` gives and raises, and that `stop` has a limit."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from humanoid_control_common.errors import HardwareError
+from humanoid_devices_erob.bring_up.bringup_thread import BringUpThread
+from humanoid_devices_erob.erob_system import ErobSystem
+
+
+class Hanging:
+    """A bring-up that ignores the order to stop until it is released."""
+
+    def __init__(self) -> None:
+        self.begun, self.released = threading.Event(), threading.Event()
+
+    def run(self):
+        self.begun.set()
+        self.released.wait()
+        raise HardwareError("released")
+
+
+@pytest.fixture
+def hanging():
+    bring_up = Hanging()
+    yield bring_up
+    bring_up.released.set()
+
+
+def started(bring_up: Hanging) -> tuple[BringUpThread, threading.Thread]:
+    """A thread in its bring-up, and one that waits for it, as the main thread does."""
+    thread = BringUpThread(bring_up.run, threading.Event(), realtime=False)
+
+    def start() -> None:
+        with pytest.raises(HardwareError, match="released"):
+            thread.start()
+
+    waiting = threading.Thread(target=start, daemon=True)
+    waiting.start()
+    bring_up.begun.wait()
+    return thread, waiting
+
+
+def test_a_bring_up_that_hangs_is_waited_for_no_longer_than_the_limit(hanging: Hanging) -> None:
+    thread, _ = started(hanging)
+    with pytest.raises(HardwareError, match=r"not ended within 0.01 s: .*switch the power") as got:
+        thread.stop(limit=0.01)
+    assert "armed" in str(got.value)
+
+
+def test_a_bring_up_that_ends_in_time_leaves_no_ring(hanging: Hanging) -> None:
+    thread, waiting = started(hanging)
+    hanging.released.set()
+    assert thread.stop() is None
+    waiting.join()
+
+
+def test_deactivation_during_a_bring_up_that_hangs_says_that_drives_may_be_enabled(
+    hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = ErobSystem(realtime=False)
+    system._bring_up_thread, _ = started(hanging)
+    stop = system._bring_up_thread.stop
+    monkeypatch.setattr(system._bring_up_thread, "stop", lambda: stop(limit=0.01))
+    with pytest.raises(HardwareError, match="may be enabled or armed"):
+        system.on_deactivate()

@@ -1,0 +1,286 @@
+"""Frames of Robstride motors (actuator documents): bytes and raw fields, without units.
+
+A frame has a 29-bit identifier, `type << 24 | extra << 8 | device`, and eight bytes. From the host,
+`device` is the motor and `extra` the host's id, except in operation control; from the motor,
+`device` is the host and the low byte of `extra` the motor.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from struct import Struct
+from typing import ClassVar, Final, Self
+
+from humanoid_devices_can.errors import WireError as WireError  # noqa: PLC0414 - from here too
+
+Frame = tuple[int, bytes]  # identifier and payload
+
+DEFAULT_HOST: Final = 0xFD
+PAYLOAD_BYTES: Final = 8
+_FOUR_WORDS: Final = Struct(">HHHH")
+_FAULTS: Final = Struct("<II")
+
+
+class CommunicationType(IntEnum):
+    """Bits 24 to 28 of an identifier."""
+
+    GET_ID = 0
+    OPERATION_CONTROL = 1
+    STATUS = 2
+    ENABLE = 3
+    DISABLE = 4  # with byte 0 of the payload set: clear the faults, too
+    SET_ZERO = 6
+    SET_ID = 7
+    READ_PARAMETER = 17
+    WRITE_PARAMETER = 18
+    FAULT_REPORT = 21
+    SAVE = 22
+    BAUD_RATE = 23
+    ACTIVE_REPORT = 24
+    PROTOCOL = 25
+
+
+class Mode(IntEnum):
+    """Bits 14 and 15 of a status frame's `extra` (public Robstride documentation)."""
+
+    RESET = 0
+    CALIBRATION = 1
+    RUN = 2
+
+
+class StatusFault(IntFlag):
+    """Bits 8 to 13 of a status frame's `extra`, shifted down."""
+
+    UNDERVOLTAGE = 1 << 0
+    GATE_DRIVER = 1 << 1
+    OVER_TEMPERATURE = 1 << 2
+    MAGNETIC_ENCODER = 1 << 3
+    STALL_OVERLOAD = 1 << 4
+    UNCALIBRATED = 1 << 5
+
+
+class Fault(IntFlag):
+    """The first word of a fault report."""
+
+    OVER_TEMPERATURE = 1 << 0
+    GATE_DRIVER = 1 << 1
+    UNDERVOLTAGE = 1 << 2
+    OVERVOLTAGE = 1 << 3
+    UNCALIBRATED = 1 << 7
+    STALL = 1 << 14
+
+
+class FaultWarning(IntFlag):
+    """The second word of a fault report."""
+
+    OVER_TEMPERATURE = 1 << 0
+
+
+class ParameterId(IntEnum):
+    """Parameters whose type the documents give."""
+
+    RUN_MODE = 0x7005  # u8, 0: operation control
+    TORQUE_LIMIT = 0x700B  # f32 [Nm]
+    CURRENT_LIMIT = 0x7018  # f32 [A]
+    CAN_TIMEOUT = 0x7028  # u32, 0: never
+
+
+def identifier(type: CommunicationType, extra: int, device: int) -> int:
+    """Return the identifier of a message. Raises WireError for a field that doesn't fit."""
+    if not (0 <= extra <= 0xFFFF and 0 <= device <= 0xFF):
+        raise WireError(f"{type.name}: extra {extra} has 16 bits, device {device} has 8")
+    return type << 24 | extra << 8 | device
+
+
+def parse_identifier(identifier: int) -> tuple[CommunicationType, int, int]:
+    """Return type, extra and device. Raises WireError for a message of another family."""
+    if not 0 <= identifier < 1 << 29:
+        raise WireError(f"identifier 0x{identifier:X} has more than 29 bits")
+    try:
+        type = CommunicationType(identifier >> 24)
+    except ValueError:
+        raise WireError(
+            f"identifier 0x{identifier:08X}: Robstride motors have no communication type "
+            f"{identifier >> 24}"
+        ) from None
+    return type, identifier >> 8 & 0xFFFF, identifier & 0xFF
+
+
+def _expect(type: CommunicationType, identifier: int, payload: bytes) -> tuple[int, int]:
+    """Return extra and device of a frame that must be of `type`. Raises WireError."""
+    found, extra, device = parse_identifier(identifier)
+    if found is not type:
+        raise WireError(f"expected a frame of type {type.name}, found {found.name}")
+    if len(payload) != PAYLOAD_BYTES:
+        raise WireError(
+            f"{type.name} has {PAYLOAD_BYTES} bytes, not {len(payload)}: '{payload.hex(' ')}'"
+        )
+    return extra, device
+
+
+def _pack(layout: Struct, name: str, *fields: float | bytes) -> bytes:
+    """Return the fields of a message as bytes. Raises WireError for one that doesn't fit."""
+    try:
+        return layout.pack(*fields)
+    except (struct.error, OverflowError) as error:
+        raise WireError(f"{name} {fields}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class OperationControl:
+    """Set point and gains of the MIT law, each a u16."""
+
+    position: int
+    velocity: int
+    torque: int  # in the identifier
+    stiffness: int
+    damping: int
+
+    def encode(self, device: int) -> Frame:
+        """Return the frame for motor `device`. Raises WireError for a field that doesn't fit."""
+        kind = CommunicationType.OPERATION_CONTROL
+        fields = self.position, self.velocity, self.stiffness, self.damping
+        return identifier(kind, self.torque, device), _pack(_FOUR_WORDS, kind.name, *fields)
+
+    @classmethod
+    def decode(cls, identifier: int, payload: bytes) -> OperationControl:
+        """Return the fields of a frame. Raises WireError."""
+        torque, _ = _expect(CommunicationType.OPERATION_CONTROL, identifier, payload)
+        position, velocity, stiffness, damping = _FOUR_WORDS.unpack(payload)
+        return cls(position, velocity, torque, stiffness, damping)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A motor's answer to operation control, enable, disable and write parameter."""
+
+    device: int  # the motor
+    host: int
+    faults: StatusFault
+    mode: int  # Mode, 2 bits
+    position: int  # u16
+    velocity: int  # u16
+    torque: int  # u16
+    temperature: int  # [0.1 °C], u16
+
+    def encode(self) -> Frame:
+        """Return the frame. Raises WireError for a field that doesn't fit."""
+        if not (0 <= self.device <= 0xFF and 0 <= self.faults <= 0x3F and 0 <= self.mode <= 3):
+            raise WireError(f"device has 8 bits, faults 6, mode 2: {self}")
+        extra = self.device | self.faults << 8 | self.mode << 14
+        fields = self.position, self.velocity, self.torque, self.temperature
+        payload = _pack(_FOUR_WORDS, "STATUS", *fields)
+        return identifier(CommunicationType.STATUS, extra, self.host), payload
+
+    @classmethod
+    def decode(cls, identifier: int, payload: bytes) -> Status:
+        """Return the fields of a frame. Raises WireError."""
+        extra, host = _expect(CommunicationType.STATUS, identifier, payload)
+        faults = StatusFault(extra >> 8 & 0x3F)
+        return cls(extra & 0xFF, host, faults, extra >> 14, *_FOUR_WORDS.unpack(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class FaultReport:
+    """An unsolicited report of a motor when a fault appears or disappears.
+
+    The place of the motor's id is assumed to be that of a status frame; confirm on hardware.
+    """
+
+    device: int  # the motor
+    host: int
+    faults: int  # Fault, u32, other bits possible
+    warnings: int  # FaultWarning, u32, other bits possible
+
+    def encode(self) -> Frame:
+        """Return the frame. Raises WireError for a field that doesn't fit."""
+        payload = _pack(_FAULTS, "FAULT_REPORT", self.faults, self.warnings)
+        return identifier(CommunicationType.FAULT_REPORT, self.device, self.host), payload
+
+    @classmethod
+    def decode(cls, identifier: int, payload: bytes) -> FaultReport:
+        """Return the fields of a frame. Raises WireError."""
+        extra, host = _expect(CommunicationType.FAULT_REPORT, identifier, payload)
+        return cls(extra & 0xFF, host, *_FAULTS.unpack(payload))
+
+
+def enable(host: int, device: int) -> Frame:
+    """Return the frame that enables a motor in its run mode."""
+    return identifier(CommunicationType.ENABLE, host, device), bytes(8)
+
+
+def disable(host: int, device: int, *, clear_faults: bool = False) -> Frame:
+    """Return the frame that disables a motor."""
+    payload = bytes([clear_faults, 0, 0, 0, 0, 0, 0, 0])
+    return identifier(CommunicationType.DISABLE, host, device), payload
+
+
+_PARAMETER: Final = Struct("<Hxx4s")
+_FLOAT: Final = Struct("<f")
+_VALUE: Final = {
+    ParameterId.RUN_MODE: Struct("<Bxxx"),
+    ParameterId.TORQUE_LIMIT: _FLOAT,
+    ParameterId.CURRENT_LIMIT: _FLOAT,
+    ParameterId.CAN_TIMEOUT: Struct("<I"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _ParameterFrame:
+    sender: int  # the identifier's `extra`: host id; in an answer the motor's, see `refused`
+    receiver: int  # motor id; in an answer the host's
+    parameter: int  # ParameterId, or another u16
+    value: bytes = bytes(4)  # see `pack_value`
+
+    _type: ClassVar[CommunicationType]
+
+    def encode(self) -> Frame:
+        """Return the frame. Raises WireError for a field that doesn't fit."""
+        _expect_value(self.value)
+        payload = _pack(_PARAMETER, self._type.name, self.parameter, self.value)
+        return identifier(self._type, self.sender, self.receiver), payload
+
+    @classmethod
+    def decode(cls, identifier: int, payload: bytes) -> Self:
+        """Return the fields of a frame. Raises WireError."""
+        sender, receiver = _expect(cls._type, identifier, payload)
+        return cls(sender, receiver, *_PARAMETER.unpack(payload))
+
+
+class ReadParameter(_ParameterFrame):
+    """A request for a parameter, or the motor's answer to it."""
+
+    __slots__ = ()
+    _type = CommunicationType.READ_PARAMETER
+
+    @property
+    def refused(self) -> bool:
+        """Return whether an answer rejects an unknown parameter (public documentation)."""
+        return self.sender >> 8 != 0
+
+
+class WriteParameter(_ParameterFrame):
+    """Sets a parameter until the motor loses power. Answered with a status frame."""
+
+    __slots__ = ()
+    _type = CommunicationType.WRITE_PARAMETER
+
+
+def _expect_value(value: bytes) -> None:
+    if len(value) != 4:
+        raise WireError(f"a parameter's value has 4 bytes, not {len(value)}")
+
+
+def pack_value(parameter: ParameterId, value: float) -> bytes:
+    """Return the four bytes of a parameter's value. Raises WireError for one that doesn't fit."""
+    layout = _VALUE[parameter]
+    whole = layout is not _FLOAT and float(value).is_integer()
+    return _pack(layout, parameter.name, int(value) if whole else value)
+
+
+def unpack_value(parameter: ParameterId, value: bytes) -> float:
+    """Return the number that four bytes mean for `parameter`. Raises WireError."""
+    _expect_value(value)
+    return float(_VALUE[parameter].unpack(value)[0])

@@ -1,0 +1,218 @@
+"""The report of a fault: the events in order, counters that changed, and outstanding joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+from rcl_interfaces.msg import Log
+from rclpy.serialization import deserialize_message
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_recording.black_box.joint_outliers import JointOutlier, Motion, joint_outliers
+from humanoid_recording.black_box.messages import (
+    COUNTERS,
+    DESCRIPTION,
+    EVENTS,
+    EXECUTION,
+    KINDS,
+    LOGGER,
+)
+from humanoid_recording.definitions import message_class
+from humanoid_recording.reader import BagReader
+from humanoid_recording.topics import JOINT_STATES
+
+_OFTEN: Final = 0.5  # of all ticks; a counter that grows so often counts traffic, not faults
+# CiA 402: the bits of a statusword with the drive's state and a warning; others change in motion.
+_STATE: Final = 0x00EF
+_WORD: Final = "statusword of "
+_STATES: Final = ("working counter",)  # counters of which every change is reported
+_MOST: Final = 8  # changes of one counter that are reported
+
+Counted = Sequence[tuple[int, Any]]  # (time [ns], Float64MultiArray with labels)
+
+COMMANDS: Final = "/prime/joint_commands"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An event at `time` [s] after the fault, or before it if negative."""
+
+    time: float
+    text: str
+    alarm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FaultReport:
+    """The content of one file. Without a fault (saved on request, killed) its end counts."""
+
+    fault: float  # [s] since the epoch
+    reasons: tuple[str, ...]
+    before: float  # [s] of the file before the fault
+    after: float  # [s]
+    moments: tuple[Moment, ...]
+    joints: tuple[JointOutlier, ...]  # in the second before
+    damage: str = ""  # of the file
+
+
+@dataclass(slots=True)
+class _Bag:
+    """The messages of a bag; times in [ns]."""
+
+    logs: list[tuple[int, Any]] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+    states: list[Any] = field(default_factory=list)
+    commands: list[Any] = field(default_factory=list)
+    counters: list[tuple[int, Any]] = field(default_factory=list)
+    urdf: str = ""
+
+
+def read_fault_report(path: Path) -> FaultReport:
+    """Read a file of the black box. Raises BagError for another file."""
+    reader = BagReader(path)
+    bag = _read(reader)
+    reasons, fault = _reasons(bag)
+    begin, end = (bag.times[0], bag.times[-1]) if bag.times else (fault, fault)
+    moments = sorted(
+        [*_log_moments(bag, fault), *_counter_moments(bag, fault)], key=lambda moment: moment.time
+    )
+    return FaultReport(
+        fault=fault / 1e9,
+        reasons=reasons,
+        before=(fault - begin) / 1e9,
+        after=(end - fault) / 1e9,
+        moments=tuple(moments),
+        joints=joint_outliers(_motion(bag), fault) if bag.states else (),
+        damage=reader.damage,
+    )
+
+
+def read_reasons(path: Path) -> tuple[tuple[str, ...], float]:
+    """Return the reasons for a file, and their time [s since the epoch]. Raises BagError."""
+    bag = _Bag()
+    for recorded in BagReader(path):
+        if recorded.channel.topic == EVENTS:
+            bag.logs.append((recorded.time, deserialize_message(recorded.data, Log)))
+    reasons, fault = _reasons(bag)
+    return reasons, fault / 1e9
+
+
+def _reasons(bag: _Bag) -> tuple[tuple[str, ...], int]:
+    """Return the reasons, and the time of the first, or the end of a damaged file [ns]."""
+    own = [log for _, log in bag.logs if log.name == LOGGER]
+    noted = [log.stamp.sec * 1_000_000_000 + log.stamp.nanosec for log in own]
+    end = max((time for time, _ in bag.logs), default=0)
+    return tuple(log.msg for log in own), min(noted, default=end)
+
+
+def _read(reader: BagReader) -> _Bag:
+    bag = _Bag()
+    for recorded in reader:
+        topic, data = recorded.channel.topic, recorded.data
+        if topic in {JOINT_STATES, COMMANDS}:
+            message = deserialize_message(data, message_class(recorded.schema.name))
+            (bag.states if topic == JOINT_STATES else bag.commands).append(message)
+            if topic == JOINT_STATES:
+                bag.times.append(recorded.time)
+        elif topic == EVENTS:
+            bag.logs.append((recorded.time, deserialize_message(data, Log)))
+        elif topic == COUNTERS:
+            bag.counters.append((recorded.time, deserialize_message(data, KINDS[COUNTERS])))
+        elif topic == DESCRIPTION:
+            bag.urdf = deserialize_message(data, KINDS[DESCRIPTION]).data
+    return bag
+
+
+def _log_moments(bag: _Bag, fault: int) -> Iterator[Moment]:
+    for time, log in bag.logs:
+        if log.name != LOGGER:
+            alarm = log.level >= Log.ERROR
+            yield Moment((time - fault) / 1e9, f"{log.name}: {log.msg}", alarm)
+
+
+def _counter_moments(bag: _Bag, fault: int) -> Iterator[Moment]:
+    for time, text in remarks(bag.counters, fault):
+        yield Moment((time - fault) / 1e9, text)
+
+
+def _motion(bag: _Bag) -> Motion:
+    count = min(len(bag.states), len(bag.commands))
+    names = tuple(bag.states[0].name)
+    velocity, effort = _limits(bag.urdf, names)
+    return Motion(
+        names=names,
+        times=np.array(bag.times[:count]),
+        position=_rows(bag.states[:count], "position"),
+        velocity=_rows(bag.states[:count], "velocity"),
+        effort=_rows(bag.states[:count], "effort"),
+        target=_rows(bag.commands[:count], "position"),
+        stiffness=_rows(bag.commands[:count], "stiffness"),
+        velocity_limit=velocity,
+        effort_limit=effort,
+    )
+
+
+def _rows(messages: Sequence[Any], field_name: str) -> FloatArray:
+    return np.array([getattr(message, field_name) for message in messages])
+
+
+def _limits(urdf: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Return limits of velocity [rad/s] and effort [Nm] of each joint; infinite without a limit."""
+    found: dict[str, Mapping[str, str]] = {}
+    if urdf:
+        for joint in ElementTree.fromstring(urdf).iter("joint"):
+            limit = joint.find("limit")
+            if limit is not None:
+                found[joint.get("name", "")] = limit.attrib
+    velocity, effort = (
+        np.array([float(found.get(name, {}).get(key, "inf")) for name in names])
+        for key in ("velocity", "effort")
+    )
+    return velocity, effort
+
+
+def remarks(counted: Counted, fault: int) -> Iterator[tuple[int, str]]:
+    """Yield time [ns] and text of the changes of counters that seldom change; `fault` [ns]."""
+    if len(counted) < 2:
+        return
+    times = np.array([time for time, _ in counted])
+    values = np.array([message.data for _, message in counted])
+    for i, dimension in enumerate(counted[0][1].layout.dim):
+        name, column = dimension.label, values[:, i]
+        if _WORD in name:
+            yield from _changes(times, column.astype(int) & _STATE, name, "0x{:04X}")
+        elif name.endswith(_STATES):
+            yield from _changes(times, column.astype(int), name, "{}")
+        elif name != EXECUTION:
+            yield from _growth(times, column, name, fault)
+
+
+def _changes(
+    times: NDArray[np.int64], column: NDArray[np.int64], name: str, form: str
+) -> Iterator[tuple[int, str]]:
+    places = np.nonzero(np.diff(column))[0]
+    for place in places[:_MOST]:
+        before, after = (form.format(column[place + k]) for k in (0, 1))
+        yield int(times[place + 1]), f"{name}: {before} -> {after}"
+    if len(places) > _MOST:
+        yield int(times[places[_MOST] + 1]), f"{name}: {len(places) - _MOST} more changes"
+
+
+def _growth(
+    times: NDArray[np.int64], column: FloatArray, name: str, fault: int
+) -> Iterator[tuple[int, str]]:
+    steps = np.nonzero(np.diff(column) > 0)[0]
+    often = len(steps) > _OFTEN * len(column) and not name.startswith("limited")
+    if not len(steps) or often:
+        return
+    amount = sum(max(0.0, after - before) for before, after in pairwise(column))
+    last = (times[steps[-1] + 1] - fault) / 1e9
+    text = f"{amount:g} times until {last:+.2f} s" if amount > 1 else "once"
+    yield int(times[steps[0] + 1]), f"counted: {name}: {text}"

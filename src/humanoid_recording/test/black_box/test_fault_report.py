@@ -1,0 +1,147 @@
+"""The report of a file of the black box."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
+
+from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.tick_records.record_layout import EventKind
+from humanoid_recording.black_box.black_box import BlackBox
+from humanoid_recording.black_box.fault_report import (
+    FaultReport,
+    read_fault_report,
+    read_reasons,
+    remarks,
+)
+from humanoid_recording.black_box.store import Store
+from humanoid_recording.crash_safe_file import BagError
+
+
+class Told:
+    """A control process, and the report of its fault."""
+
+    def __init__(self, flights: Any, folder: Path) -> None:
+        (folder / "memory").mkdir()
+        self.flight = flights(folder / "memory")
+        self.box = BlackBox(Store(folder / "files"), folder / "memory", self.flight.clock)
+
+    def run_to_the_file(self) -> Path:
+        self.flight.tick(110)
+        self.box.check()
+        (path,) = Store(self.box._store.folder).files()
+        return path
+
+    def story(self) -> FaultReport:
+        return read_fault_report(self.run_to_the_file())
+
+
+@pytest.fixture
+def told(flights: Any, tmp_path: Path) -> Told:
+    return Told(flights, tmp_path)
+
+
+def test_moments_are_told_by_their_distance_from_the_fault(told: Told) -> None:
+    told.flight.event(EventKind.SWITCH, "STANDBY (standby_controller, switch 3)")
+    told.flight.tick(50)
+    told.flight.report(SafetyLevel.FAULT, "joint 'left_elbow_pitch' is hot")
+    told.flight.tick(5)
+    told.flight.event(EventKind.FALL, "PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot")
+    path = told.run_to_the_file()
+    story = read_fault_report(path)
+    alarms = [(round(m.time, 3), m.text) for m in story.moments if m.alarm]
+    assert alarms == [
+        (0.0, "report: PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"),
+        (0.1, "fall: PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"),
+    ]
+    assert story.reasons == ("PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot",)
+    assert story.fault == pytest.approx(
+        (told.flight.now + told.flight.offset) / 1e9 - story.after, abs=1e-6
+    )
+    assert read_reasons(path) == (story.reasons, story.fault)
+    assert (story.before, story.after) == (pytest.approx(0.98), pytest.approx(2.3))
+
+
+def test_the_joint_that_stood_out_just_before_is_named(told: Told) -> None:
+    told.flight.velocity = [3.9, 0.0]  # long ago: not what it was
+    told.flight.tick(100)
+    told.flight.velocity = [0.5, -3.0]
+    told.flight.effort = [-8.0, 1.0]
+    told.flight.target = [0.0, 0.2]
+    told.flight.tick(60)
+    told.flight.event(EventKind.FALL, "fell")
+    told.flight.velocity = told.flight.effort = [0.0, 0.0]
+    joints = {found.what: found for found in told.story().joints}
+    fastest, effort = joints["fastest"], joints["most effort"]
+    assert (fastest.joint, fastest.value, fastest.share) == ("right_elbow_pitch", 3.0, 0.75)
+    assert (effort.joint, effort.value, effort.share) == ("left_elbow_pitch", 8.0, 0.8)
+    pull = joints["strongest pull"]
+    assert (pull.joint, pull.value, pull.share) == ("right_elbow_pitch", 4.0, 0.4)
+
+
+def test_limits_that_were_reached_are_moments(told: Told) -> None:
+    told.flight.tick(10)
+    told.flight.event(EventKind.FALL, "fell")
+    texts = [moment.text for moment in told.story().moments]
+    (limit,) = (text for text in texts if text.startswith("counted: limited"))
+    assert limit.startswith("counted: limited position: right_elbow_pitch: 119 times until +2.20 s")
+
+
+def counted(**columns: list[float]) -> list[tuple[int, Float64MultiArray]]:
+    layout = MultiArrayLayout(dim=[MultiArrayDimension(label=name) for name in columns])
+    rows = zip(*columns.values(), strict=True)
+    return [
+        (i * 1_000_000_000, Float64MultiArray(layout=layout, data=list(row)))
+        for i, row in enumerate(rows)
+    ]
+
+
+def test_what_counts_traffic_is_no_trouble_and_what_seldom_grows_is() -> None:
+    numbers = counted(sent=[1.0, 2, 3, 4, 5, 6], lost=[0.0, 0, 2, 2, 3, 3], none=[7.0] * 6)
+    assert list(remarks(numbers, 2_000_000_000)) == [
+        (2_000_000_000, "counted: lost: 3 times until +2.00 s")
+    ]
+
+
+def test_a_counter_that_begins_anew_is_not_counted_backwards() -> None:
+    numbers = counted(lost=[5.0, 5, 0, 1, 1, 1])
+    assert list(remarks(numbers, 0)) == [(3_000_000_000, "counted: lost: once")]
+
+
+def test_a_drive_that_changes_its_state_is_a_moment_and_what_it_does_on_the_way_is_not() -> None:
+    name = "PrimeEtherCATSide: statusword of left_elbow_pitch"
+    numbers = counted(**{name: [0x1237, 0x1637, 0x0218, 0x0218]})
+    assert list(remarks(numbers, 0)) == [(2_000_000_000, f"{name}: 0x0027 -> 0x0008")]
+
+
+def test_a_number_that_flutters_does_not_fill_the_screen() -> None:
+    numbers = counted(**{"ring: working counter": [30.0, -1.0] * 20})
+    found = [text for _, text in remarks(numbers, 0)]
+    assert found[0] == "ring: working counter: 30 -> -1"
+    assert len(found) == 9
+    assert found[-1] == "ring: working counter: 31 more changes"
+
+
+def test_what_is_no_file_of_a_black_box_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BagError, match="no bag there"):
+        read_fault_report(tmp_path)
+
+
+def test_the_fault_is_the_one_the_file_was_made_for_not_an_earlier_one_of_the_same_words(
+    told: Told,
+) -> None:
+    told.flight.tick(10)
+    told.flight.event(EventKind.FALL, "emergency stop")
+    first = told.run_to_the_file()
+    told.flight.tick(1000)
+    told.box.check()
+    fault = told.flight.now
+    told.flight.event(EventKind.FALL, "emergency stop")
+    told.flight.tick(110)
+    told.box.check()
+    (second,) = {*Store(first.parent).files()} - {first}
+    for found in (read_fault_report(second).fault, read_reasons(second)[1]):
+        assert found == pytest.approx((fault + told.flight.offset) / 1e9, abs=1e-6)

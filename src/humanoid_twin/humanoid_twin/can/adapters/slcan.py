@@ -1,0 +1,132 @@
+"""The bus behind a pty with slcan, for any CAN client of this machine."""
+
+import errno
+import fcntl
+import os
+import select
+import termios
+import tty
+from pathlib import Path
+from typing import Final
+
+from humanoid_twin.can.adapters.lawicel import LawicelAdapter
+from humanoid_twin.can.bus import VirtualCanBus
+from humanoid_twin.can.controller import CanController
+from humanoid_twin.errors import AdapterError
+
+_CHUNK: Final = 4096  # [bytes]
+_DATA: Final = 0  # TIOCPKT_DATA: what follows was written by the client (linux/tty.h)
+_PACKETS_ON: Final = b"\x01\0\0\0"
+
+
+class SlcanPort:
+    """A serial line at `path` with an adapter behind it. Not for several threads at once."""
+
+    def __init__(self, bus: VirtualCanBus, path: Path | str) -> None:
+        """Plug in. Raises AdapterError without a pty, or with another file at `path`."""
+        self._path = Path(path)
+        self._adapter = LawicelAdapter(bus, self._write)
+        self._epoll = select.epoll()
+        self._master = self._slave = -1
+        self._unsent = b""  # rest of a line that the pty took in part
+        try:
+            self.plug_in()
+        except AdapterError:
+            self._epoll.close()
+            raise
+
+    @property
+    def controller(self) -> CanController:
+        """The adapter's node."""
+        return self._adapter.controller
+
+    @property
+    def device(self) -> str:
+        """The pty that `path` leads to; raises AdapterError while unplugged."""
+        if self._slave < 0:
+            raise AdapterError(f"the adapter at '{self._path}' is unplugged")
+        return os.ttyname(self._slave)
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when a client has written; plugged in or not."""
+        return self._epoll.fileno()
+
+    def serve(self, now: int) -> None:
+        """Take the bytes of clients at `now` [ns], to which the bus has been run."""
+        while self._master >= 0:
+            try:
+                received = os.read(self._master, _CHUNK)
+            except BlockingIOError:
+                return
+            if received[0] != _DATA:
+                self._flush(received[0])
+            elif len(received) > 1:
+                self._adapter.feed(received[1:], now)
+
+    def unplug(self) -> None:
+        """Remove the line: clients lose it, `path` is gone."""
+        if self._master < 0:
+            return
+        self.controller.set(powered=False)
+        self._adapter.forget_line()
+        self._unsent = b""
+        if self._path.is_symlink() and os.readlink(self._path) == os.ttyname(self._slave):
+            self._path.unlink()
+        self._epoll.unregister(self._master)
+        os.close(self._slave)
+        os.close(self._master)
+        self._master = self._slave = -1
+
+    def plug_in(self) -> None:
+        """Make a new line at `path`, with a closed channel."""
+        if self._master >= 0:
+            return
+        if self._path.exists() and not self._path.is_symlink():
+            raise AdapterError(f"'{self._path}' exists and is no link to a serial line; remove it")
+        try:
+            # Kept open at both ends: without a client, the line would count as hung up.
+            self._master, self._slave = os.openpty()
+            tty.setraw(self._slave)
+            os.set_blocking(self._master, False)
+            fcntl.ioctl(self._master, termios.TIOCPKT, _PACKETS_ON)
+            self._link()
+        except OSError as error:
+            raise AdapterError(f"no serial line at '{self._path}': {error.strerror}") from error
+        self._epoll.register(self._master, select.EPOLLIN)
+
+    def offer_flags(self, offered: bool) -> None:
+        """Set whether the adapter has the command F, from the next opening of its channel on."""
+        self._adapter.offers_flags = offered
+
+    def close(self) -> None:
+        """Remove the line."""
+        self.unplug()
+        self._epoll.close()
+
+    def _link(self) -> None:
+        fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        fresh.symlink_to(os.ttyname(self._slave))
+        fresh.replace(self._path)  # atomic, and also over a link of a killed process
+
+    def _flush(self, status: int) -> None:
+        """Handle a client's flush: it opens the line (as pyserial does) or drops unread bytes."""
+        if status & termios.TIOCPKT_FLUSHREAD:
+            termios.tcflush(self._master, termios.TCOFLUSH)
+            self._unsent = b""
+            self._adapter.forget_line()
+
+    def _write(self, line: bytes) -> bool:
+        """Send to the client. Return False if the client doesn't read; the line is lost."""
+        if self._master < 0:
+            return False
+        try:
+            if self._unsent:
+                self._unsent = self._unsent[os.write(self._master, self._unsent) :]
+                if self._unsent:
+                    return False
+            self._unsent = line[os.write(self._master, line) :]
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EIO):
+                raise
+            return False
+        return True

@@ -1,0 +1,1 @@
+"""Motors on the bus: families, their firmware, and the boards they run on."""

@@ -1,0 +1,41 @@
+"""The motor families of the virtual robot: one row for each, and nothing else names them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from humanoid_twin.can.motors.firmware import Firmware, Send
+from humanoid_twin.can.motors.robstride_motor import RobstrideFirmware
+from humanoid_twin.can.motors.robstride_parameters import ROBSTRIDE_MODELS
+from humanoid_twin.can.motors.sito_motor import SITO_MODELS, SitoFirmware
+from humanoid_twin.errors import CanError
+
+
+@dataclass(frozen=True, slots=True)
+class MotorFamily:
+    """Motors with one firmware."""
+
+    firmware: Callable[[Any, int, Send], Firmware]  # of a model's parameters and a CAN id
+    models: Mapping[str, Any]  # parameters by name
+    default_model: str
+
+
+MOTOR_FAMILIES: Final = {
+    "sito": MotorFamily(SitoFirmware, SITO_MODELS, "TA40-50"),
+    "robstride": MotorFamily(RobstrideFirmware, ROBSTRIDE_MODELS, "rs-02"),
+}
+DEFAULT_MODELS: Final = " or ".join(row.default_model for row in MOTOR_FAMILIES.values())
+
+
+def build_firmware(family: str, model: str, device: int) -> Callable[[Send], Firmware]:
+    """Return a function that makes the firmware of a motor around its way to send frames.
+
+    Raises CanError for an unknown family or model.
+    """
+    row = MOTOR_FAMILIES.get(family)
+    if row is None:
+        raise CanError(f"no motor family '{family}', there are {', '.join(MOTOR_FAMILIES)}")
+    if model not in row.models:
+        raise CanError(f"{family} has no model '{model}', there are {', '.join(row.models)}")
+    parameters = row.models[model]
+    return lambda send: row.firmware(parameters, device, send)

@@ -1,0 +1,50 @@
+"""The interface of a motor's firmware to its board."""
+
+from collections.abc import Callable
+from typing import Final, Protocol, TypedDict
+
+from humanoid_twin.can.frame import CanFrame
+
+TICK: Final = 0.001  # [s] firmware loops run at 1 kHz (assumed, confirm on hardware)
+AMBIENT: Final = 25.0  # [°C]
+
+# Queues (identifier, payload) of an extended frame; a full mailbox loses it.
+Send = Callable[[int, bytes], object]
+
+
+class FirmwareReport(TypedDict):
+    """The state of a firmware, at the motor's output."""
+
+    enabled: bool
+    stiffness: float  # [Nm/rad] realized
+    damping: float  # [Nm s/rad] realized
+    target_position: float  # [rad]
+    target_velocity: float  # [rad/s]
+    feedforward: float  # [Nm]
+    faults: int  # bits, as the family reports them; 0: none
+
+
+class Firmware(Protocol):
+    """A firmware. All calls come from one thread; angles and torques are at the output."""
+
+    device: int  # its id on the bus
+    temperature: float  # [°C]
+    enable_time: float  # [s] that enabling takes
+
+    def boot(self) -> None:
+        """Start after a loss of power: volatile values are at their factory values."""
+
+    def wants(self, identifier: int) -> bool:
+        """Return whether the controller's acceptance filter passes a frame to this motor."""
+
+    def handle(self, frame: CanFrame) -> None:
+        """Handle an extended data frame of eight bytes that has passed the filter."""
+
+    def tick(self, position: float, velocity: float) -> float:
+        """Run one step at an angle [rad] and a speed [rad/s]. Return the torque [Nm]."""
+
+    def fault(self, bits: int) -> None:
+        """Raise these faults (fault injection)."""
+
+    def report(self) -> FirmwareReport:
+        """Return the state for the control channel."""

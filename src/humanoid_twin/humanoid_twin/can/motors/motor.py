@@ -1,0 +1,121 @@
+"""A motor: a board with a CAN controller and a firmware, on a shaft."""
+
+from collections.abc import Callable
+from typing import Final, TypedDict
+
+from humanoid_twin.can.bus import VirtualCanBus
+from humanoid_twin.can.frame import LONGEST, CanFrame
+from humanoid_twin.can.motors.firmware import Firmware, FirmwareReport, Send
+from humanoid_twin.mounting import MountedEncoder
+
+MAILBOXES: Final = 3  # of the controller on the board (bxCAN of an STM32; assumed)
+
+
+class MotorReport(TypedDict):
+    """The state of one motor: raw values at its own output, the joint's as in the plant."""
+
+    id: int
+    family: str
+    model: str
+    powered: bool
+    frozen: bool
+    firmware: FirmwareReport
+    temperature: float  # [°C]
+    position: float  # [rad]
+    velocity: float  # [rad/s]
+    torque: float  # [Nm]
+    joint_position: float  # [rad]
+    joint_velocity: float  # [rad/s]
+    state: str  # of its CAN controller
+    tec: int
+    rec: int
+
+
+class CanMotor:
+    """The part that all families share: power, a clock that may stop, a node of the bus."""
+
+    def __init__(
+        self,
+        bus: VirtualCanBus,
+        shaft: MountedEncoder,
+        firmware: Callable[[Send], Firmware],
+        family: str,
+        model: str,
+    ) -> None:
+        """Switch on. `firmware` makes the firmware around a function that sends its frames."""
+        self._bus = bus
+        self.shaft = shaft
+        self.family, self.model = family, model
+        self.controller = bus.attach(self._receive, queue_length=MAILBOXES)
+        self.frozen = False
+        self._torque = 0.0  # [Nm]
+        self.firmware = firmware(self._send)
+        self.firmware.boot()
+
+    @property
+    def powered(self) -> bool:
+        """True if it has power."""
+        return self.controller.powered
+
+    def step(self) -> None:
+        """Run one millisecond of the firmware's loop, with the present shaft."""
+        if not self.controller.powered or self.frozen:
+            return  # a firmware that hangs leaves the torque as it is
+        shaft = self.shaft
+        torque = self.firmware.tick(shaft.position(), shaft.velocity())
+        if torque != self._torque:
+            self._turn(torque)
+
+    def power(self, on: bool) -> None:
+        """Switch on or off. Off: no torque, no acknowledgement, volatile state lost."""
+        if on == self.powered:
+            return
+        self.controller.set(powered=on)
+        if on:
+            self.frozen = False
+            self.firmware.boot()
+        else:
+            self._turn(0.0)
+
+    def spring(self) -> tuple[float, float]:
+        """Return the present stiffness [Nm/rad] and its share of the torque at the output [Nm]."""
+        if not self.powered:
+            return 0.0, 0.0
+        state = self.firmware.report()
+        stiffness = state["stiffness"] if state["enabled"] else 0.0
+        return stiffness, stiffness * (state["target_position"] - self.shaft.position())
+
+    def report(self) -> MotorReport:
+        """Return the state for the control channel."""
+        position, velocity = self.shaft.truth()
+        return MotorReport(
+            id=self.firmware.device,
+            family=self.family,
+            model=self.model,
+            powered=self.powered,
+            frozen=self.frozen,
+            firmware=self.firmware.report(),
+            temperature=self.firmware.temperature,
+            position=self.shaft.position(),
+            velocity=self.shaft.velocity(),
+            torque=self._torque,
+            joint_position=position,
+            joint_velocity=velocity,
+            state=self.controller.state.value,
+            tec=self.controller.tec,
+            rec=self.controller.rec,
+        )
+
+    def _turn(self, torque: float) -> None:
+        self._torque = torque
+        self.shaft.turn(torque)
+
+    def _receive(self, frame: CanFrame, now: int) -> None:
+        del now
+        if self.frozen or not (frame.extended and self.firmware.wants(frame.identifier)):
+            return
+        if frame.requested is None and len(frame.data) == LONGEST:
+            self.firmware.handle(frame)
+
+    def _send(self, identifier: int, payload: bytes) -> bool:
+        return self.controller.send(CanFrame(identifier, payload), self._bus.now)

@@ -1,0 +1,1 @@
+"""The eRob drive: state machine, cascaded loops and object dictionary."""

@@ -1,0 +1,1 @@
+"""CANopen over EtherCAT: mailboxes, object dictionary, PDO mapping."""

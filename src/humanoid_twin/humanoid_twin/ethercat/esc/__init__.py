@@ -1,0 +1,1 @@
+"""The EtherCAT slave controller (ESC): registers, sync managers, clocks, datagrams."""

@@ -1,0 +1,90 @@
+"""The virtual robot's time: events of its buses, drives and joints, in order."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from humanoid_twin.clock import Moment
+from humanoid_twin.ethercat.firmware import STEP, Physics
+
+_STEP_TIME: Final = round(STEP * 1e9)  # [ns]
+# Longer gaps between two calls on the wall clock are hold-ups of this machine.
+_PAUSE: Final = 8_000_000  # [ns]
+_MOST_PAUSES: Final = 1000
+
+
+class Side(Protocol):
+    """One bus of the robot with the drives on it."""
+
+    @property
+    def next_event(self) -> int:
+        """Time of the bus' next event [ns]; far in the future without one."""
+
+    def run(self, now: int) -> None:
+        """Run the event that is due at `now` [ns], which is `next_event`."""
+
+    def step(self) -> None:
+        """Run one step of all drives' loops: they measure, and set their torques."""
+
+    def tick(self) -> None:
+        """Note that the joints have moved."""
+
+
+class Scheduler:
+    """The sides of a robot and the plant they move, advanced together in steps of 1 ms.
+
+    The caller sets the time. A step follows the events of the buses at the same time.
+    """
+
+    def __init__(self, plant: Physics, moment: Moment) -> None:
+        """`moment` is shared with the sides."""
+        self.plant = plant
+        self.moment = moment
+        self._sides: list[Side] = []
+        self.pauses: deque[tuple[int, int]] = deque(maxlen=_MOST_PAUSES)  # end, and length [ns]
+        self._next_step = _STEP_TIME
+        self.on_step: Callable[[int], None] = lambda _now: (
+            None
+        )  # called with the time of each step [ns]
+
+    def add(self, side: Side) -> None:
+        """Add a side; its drives are stepped after those of the earlier sides."""
+        self._sides.append(side)
+
+    @property
+    def now(self) -> int:
+        """Time reached [ns]."""
+        return self.moment.now
+
+    @property
+    def next_step(self) -> int:
+        """Time of the next step of the drives' loops [ns]."""
+        return self._next_step
+
+    def advance(self, now: int) -> None:
+        """Run buses, drives and plant until `now` [ns]."""
+        moment = self.moment
+        if now - moment.now > _PAUSE:
+            self.pauses.append((now, now - moment.now))
+        while True:
+            due, event = None, self._next_step
+            for side in self._sides:
+                if side.next_event <= event:
+                    due, event = side, side.next_event
+            if event > now:
+                break
+            moment.now = event
+            if due is None:
+                self._step()
+            else:
+                due.run(event)
+        moment.now = max(now, moment.now)
+
+    def _step(self) -> None:
+        self._next_step += _STEP_TIME
+        for side in self._sides:
+            side.step()
+        self.plant.step(STEP)
+        for side in self._sides:
+            side.tick()
+        self.on_step(self.moment.now)

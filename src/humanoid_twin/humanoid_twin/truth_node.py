@@ -1,0 +1,79 @@
+"""Node `truth`: the true motion of the virtual robot's joints on a topic, for display.
+
+It polls the robot's process over the control channel. The stack must not read the topic: the real
+robot has no such topic.
+"""
+
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from threading import Event
+from typing import Final
+
+import rclpy
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
+from sensor_msgs.msg import JointState
+
+from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_twin.control.commands import JointTruth
+from humanoid_twin.errors import TwinError
+from humanoid_twin.robot.control import RobotControl
+
+TOPIC: Final = "/twin/joint_states"
+_PERIOD: Final = 0.02  # [s]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Publish until SIGINT or SIGTERM. Return 1 without a robot, or if it ends.
+
+    Parameter `control`: path of the control channel of the virtual robot.
+    """
+    stop = _stop_on_signals()
+    words = list(sys.argv if arguments is None else ["truth", *arguments])
+    tune_middleware(get_rmw_implementation_identifier())
+    rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = Node("truth", start_parameter_services=False)
+        try:
+            path = node.declare_parameter("control", "").value
+            with RobotControl(path) as control:
+                publish_truth(node, control.joints, stop)
+        finally:
+            node.destroy_node()  # destruction at the process' end may crash it
+    except TwinError as error:
+        sys.stderr.write(f"truth: {error}\n")
+        return 1
+    finally:
+        rclpy.try_shutdown()
+    return 0
+
+
+def publish_truth(node: Node, joints: Callable[[], dict[str, JointTruth]], stop: Event) -> None:
+    """Publish `joints()` at 50 Hz until `stop` is set. Raises the errors of `joints`."""
+    publisher = node.create_publisher(JointState, TOPIC, 10)
+    while not stop.wait(_PERIOD):
+        publisher.publish(_message(node, joints().values()))
+
+
+def _message(node: Node, joints: Iterable[JointTruth]) -> JointState:
+    message = JointState()
+    message.header.stamp = node.get_clock().now().to_msg()
+    for joint in joints:
+        message.name.append(joint["name"])
+        message.position.append(joint["position"])
+        message.velocity.append(joint["velocity"])
+        message.effort.append(joint["torque"])
+    return message
+
+
+def _stop_on_signals() -> Event:
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    return stop
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""The order of events, however far each call advances."""
+
+from dataclasses import dataclass, field
+
+import hypothesis.strategies as st
+from hypothesis import given
+
+from humanoid_twin.clock import Moment
+from humanoid_twin.scheduler import Scheduler
+
+MILLISECOND = 1_000_000  # [ns]
+History = list[tuple[str, int]]
+
+
+@dataclass
+class StubSide:
+    """A bus with an event every `period` [ns]."""
+
+    name: str
+    period: int
+    moment: Moment
+    history: History
+    next_event: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.next_event = self.period
+
+    def run(self, now: int) -> None:
+        assert now == self.moment.now == self.next_event
+        self.history.append((self.name, now))
+        self.next_event += self.period
+
+    def step(self) -> None:
+        self.history.append((f"{self.name} step", self.moment.now))
+
+    def tick(self) -> None:
+        self.history.append((f"{self.name} tick", self.moment.now))
+
+
+@dataclass
+class StubPlant:
+    moment: Moment
+    history: History
+
+    def step(self, seconds: float) -> None:
+        assert seconds == 0.001
+        self.history.append(("plant", self.moment.now))
+
+
+def world_of(*periods: int) -> tuple[Scheduler, History]:
+    moment, history = Moment(), []
+    world = Scheduler(StubPlant(moment, history), moment)
+    for number, period in enumerate(periods):
+        world.add(StubSide(f"bus {number}", period, moment, history))
+    return world, history
+
+
+def test_all_drives_are_stepped_then_the_plant_then_all_see_it():
+    world, history = world_of(10**12, 10**12)
+    world.advance(MILLISECOND)
+    assert [what for what, _ in history] == [
+        "bus 0 step", "bus 1 step", "plant", "bus 0 tick", "bus 1 tick",
+    ]  # fmt: skip
+
+
+def test_what_happens_on_a_bus_comes_before_the_step_of_the_same_time():
+    world, history = world_of(MILLISECOND)
+    world.advance(MILLISECOND)
+    assert history[0] == ("bus 0", MILLISECOND)
+    assert history[1] == ("bus 0 step", MILLISECOND)
+
+
+def test_nothing_happens_before_its_time():
+    world, history = world_of(MILLISECOND + 1)
+    world.advance(MILLISECOND - 1)
+    assert history == []
+    assert world.now == MILLISECOND - 1
+    world.advance(MILLISECOND)
+    assert [time for _, time in history] == [MILLISECOND] * 3
+
+
+def test_time_never_runs_backwards():
+    world, history = world_of(300)
+    world.advance(5000)
+    before = len(history)
+    world.advance(1000)
+    assert (world.now, len(history)) == (5000, before)
+
+
+def test_each_step_is_told_after_it_is_done():
+    world, history = world_of(10**12)
+    world.on_step = lambda now: history.append(("told", now))
+    world.advance(2 * MILLISECOND)
+    assert [what for what, _ in history[-1:]] == ["told"]
+    assert [now for what, now in history if what == "told"] == [MILLISECOND, 2 * MILLISECOND]
+
+
+@given(
+    st.lists(st.integers(0, 3 * MILLISECOND), max_size=12),
+    st.lists(st.integers(100_000, 2 * MILLISECOND), min_size=1, max_size=3),
+)
+def test_the_same_happens_in_one_advance_as_in_many(stops, periods):
+    whole, expected = world_of(*periods)
+    parts, found = world_of(*periods)
+    whole.advance(3 * MILLISECOND)
+    for stop in [*stops, 3 * MILLISECOND]:
+        parts.advance(stop)
+    assert found == expected
+    assert expected == sorted(expected, key=lambda event: event[1])
+
+
+def test_how_long_it_was_left_alone_is_told():
+    world, _ = world_of(10**12)
+    for now in (5, 10, 40, 45):
+        world.advance(now * MILLISECOND)
+    assert list(world.pauses) == [(40 * MILLISECOND, 30 * MILLISECOND)]

@@ -1,0 +1,1 @@
+"""The ROS nodes of this package and the loops that run them."""

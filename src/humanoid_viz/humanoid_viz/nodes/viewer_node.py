@@ -1,0 +1,187 @@
+"""The ROS side of the viewer: subscriptions in, the operator's clicks out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from humanoid_control_common.modes import Mode
+from humanoid_viz.nodes.polled_node import LATCHED, LATCHED_PER_SOURCE, STREAM, PolledTopic
+from humanoid_viz.state.latest_messages import LatestMessages
+from humanoid_viz.state.state import SafetyReport, StandbyProgress, Statement
+
+STOP_TOPIC = "/emergency_stop"
+CLEAR_FAULT = "/mode_manager/clear_fault"
+CLEAR_FAULT_TIMEOUT = 3.0  # [s]
+
+
+class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
+    """Writes into `messages`; takes clicks from any thread and acts in the executor's."""
+
+    def __init__(self, messages: LatestMessages) -> None:
+        super().__init__("viewer")
+        self._messages = messages
+        self._actions: deque[Callable[[], None]] = deque()
+        self._wake = self.create_guard_condition(self._run_actions)
+        self._requests = self.create_publisher(ControlMode, "/control_mode", 10)
+        self._stops = self.create_publisher(Bool, STOP_TOPIC, 10)
+        self._clear_fault = self.create_client(Trigger, CLEAR_FAULT)
+        self._joint_states = PolledTopic(self, JointState, "/prime/joint_states", STREAM)
+        self._joint_commands = PolledTopic(self, MITCommand, "/prime/joint_commands", STREAM)
+        self._modes = PolledTopic(self, ControlMode, "/control_mode", STREAM)
+        self._standby = PolledTopic(self, StandbyState, "/standby_controller/state", LATCHED)
+        self.create_subscription(
+            String, "/robot_description", lambda m: messages.put_description(m.data), LATCHED
+        )
+        self.create_subscription(
+            SafetyStatus, "/safety_status", self._note_safety, LATCHED_PER_SOURCE
+        )
+
+    def token_file(self) -> str:
+        """Parameter `token_file`. Raises rclpy's parameter exceptions."""
+        what = "File with the token of the page; empty: a new one at every start, if one is needed."
+        descriptor = ParameterDescriptor(description=what)
+        return str(self.declare_parameter("token_file", "", descriptor).value)
+
+    def address(self) -> tuple[str, int]:
+        """Parameters `host` and `port`. Raises rclpy's parameter exceptions."""
+        port_range = IntegerRange(from_value=0, to_value=65535, step=1)
+        host = self.declare_parameter(
+            "host", "127.0.0.1", ParameterDescriptor(description="Address to listen on.")
+        )
+        port = self.declare_parameter(
+            "port",
+            8080,
+            ParameterDescriptor(
+                description="Port to listen on, or the next free one; 0: any.",
+                integer_range=[port_range],
+            ),
+        )
+        return host.value, port.value
+
+    def poll(self) -> None:
+        """Take the messages of the topics with many messages."""
+        states, times = self._joint_states.take()
+        if states is not None:
+            columns = states.position, states.velocity, states.effort
+            self._messages.put_joint_states(states.name, columns, times)
+        commands, times = self._joint_commands.take()
+        if commands is not None:
+            columns = commands.position, commands.stiffness, commands.damping
+            self._messages.put_joint_commands(commands.joint_names, columns, times)
+        # A change of mode comes before its progress.
+        for mode, arrival in self._modes.take_all():
+            if mode.controller_name:  # else it is a request
+                self._messages.put_statement(
+                    Statement(mode.mode, mode.controller_name, mode.status_message), arrival
+                )
+        standby, _ = self._standby.take()
+        if standby is not None:
+            self._messages.put_standby(
+                StandbyProgress(
+                    segment=standby.current_segment,
+                    segments=standby.total_segments,
+                    progress=standby.progress,
+                    finished=standby.is_finished,
+                )
+            )
+
+    def request_mode(self, mode: Mode) -> None:
+        """Request `mode` from the mode manager; from any thread."""
+        self._queue(partial(self._publish_request, mode))
+
+    def clear_fault(self) -> None:
+        """Request the mode manager to clear a fault; from any thread."""
+        self._queue(self._call_clear_fault)
+
+    def emergency_stop(self) -> None:
+        """Publish an emergency stop; from any thread."""
+        self._queue(self._publish_stop)
+
+    def _queue(self, act: Callable[[], None]) -> None:
+        self._actions.append(act)
+        self._wake.trigger()
+
+    def _note_safety(self, status: SafetyStatus) -> None:
+        self._messages.put_safety(
+            SafetyReport(status.source, status.level, status.flags, status.message)
+        )
+
+    def _answer(self, text: str, *, refused: bool = False) -> None:
+        self._messages.put_answer(text, refused=refused, time=time.monotonic())
+
+    def _run_actions(self) -> None:
+        while self._actions:
+            self._actions.popleft()()
+
+    def _publish_stop(self) -> None:
+        self._stops.publish(Bool(data=True))
+        if self._stops.get_subscription_count():
+            self._answer("emergency stop sent")
+        else:
+            text = f"NOT STOPPED: nobody listens on {STOP_TOPIC}: cut the power"
+            self._answer(text, refused=True)
+
+    def _publish_request(self, mode: Mode) -> None:
+        request = ControlMode(mode=int(mode))
+        request.header.stamp = self.get_clock().now().to_msg()
+        self._requests.publish(request)
+        if self._requests.get_subscription_count() > 1:  # one of them is this node's
+            self._answer(f"asked for {mode.name}")
+        else:
+            self._answer(
+                f"asked for {mode.name}, but nobody listens on /control_mode", refused=True
+            )
+
+    def _call_clear_fault(self) -> None:
+        if not self._clear_fault.service_is_ready():
+            self._answer(f"clear fault: there is no {CLEAR_FAULT}", refused=True)
+            return
+        self._answer("clear fault: asked")
+        call = self._clear_fault.call_async(Trigger.Request())
+        call.add_done_callback(self._note_clear_fault)
+        deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call))
+        call.add_done_callback(lambda _: self.destroy_timer(deadline))
+
+    def _note_clear_fault(self, call: Any) -> None:
+        if call.cancelled():
+            return
+        result = call.result()
+        outcome = "done" if result.success else "refused"
+        text = f"clear fault: {outcome}" + (f": {result.message}" if result.message else "")
+        self._answer(text, refused=not result.success)
+
+    def _give_up(self, call: Any) -> None:
+        self._clear_fault.remove_pending_request(call)
+        call.cancel()
+        self._answer(f"clear fault: no answer within {CLEAR_FAULT_TIMEOUT:g} s", refused=True)
+
+
+class RosLog(logging.Handler):
+    """Forwards the records of Python's logging to the node's logger."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self._logger = node.get_logger()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log `record` with its severity."""
+        text = record.getMessage()
+        # rclpy requires one line of source per severity.
+        if record.levelno >= logging.ERROR:
+            self._logger.error(text)
+        elif record.levelno >= logging.WARNING:
+            self._logger.warning(text)
+        else:
+            self._logger.info(text)

@@ -1,0 +1,144 @@
+"""The 3-D view: ground, light, camera and the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import viser
+
+from humanoid_viz.state.model import Box, Cylinder, Joint, JointKind, RobotModel, Visual
+
+ROBOT = "/robot"
+GREY = (110, 113, 118)  # of a robot whose pose may be outdated
+# Spheres up to this radius [m] look round enough with few triangles.
+COARSE_RADIUS = 0.055
+# Camera of a robot 1.6 m tall that looks along x: its upper body, from half left.
+CAMERA_POSITION = (1.75, 0.75, 1.3)  # [m]
+CAMERA_TARGET = (0.0, 0.0, 1.03)  # [m]
+
+
+def furnish(server: viser.ViserServer) -> None:
+    """Add ground, light and the first camera."""
+    scene = server.scene
+    scene.set_up_direction("+z")
+    scene.world_axes.visible = False
+    # Plain lights: without a graphics card an environment map takes a browser 7 s to prepare, and
+    # shadows make each picture three times slower.
+    scene.configure_environment_map(None)
+    scene.configure_default_lights(enabled=False)
+    scene.add_light_hemisphere(
+        "/light/sky", sky_color=(226, 236, 248), ground_color=(110, 114, 122), intensity=1.9
+    )
+    scene.add_light_directional("/light/front", position=(3.0, 1.0, 3.0), intensity=1.9)
+    scene.add_light_directional(
+        "/light/back", position=(-2.0, -3.0, 2.0), color=(150, 190, 255), intensity=1.5
+    )
+    scene.add_grid(
+        "/ground",
+        infinite_grid=True,
+        cell_size=0.25,
+        section_size=1.0,
+        cell_color=(60, 64, 70),
+        section_color=(88, 94, 102),
+        fade_distance=12.0,
+        shadow_opacity=0.0,
+    )
+    server.initial_camera.position = CAMERA_POSITION
+    server.initial_camera.look_at = CAMERA_TARGET
+    server.initial_camera.fov = 0.68  # [rad]
+
+
+class RobotScene:
+    """Draws one RobotModel at a time."""
+
+    def __init__(self, scene: viser.SceneApi) -> None:
+        self._scene = scene
+        self._model: RobotModel | None = None
+        self._frames: dict[str, Any] = {}  # of the child link of each moving joint
+        self._shapes: list[tuple[Any, Visual]] = []
+        self._live = True
+
+    def show(self, model: RobotModel | None, positions: Mapping[str, float], *, live: bool) -> None:
+        """Draw `model` with its joints at `positions`; grey if they are outdated.
+
+        Args:
+            model: the robot; None removes it.
+            positions: by joint [rad] or [m]; a joint not named is drawn at zero.
+            live: whether these are the present positions.
+        """
+        if model is not self._model:
+            self._build(model)
+        if live is not self._live:
+            self._paint(live)
+        if model is None:
+            return
+        for joint in model.joints:
+            if joint.kind is not JointKind.FIXED:
+                pose = joint.pose_at(positions.get(joint.name, 0.0))
+                frame = self._frames[joint.name]
+                frame.wxyz, frame.position = pose.rotation, pose.position
+
+    def _build(self, model: RobotModel | None) -> None:
+        self._frames.clear()
+        self._shapes.clear()
+        self._scene.remove_by_name(ROBOT)
+        self._model, self._live = model, True
+        if model is None:
+            return
+        self._scene.add_frame(ROBOT, show_axes=False)
+        path = {model.root: f"{ROBOT}/{_node(model.root)}"}
+        self._scene.add_frame(path[model.root], show_axes=False)
+        for joint in model.joints:
+            path[joint.child] = f"{path[joint.parent]}/{_node(joint.child)}"
+            self._frames[joint.name] = self._add_link(joint, path[joint.child])
+        for link, visuals in model.visuals.items():
+            for i, visual in enumerate(visuals):
+                shape = self._add_shape(f"{path[link]}/visual{i}", visual)
+                self._shapes.append((shape, visual))
+
+    def _add_link(self, joint: Joint, path: str) -> Any:
+        return self._scene.add_frame(
+            path,
+            show_axes=False,
+            wxyz=joint.origin.rotation,
+            position=joint.origin.position,
+        )
+
+    def _add_shape(self, path: str, visual: Visual) -> Any:
+        options: dict[str, Any] = {
+            "color": visual.rgba[:3],
+            "cast_shadow": False,
+            "receive_shadow": False,
+            # One kind of shading for all shapes is one program less to compile; boxes stay sharp.
+            "flat_shading": False,
+            "opacity": _opacity(visual),
+            "wxyz": visual.pose.rotation,
+            "position": visual.pose.position,
+        }
+        shape = visual.shape
+        if isinstance(shape, Box):
+            return self._scene.add_box(path, dimensions=shape.size, **options)
+        if isinstance(shape, Cylinder):
+            return self._scene.add_cylinder(
+                path, radius=shape.radius, height=shape.length, **options
+            )
+        fineness = 4 if shape.radius > COARSE_RADIUS else 2
+        return self._scene.add_icosphere(
+            path, radius=shape.radius, subdivisions=fineness, **options
+        )
+
+    def _paint(self, live: bool) -> None:
+        for shape, visual in self._shapes:
+            shape.color = tuple(round(255 * c) for c in visual.rgba[:3]) if live else GREY
+        self._live = live
+
+
+def _opacity(visual: Visual) -> float | None:
+    alpha = visual.rgba[3]
+    return alpha if alpha < 1.0 else None
+
+
+def _node(name: str) -> str:
+    """Return a link's name as one step of a scene path."""
+    return name.replace("/", "|")

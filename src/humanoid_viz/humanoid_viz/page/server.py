@@ -1,0 +1,94 @@
+"""The web server: viser, without its public share links, and closed to pages of other origins."""
+
+from __future__ import annotations
+
+import http
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import rich
+import viser
+import websockets.asyncio.server
+from viser._messages import RunJavascriptMessage
+from websockets.asyncio.server import ServerConnection
+from websockets.http11 import Request, Response
+
+from humanoid_viz.page.page_token import Token
+from humanoid_viz.page.ports import LOCAL_NAMES
+
+Handshake = Callable[[ServerConnection, Request], Response | None]
+
+
+def is_foreign(origin: str | None, host_header: str, listening_on: str) -> bool:
+    """Return whether a request comes from a page of another server.
+
+    Browsers let every page open a web socket to every server, localhost included, and the panel
+    starts motors. Programs other than browsers send no origin.
+    """
+    try:
+        target, source = urlsplit(f"//{host_header}"), urlsplit(origin or "")
+    except ValueError:
+        return True
+    if listening_on in LOCAL_NAMES and target.hostname not in LOCAL_NAMES:
+        return True  # a foreign name that resolves to this machine
+    return origin is not None and source.netloc != target.netloc
+
+
+def guarded(handshake: Handshake, listening_on: str, token: Token | None = None) -> Handshake:
+    """Return `handshake`, preceded by refusals of foreign pages and requests without token."""
+
+    def refuse_or_shake(connection: ServerConnection, request: Request) -> Response | None:
+        headers = request.headers
+        if is_foreign(headers.get("Origin"), headers.get("Host", ""), listening_on):
+            return connection.respond(http.HTTPStatus.FORBIDDEN, "refused: foreign origin\n")
+        refusal = None if token is None else token.answer(connection, request)
+        return refusal or handshake(connection, request)
+
+    return refuse_or_shake
+
+
+class GuardedServe(websockets.asyncio.server.serve):
+    """Listens for connections with viser's options, and refuses some of them, see `guarded`."""
+
+    def __init__(
+        self,
+        handler: Any,
+        host: str,
+        port: int,
+        *,
+        process_request: Handshake,
+        token: Token | None,
+        **options: Any,
+    ) -> None:
+        options["process_request"] = guarded(process_request, host, token)
+        super().__init__(handler, host, port, **options)
+
+
+@contextmanager
+def _guarded_handshakes(token: Token | None) -> Iterator[None]:
+    """Replace the server class while viser starts: viser has no option for the handshake."""
+    serve = websockets.asyncio.server.serve
+    websockets.asyncio.server.serve = partial(GuardedServe, token=token)  # type: ignore[misc, assignment]
+    try:
+        yield
+    finally:
+        websockets.asyncio.server.serve = serve  # type: ignore[misc]
+
+
+class PanelServer(viser.ViserServer):  # type: ignore[misc]  # viser counts as untyped
+    """Serves the page on `host` and `port`, which must be free; `title` is the page's."""
+
+    def __init__(self, host: str, port: int, title: str, token: Token | None = None) -> None:
+        rich.reconfigure(quiet=True)  # viser prints tables; the log has the address
+        with _guarded_handshakes(token):
+            super().__init__(host=host, port=port, label=title, verbose=False)
+        # viser has no option for the title of the browser's tab.
+        name_tab = RunJavascriptMessage(f"document.title = {json.dumps(title)}")
+        self._websock_server.queue_message(name_tab)
+
+    def request_share_url(self, verbose: bool = True) -> None:
+        """Do nothing: viser would publish the panel, and with it the robot, on the internet."""

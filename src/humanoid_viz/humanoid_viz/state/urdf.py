@@ -1,0 +1,233 @@
+"""Read a RobotModel from a URDF. Errors name the malformed element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_viz.state.model import (
+    Box,
+    Cylinder,
+    Joint,
+    JointKind,
+    Pose,
+    RobotModel,
+    Sphere,
+    Vector,
+    Visual,
+    rotation_from_rpy,
+)
+
+Rgba = tuple[float, float, float, float]
+
+UNCOLOURED: Rgba = (0.7, 0.7, 0.7, 1.0)
+# Joint types of the URDF specification; floating and planar ones have no single position to show.
+KINDS = {
+    "fixed": JointKind.FIXED,
+    "floating": JointKind.FIXED,
+    "planar": JointKind.FIXED,
+    "revolute": JointKind.TURNING,
+    "continuous": JointKind.TURNING,
+    "prismatic": JointKind.SLIDING,
+}
+
+
+def parse_urdf(text: str) -> RobotModel:
+    """Return the robot described by `text`.
+
+    Meshes are not read; their links are in `not_drawn`.
+
+    Raises ConfigError: not XML, no <robot>, a name missing or given twice, a link that is not
+    there, links that form no tree, a malformed number.
+    """
+    robot = _robot_element(text)
+    links = _by_name(robot, "link")
+    materials: dict[str, Rgba] = {}
+    for material in robot.iter("material"):  # those inside links are global too
+        if (rgba := _rgba(material)) is not None:
+            materials.setdefault(material.get("name", ""), rgba)
+    joints = [_joint(element) for element in _by_name(robot, "joint").values()]
+    root, ordered = _tree(tuple(links), joints)
+    return RobotModel(
+        name=robot.get("name", ""),
+        root=root,
+        visuals={name: _visuals(link, name, materials) for name, link in links.items()},
+        joints=ordered,
+        not_drawn=tuple(
+            name for name, link in links.items() if link.find("visual/geometry/mesh") is not None
+        ),
+    )
+
+
+def _robot_element(text: str) -> Element:
+    try:
+        robot = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ConfigError(f"robot description is not valid XML: {error}") from error
+    if robot.tag != "robot":
+        raise ConfigError(f"robot description: root is <{robot.tag}>, expected <robot>")
+    return robot
+
+
+def _by_name(robot: Element, tag: str) -> dict[str, Element]:
+    """Return the children of <robot> with `tag`, by name."""
+    found: dict[str, Element] = {}
+    for element in robot.findall(tag):
+        name = element.get("name")
+        if not name:
+            raise ConfigError(f"robot description: a <{tag}> has no name")
+        if name in found:
+            raise ConfigError(f"robot description: two {tag}s are named '{name}'")
+        found[name] = element
+    if tag == "link" and not found:
+        raise ConfigError("robot description: there is no <link>")
+    return found
+
+
+def _joint(element: Element) -> Joint:
+    name = element.get("name", "")
+    where = f"joint '{name}'"
+    kind = element.get("type", "")
+    if kind not in KINDS:
+        raise ConfigError(f"{where}: type is '{kind}', expected one of {', '.join(KINDS)}")
+    ends = [_attribute(element, tag, "link", where) for tag in ("parent", "child")]
+    axis = element.find("axis")
+    x, y, z = (
+        (1.0, 0.0, 0.0) if axis is None else _vector(axis.get("xyz", "1 0 0"), f"{where}: axis")
+    )
+    length = math.hypot(x, y, z)
+    if not length:
+        raise ConfigError(f"{where}: axis is zero")
+    return Joint(
+        name=name,
+        kind=KINDS[kind],
+        parent=ends[0],
+        child=ends[1],
+        origin=_origin(element, where),
+        axis=(x / length, y / length, z / length),
+    )
+
+
+def _tree(links: Sequence[str], joints: Sequence[Joint]) -> tuple[str, tuple[Joint, ...]]:
+    """Return the root link, and the joints, each after those that carry it."""
+    carried: dict[str, Joint] = {}
+    for joint in joints:
+        for link in (joint.parent, joint.child):
+            if link not in links:
+                raise ConfigError(f"joint '{joint.name}': there is no link '{link}'")
+        if joint.child in carried:
+            other = carried[joint.child].name
+            raise ConfigError(
+                f"joints '{other}' and '{joint.name}' both carry link '{joint.child}'"
+            )
+        carried[joint.child] = joint
+    roots = [link for link in links if link not in carried]
+    if len(roots) != 1:
+        raise ConfigError(
+            "robot description: exactly one link must be the root (carried by no joint), "
+            f"found {', '.join(roots) or 'none'}"
+        )
+    ordered: list[Joint] = []
+    reached = [roots[0]]
+    for link in reached:
+        children = [joint for joint in joints if joint.parent == link]
+        ordered += children
+        reached += [joint.child for joint in children]
+    if len(reached) != len(links):
+        loose = ", ".join(link for link in links if link not in reached)
+        raise ConfigError(f"robot description: not connected to the root '{roots[0]}': {loose}")
+    return roots[0], tuple(ordered)
+
+
+def _visuals(link: Element, name: str, materials: Mapping[str, Rgba]) -> tuple[Visual, ...]:
+    visuals = []
+    for element in link.findall("visual"):
+        where = f"link '{name}': visual"
+        geometry = element.find("geometry")
+        if geometry is None or len(geometry) != 1:
+            raise ConfigError(f"{where}: expected one <geometry> with one shape")
+        shape = _shape(geometry[0], where)
+        if shape is not None:
+            rgba = _material(element.find("material"), materials, where)
+            visuals.append(Visual(_origin(element, where), shape, rgba))
+    return tuple(visuals)
+
+
+def _shape(element: Element, where: str) -> Box | Cylinder | Sphere | None:
+    """Return a primitive shape; None for a mesh."""
+    where = f"{where}: {element.tag}"
+    match element.tag:
+        case "box":
+            return Box(_vector(element.get("size", ""), f"{where} size"))
+        case "cylinder":
+            return Cylinder(_length(element, "radius", where), _length(element, "length", where))
+        case "sphere":
+            return Sphere(_length(element, "radius", where))
+        case "mesh":
+            return None
+    raise ConfigError(f"{where}: expected box, cylinder, sphere or mesh")
+
+
+def _material(element: Element | None, materials: Mapping[str, Rgba], where: str) -> Rgba:
+    if element is None:
+        return UNCOLOURED
+    own = _rgba(element)
+    if own is not None:
+        return own
+    name = element.get("name", "")
+    if name not in materials:
+        raise ConfigError(f"{where}: there is no material '{name}'")
+    return materials[name]
+
+
+def _rgba(material: Element) -> Rgba | None:
+    colour = material.find("color")
+    if colour is None:
+        # A texture is no colour, but the name is known.
+        return UNCOLOURED if material.find("texture") is not None else None
+    where = f"material '{material.get('name', '')}': rgba"
+    r, g, b, a = _numbers(colour.get("rgba", ""), 4, where)
+    return (r, g, b, a)
+
+
+def _origin(element: Element, where: str) -> Pose:
+    origin = element.find("origin")
+    if origin is None:
+        return Pose()
+    roll, pitch, yaw = _vector(origin.get("rpy", "0 0 0"), f"{where}: origin rpy")
+    return Pose(
+        _vector(origin.get("xyz", "0 0 0"), f"{where}: origin xyz"),
+        rotation_from_rpy(roll, pitch, yaw),
+    )
+
+
+def _attribute(element: Element, tag: str, name: str, where: str) -> str:
+    child = element.find(tag)
+    value = None if child is None else child.get(name)
+    if not value:
+        raise ConfigError(f"{where}: no <{tag} {name}=...>")
+    return value
+
+
+def _length(element: Element, name: str, where: str) -> float:
+    return _numbers(element.get(name, ""), 1, f"{where} {name}")[0]
+
+
+def _vector(text: str, where: str) -> Vector:
+    x, y, z = _numbers(text, 3, where)
+    return (x, y, z)
+
+
+def _numbers(text: str, count: int, where: str) -> list[float]:
+    """Return `count` finite numbers. Raises ConfigError starting with `where`."""
+    try:
+        values = [float(word) for word in text.split()]
+    except ValueError:
+        values = []
+    if len(values) != count or not all(map(math.isfinite, values)):
+        expected = "a finite number" if count == 1 else f"{count} finite numbers"
+        raise ConfigError(f"{where}: expected {expected}, found '{text}'")
+    return values

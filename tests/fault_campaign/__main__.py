@@ -1,0 +1,93 @@
+"""Run the fault campaign: random faults on the whole robot, judged by the virtual robot's truth.
+
+Needs root. Every trial has a seed; a violation is printed with the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from random import SystemRandom
+
+from fault_campaign.campaign import Campaign, Entry, drawn
+from fault_campaign.controls import CONTROLS, convictions, told
+from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.kinds.kind import Kind
+from fault_campaign.report import line, print_table, write_json
+from fault_campaign.tally import Tally
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """0: nothing was violated, and no kind was excused too often."""
+    options = _parser().parse_args(words)
+    kinds = [kind for name, kind in KINDS.items() if options.kind in name]
+    if not kinds:
+        sys.stderr.write(f"no kind with '{options.kind}' in its name; --list shows them\n")
+        return 2
+    if options.list:
+        sys.stdout.writelines(f"{kind.name}: {kind.outcome.value}\n" for kind in kinds)
+        return 0
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    if options.controls:
+        return _controls()
+    entries: list[Entry] = []
+    campaign = Campaign(_say)
+    try:
+        _run(campaign, kinds, options, entries)
+    finally:  # ended early, it reports its results so far
+        tally = Tally.of(entries, campaign.problems)
+        print_table(entries)
+        print(*tally.lines(), sep="\n")
+        if options.json:
+            write_json(entries, tally, options.json)
+    return int(tally.failed)
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _controls() -> int:
+    """0: all were convicted."""
+    convicted = 0
+    for conviction in convictions(CONTROLS, _say):
+        print(told(conviction), flush=True)
+        convicted += conviction.convicted
+    print(f"{convicted} of {len(CONTROLS)} sabotaged stacks convicted")
+    return int(convicted < len(CONTROLS))
+
+
+def _run(
+    campaign: Campaign, kinds: Sequence[Kind], options: argparse.Namespace, entries: list[Entry]
+) -> None:
+    """Adds to `entries` what is settled."""
+    seed = SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    trials = drawn(kinds, len(kinds) if options.count is None else options.count, seed)
+    if options.trial is not None:
+        trials = [(kind, options.trial) for kind in kinds for _ in range(options.count or 1)]
+    else:
+        print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}")
+    for entry in campaign.run(trials):
+        entries.append(entry)
+        print(f"{len(entries):4} {line(entry)}", flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m fault_campaign", description=__doc__)
+    parser.add_argument("--count", type=int, help="trials; else one of each kind")
+    parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
+    parser.add_argument("--kind", default="", help="only kinds with this in their names")
+    parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
+    parser.add_argument(
+        "--controls", action="store_true", help="sabotage the stack: each must be convicted"
+    )
+    parser.add_argument("--list", action="store_true", help="only name the kinds")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Positive controls: stacks with a defect, on the virtual robot, that must be convicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from fault_campaign.campaign import Campaign, Entry
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.kinds.kind import Kind
+from fault_campaign.report import line
+from fault_campaign.robot import BOX, MAIN, Sabotage
+from fault_campaign.scenario import Start
+
+_SEED: Final = 1
+_WRIST: Final = "left_wrist_roll"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A defect, and a fault that must bring it to light."""
+
+    sabotage: Sabotage
+    kind: Kind
+    breach: Breach  # what it must be convicted of
+
+
+@dataclass(frozen=True, slots=True)
+class Conviction:
+    """Result of one control."""
+
+    control: Control
+    entries: Sequence[Entry]
+
+    @property
+    def convicted(self) -> bool:
+        """True if the judge found its defect."""
+        found = {it.breach for entry in self.entries for it in entry.news}
+        return self.control.breach in found
+
+
+_RAISES: Final = replace(KINDS["controller: exception"], starts=(Start.REMOTE,), watched=1.5)
+
+CONTROLS: Final = (
+    Control(Sabotage(MAIN, "never_soft"), _RAISES, Breach.NEVER_SOFT),
+    Control(Sabotage(MAIN, "soft_too_late"), _RAISES, Breach.SOFT_TOO_LATE),
+    Control(Sabotage(MAIN, "up_again"), _RAISES, Breach.UP_AGAIN),
+    Control(
+        Sabotage(MAIN, "wrong_joint"),
+        replace(KINDS["ring: drive error 0x8500"], joints=("left_elbow_pitch",)),
+        Breach.WRONG_WORDS,
+    ),
+    Control(
+        Sabotage(MAIN, "without_limits"),
+        replace(KINDS["command: huge effort"], joints=(_WRIST,)),
+        Breach.EFFORT,
+    ),
+    Control(
+        Sabotage(BOX, "without_files"), KINDS["operator: emergency stop in DAMPING"], Breach.LOST
+    ),
+)
+
+
+def convictions(controls: Sequence[Control], say: Callable[[str], object]) -> Iterator[Conviction]:
+    """Do each on a robot of its own."""
+    for control in controls:
+        campaign = Campaign(say, control.sabotage)
+        yield Conviction(control, list(campaign.run([(control.kind, _SEED)])))
+
+
+def told(conviction: Conviction) -> str:
+    """In words."""
+    control = conviction.control
+    mark = "convicted" if conviction.convicted else "NOT CONVICTED"
+    trials = "\n  ".join(line(entry) for entry in conviction.entries)
+    return f"{control.sabotage.defect}: {mark} of '{control.breach}'\n  {trials}"

@@ -1,0 +1,1 @@
+"""Disturbances of machine and messages, and sabotage that the judge must convict."""

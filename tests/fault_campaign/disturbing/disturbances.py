@@ -1,0 +1,44 @@
+"""Faults by commands of the virtual robot: frames by chance, single motors and slaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from fault_campaign.kinds.kind import Act, Kind
+from humanoid_twin.robot.control import RobotControl
+
+Disturb = Callable[[RobotControl, float], object]  # with a probability
+LATE: Final = 0.03  # [s] a frame that is late comes late by
+
+
+def chance(disturb: Disturb, low: float, high: float) -> Act:
+    """Disturb with a random probability between the two."""
+    return lambda scene: disturb(scene.robot.twin, scene.dice.uniform(low, high))
+
+
+def told(act: Callable[[RobotControl], object]) -> Act:
+    """Tell the virtual robot something."""
+    return lambda scene: act(scene.robot.twin)
+
+
+def slave(act: Callable[[RobotControl, int], object]) -> Act:
+    """Tell it something about the drive of the joint that is struck."""
+    return lambda scene: act(scene.robot.twin, scene.slave)
+
+
+def motor(act: Callable[[RobotControl, int], object]) -> Act:
+    """Tell it something about the CAN motor of the joint that is struck."""
+    return lambda scene: act(scene.robot.twin, scene.motor)
+
+
+def rare(make: Callable[..., Kind], what: str, disturb: Disturb) -> Kind:
+    """Disturb 1 to 50 % of the frames; `make` adds the other fields of the kind."""
+    inject, mend = chance(disturb, 0.01, 0.5), chance(disturb, 0.0, 0.0)
+    return make(name=f"{what}, 1 to 50 %", inject=inject, mend=mend)
+
+
+def every(make: Callable[..., Kind], what: str, disturb: Disturb, said: str) -> Kind:
+    """Disturb all frames; `make` adds the other fields of the kind."""
+    inject, mend = chance(disturb, 1.0, 1.0), chance(disturb, 0.0, 0.0)
+    return make(name=what, inject=inject, mend=mend, said=said)

@@ -1,0 +1,107 @@
+"""Run a program of the stack with one defect: `sabotage DEFECT PROGRAM ARGUMENTS…`.
+
+The product has no switch for these defects: its classes are changed here before the program begins.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_controllers.passive_controllers import DampingController
+from humanoid_recording.black_box.black_box import BlackBox
+
+_STIFFNESS: Final = 20.0  # [Nm/rad]
+_LATE: Final = 0.8  # [s]
+
+
+def _stay_stiff(seconds: float) -> None:
+    """DAMPING holds the joints for so long. Only wrists obey: the gains of eRobs are a mode's."""
+    activate, update = DampingController.on_activate, DampingController.update
+    began: dict[DampingController, float] = {}
+
+    def on_activate(
+        self: DampingController, state: JointState, command: JointCommand, now: float
+    ) -> None:
+        activate(self, state, command, now)
+        began[self] = now
+
+    def stiff(
+        self: DampingController,
+        state: JointState,
+        command: JointCommand,
+        now: float,
+        period: float,
+    ) -> None:
+        update(self, state, command, now, period)
+        if now < began[self] + seconds:
+            command.stiffness[:] = _STIFFNESS
+
+    _put(DampingController, "on_activate", on_activate)
+    _put(DampingController, "update", stiff)
+
+
+def _never_soft() -> None:
+    _stay_stiff(float("inf"))
+
+
+def _soft_too_late() -> None:
+    _stay_stiff(_LATE)
+
+
+def _up_again() -> None:
+    """A fall is reported, but requests aren't refused after it."""
+
+    def tell(self: Any, reason: str) -> None:
+        self._message = f"Fell to safety: {reason}"
+
+    _put(ModeManager, "_latch", tell)
+
+
+def _wrong_joint() -> None:
+    """Reports name the joint of the other arm."""
+    make = SafetyReport.__init__
+
+    def made(self: SafetyReport, *arguments: Any, **named: Any) -> None:
+        make(self, *arguments, **named)
+        object.__setattr__(self, "message", self.message.replace("left_", "right_"))
+
+    _put(SafetyReport, "__init__", made)
+
+
+def _without_limits() -> None:
+    """No command is limited."""
+    _put(LimitStage, "apply", lambda *_: None)
+
+
+def _without_files() -> None:
+    """The black box watches, and saves nothing."""
+    _put(BlackBox, "_serve", lambda *_arguments, **_named: None)
+
+
+def _put(owner: type, name: str, what: object) -> None:
+    """Replace something that is there. Raises AttributeError if it isn't."""
+    getattr(owner, name)
+    setattr(owner, name, what)
+
+
+DEFECTS: Final[dict[str, Callable[[], None]]] = {
+    "never_soft": _never_soft,
+    "soft_too_late": _soft_too_late,
+    "up_again": _up_again,
+    "wrong_joint": _wrong_joint,
+    "without_limits": _without_limits,
+    "without_files": _without_files,
+}
+
+
+if __name__ == "__main__":
+    DEFECTS[sys.argv[1]]()
+    del sys.argv[:2]
+    runpy.run_path(sys.argv[0], run_name="__main__")

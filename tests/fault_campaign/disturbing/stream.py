@@ -1,0 +1,81 @@
+"""Stream commands in REMOTE: smooth, unless a fault changes them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Final, Self
+
+from humanoid_control_msgs.msg import MITCommand
+
+from fault_campaign.judging.observer import Observer
+from fault_campaign.scenario import Wave
+
+PERIOD: Final = 0.02  # [s]
+STIFFNESS: Final = 20.0  # [Nm/rad]
+DAMPING: Final = 2.0  # [Nm*s/rad]
+Spoil = Callable[[MITCommand], None]
+
+
+class Stream:
+    """Publishes commands while it is open, around the pose measured at its beginning."""
+
+    def __init__(self, observer: Observer, waves: Mapping[str, Wave]) -> None:
+        state = observer.joint_states[-1]
+        self._publisher = observer.commands
+        self._names, self._middle = list(state.name), list(state.position)
+        self._waves = [waves[name] for name in self._names]
+        self._spoil: Spoil = _nothing
+        self._period = PERIOD
+        self._ended = threading.Event()
+        self._silent = False
+        self._thread = threading.Thread(target=self._run, name="stream", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def spoil(self, change: Spoil) -> None:
+        """Have `change` done to every command from now on."""
+        self._spoil = change
+
+    def silence(self) -> None:
+        """Say nothing any more."""
+        self._silent = True
+
+    def hurry(self, period: float) -> None:
+        """Publish every `period` [s] from now on."""
+        self._period = period
+
+    def _run(self) -> None:
+        begin = time.monotonic()
+        while not self._ended.wait(self._period):
+            if self._silent:
+                continue
+            message = self._command(time.monotonic() - begin)
+            self._spoil(message)
+            self._publisher.publish(message)
+
+    def _command(self, elapsed: float) -> MITCommand:
+        count = len(self._names)
+        moved = [
+            middle + wave.offset(elapsed)
+            for middle, wave in zip(self._middle, self._waves, strict=True)
+        ]
+        return MITCommand(
+            joint_names=self._names,
+            position=moved,
+            velocity=[0.0] * count,
+            effort=[0.0] * count,
+            stiffness=[STIFFNESS] * count,
+            damping=[DAMPING] * count,
+        )
+
+
+def _nothing(_message: MITCommand) -> None:
+    """Leave a command as it is."""

@@ -1,0 +1,62 @@
+"""Check that a file of the black box keeps a fault completely."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from fault_campaign.judging.fault_files import Flight
+
+BEFORE: Final = 0.1  # [s] of the time before the fault: a control process may just have started
+NEAR: Final = 2.0  # [s] around a fault in which no tick may be missing
+EARLY: Final = 0.1  # [s] an alarm may seem to come before the fault: clocks are read one by one
+LAST: Final = 0.06  # [s] three periods: the last tick before a control process is killed
+_KILLED: Final = "was killed, or crashed"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A fault that must be in a file."""
+
+    fault: float  # [s] since the epoch
+    until: float  # [s] the alarm must have come by then
+    words: str  # regular expression for the alarm's text
+    killed: bool  # the control process: there is no alarm, but the last tick
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Content of a file about one fault."""
+
+    before: float  # [s]
+    after: float  # [s]
+    missing: tuple[str, ...]  # ticks
+
+
+def kept(flight: Flight, expected: Expected) -> Kept | None:
+    """Return the record of a fault in `flight`; None if another file must cover it."""
+    if flight.begin > expected.fault - BEFORE:
+        return None
+    if not (_has_the_end(flight, expected) if expected.killed else _has_an_alarm(flight, expected)):
+        return None
+    return Kept(
+        before=expected.fault - flight.begin,
+        after=flight.end - expected.fault,
+        missing=tuple(
+            f"ticks are missing in the file: {length:.3f} s, {at - expected.fault:+.3f} s"
+            for at, length in flight.gaps
+            if abs(at - expected.fault) < NEAR
+        ),
+    )
+
+
+def _has_the_end(flight: Flight, expected: Expected) -> bool:
+    return flight.end > expected.fault - LAST and any(_KILLED in it for it in flight.reasons)
+
+
+def _has_an_alarm(flight: Flight, expected: Expected) -> bool:
+    return any(
+        expected.fault - EARLY < at < expected.until and re.search(expected.words, text)
+        for at, text in flight.alarms
+    )

@@ -1,0 +1,183 @@
+"""Judge a fault by the truth: the motion of every joint in every millisecond."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fault_campaign.judging.bounds import (
+    EFFORT,
+    FOLLOWING,
+    JUMP,
+    JUMP_TIME,
+    LIMITS,
+    SETTLED,
+    SPEED,
+    STEP,
+)
+from fault_campaign.judging.violation import Breach, Violation
+from humanoid_twin.physics.recorder import Recording
+
+_GENERAL: Final = {Breach.SPEED: SPEED, Breach.EFFORT: EFFORT, Breach.JUMP: JUMP}
+_TEXT: Final = {
+    Breach.SPEED: "{:.2f} of its limit",
+    Breach.EFFORT: "{:.2f} of its limit",
+    Breach.JUMP: "{:.3f} rad off its course",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Of one fault. Ratios are to `bounds.LIMITS`. Figures are infinite where data is missing."""
+
+    speed: float  # worst ratio
+    effort: float  # worst ratio of what drives a joint on
+    braking: float  # worst ratio of what slows a joint down; reported, not limited
+    jump: float  # [rad] worst way off a joint's course within 20 ms
+    softened: float | None  # [s] from the fault until no joint was stiff; None: never
+    violations: tuple[Violation, ...]
+    known: tuple[Violation, ...] = ()  # beyond a general bound, within what the kind allows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Part of a recording to judge, with its bounds."""
+
+    fault: float  # [s] of the robot
+    end: float  # [s] when the fault was mended
+    within: float | None = None  # [s] from the fault until all are soft; None: they needn't be
+    spared: Collection[str] = ()  # joints that can't be softened any more
+    follows: bool = False  # a target that follows the joint counts as soft
+    allowed: Mapping[Breach, float] = field(default_factory=dict)  # instead of the general bounds
+
+
+def judge(recording: Recording, window: Window) -> Verdict:
+    """Look at everything from the beginning of the recording to the end of the window."""
+    gaps = _missing(recording, window)
+    if gaps:
+        return Verdict(math.inf, math.inf, math.inf, math.inf, None, tuple(gaps))
+    names = recording.names
+    until = int(np.searchsorted(recording.time, window.end, side="right"))
+    velocity, torque = recording.velocity[:until], recording.torque[:until]
+    most = [LIMITS[name][1] for name in names]
+    # A joint that is too fast is braked with all its drive can: that is never taken away.
+    brakes = torque * velocity < 0.0
+    found = {
+        Breach.SPEED: _worst(velocity, [LIMITS[name][0] for name in names]),
+        Breach.EFFORT: _worst(np.where(brakes, 0.0, torque), most),
+        Breach.JUMP: _jumps(recording.position[:until], velocity),
+    }
+    violations: list[Violation] = []
+    known: list[Violation] = []
+    for breach, values in found.items():
+        for i in np.flatnonzero(values > _GENERAL[breach]):
+            text = f"{names[i]}: {_TEXT[breach].format(values[i])}"
+            beyond = values[i] > window.allowed.get(breach, _GENERAL[breach])
+            (violations if beyond else known).append(Violation(breach, text))
+    softened = _softened(recording, window)
+    violations += _softness(recording, window, softened)
+    return Verdict(
+        speed=float(found[Breach.SPEED].max()),
+        effort=float(found[Breach.EFFORT].max()),
+        braking=float(_worst(np.where(brakes, torque, 0.0), most).max()),
+        jump=float(found[Breach.JUMP].max()),
+        softened=softened,
+        violations=tuple(violations),
+        known=tuple(known),
+    )
+
+
+def _missing(recording: Recording, window: Window) -> list[Violation]:
+    """Return what the recording lacks: joints, rows from fault to end, finite numbers."""
+    lack = sorted(set(LIMITS) ^ set(recording.names))
+    if lack:
+        return [Violation(Breach.NO_DATA, f"the recording has {', '.join(lack)} not as expected")]
+    time = recording.time
+    if not time.size or not (time[0] <= window.fault <= window.end <= time[-1] + 1.5 * STEP):
+        has = f"{time[0]:.3f} to {time[-1]:.3f} s" if time.size else "nothing"
+        needs = f"{window.fault:.3f} to {window.end:.3f} s"
+        return [Violation(Breach.NO_DATA, f"the recording has {has}, needed are {needs}")]
+    until = int(np.searchsorted(time, window.end, side="right"))
+    steps = np.diff(time[:until])
+    if not (np.abs(steps - STEP) < STEP / 2).all():
+        at = time[int(np.argmax(~(np.abs(steps - STEP) < STEP / 2)))]
+        return [Violation(Breach.NO_DATA, f"rows are missing after {at:.3f} s")]
+    values = {
+        "position": recording.position,
+        "velocity": recording.velocity,
+        "torque": recording.torque,
+        "stiffness": recording.stiffness,
+        "pull": recording.pull,
+    }
+    found = []
+    for what, rows in values.items():
+        bad = ~np.isfinite(rows[:until]).all(axis=0)
+        found += [
+            Violation(Breach.NO_DATA, f"{recording.names[i]}: {what} is not finite")
+            for i in np.flatnonzero(bad)
+        ]
+    return found
+
+
+def _softness(
+    recording: Recording, window: Window, softened: float | None
+) -> tuple[Violation, ...]:
+    if window.within is None:
+        return ()
+    if softened is None:
+        text = f"{', '.join(_stiff(recording, window))} at the end"
+        return (Violation(Breach.NEVER_SOFT, text),)
+    if softened > window.within:
+        text = f"after {softened:.3f} s, stated are {window.within:g} s"
+        return (Violation(Breach.SOFT_TOO_LATE, text),)
+    return ()
+
+
+def _stiff(recording: Recording, window: Window) -> list[str]:
+    """Return the joints that were stiff last."""
+    hard = _hard(recording, window)
+    hard = hard[: int(np.searchsorted(recording.time, window.end))]
+    last = hard[np.flatnonzero(hard.any(axis=1))[-1]]
+    return [recording.names[i] for i in np.flatnonzero(last)]
+
+
+def _worst(values: NDArray[np.float64], limits: list[float]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.abs(values).max(axis=0) / np.array(limits)
+    return found
+
+
+def _jumps(position: NDArray[np.float64], velocity: NDArray[np.float64]) -> NDArray[np.float64]:
+    way = position[JUMP_TIME:] - position[:-JUMP_TIME]
+    off = np.abs(way - velocity[:-JUMP_TIME] * (JUMP_TIME * STEP))
+    # A joint is slowed down by its damping, or by the stop that it swings into.
+    slower = np.abs(velocity[JUMP_TIME:]) < np.abs(velocity[:-JUMP_TIME])
+    off[slower] = 0.0
+    found: NDArray[np.float64] = off.max(axis=0, initial=0.0)
+    return found
+
+
+def _hard(recording: Recording, window: Window) -> NDArray[np.bool_]:
+    """Return which joint is stiff in which step, shape (steps, n_joints)."""
+    hard: NDArray[np.bool_] = recording.stiffness != 0.0
+    if window.follows:
+        hard = hard & (np.abs(recording.pull) > FOLLOWING)
+    spared = np.array([name in window.spared for name in recording.names])
+    found: NDArray[np.bool_] = hard & ~spared
+    return found
+
+
+def _softened(recording: Recording, window: Window) -> float | None:
+    begin = int(np.searchsorted(recording.time, window.fault))
+    until = int(np.searchsorted(recording.time, window.end))
+    when = np.flatnonzero(_hard(recording, window)[begin:until].any(axis=1))
+    if not when.size:
+        return 0.0
+    last = begin + int(when[-1]) + 1
+    if last >= until or recording.time[until - 1] - recording.time[last] < SETTLED:
+        return None
+    return float(recording.time[last] - window.fault)

@@ -1,0 +1,134 @@
+"""Check the messages about a fault that reach the operator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.kinds.kind import Kind, Outcome, Words
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyLevel
+
+GRACE: Final = 3.0  # [s] until a message reaches this program
+# A statement of a fall; a refusal of a later request repeats the fall with its reason.
+_FALLEN: Final = re.compile(r"(Rejected \w+: f|F)ell to safety")
+
+
+class Hears(Protocol):
+    """The part of an Observer that the check uses."""
+
+    @property
+    def now(self) -> Any:
+        """The latest statement."""
+
+    @property
+    def safety(self) -> Sequence[Any]:
+        """The reports."""
+
+    def within(self, seconds: float, condition: Callable[[], object]) -> bool:
+        """Wait until `condition` is true. Returns False after `seconds`."""
+
+    def fresh(self, seconds: float, count: int = 3) -> bool:
+        """Return True if statements still arrive."""
+
+    def ask(self, mode: int) -> None:
+        """Publish one request."""
+
+
+class MessageCheck:
+    """Compares statements and safety reports with what a kind of fault should lead to."""
+
+    def __init__(self, observer: Hears, kind: Kind, before: Mode, joint: str) -> None:
+        self._observer, self._kind, self._before = observer, kind, before
+        self._words = kind.words(joint)
+
+    @property
+    def words(self) -> str:
+        """Regular expression that a message must match; empty: any."""
+        return "|".join(words.said for words in self._words)
+
+    @property
+    def fell(self) -> bool:
+        """True if the statements report a fall to DAMPING."""
+        return bool(self._observer.now.mode == Mode.DAMPING and self._reports_a_fall)
+
+    @property
+    def left(self) -> bool:
+        """True if the former mode is no longer in force, or is the result of a fall."""
+        return bool(self._observer.now.mode != self._before or self._reports_a_fall)
+
+    def listen(self) -> list[Violation]:
+        """Wait for the messages that must come at once. Returns the missing ones."""
+        if self._kind.outcome is not Outcome.SOFT:
+            return []
+        observer = self._observer
+        if not observer.within(self._kind.within + GRACE, lambda: self.fell):
+            now = observer.now
+            return [Violation(Breach.NO_FALL, f"mode {now.mode}, {now.status_message!r}")]
+        return self._wrong_words()
+
+    def conclude(self) -> list[Violation]:
+        """While the fault lasts: what is wrong with the mode it has led to."""
+        observer, outcome = self._observer, self._kind.outcome
+        if outcome is Outcome.OFF:
+            return []
+        if not observer.fresh(GRACE):
+            return [Violation(Breach.SILENT, f"no statement for {GRACE:g} s")]
+        if outcome is Outcome.STAYS:
+            return self._stayed()
+        if self.fell:
+            wrong = self._wrong_words() if outcome is Outcome.EITHER else []
+            return wrong + self._goes_up()
+        asked_itself = self._kind.asks or observer.now.mode == self._before
+        return [] if asked_itself else [self._departure()]
+
+    def _stayed(self) -> list[Violation]:
+        """Return violations if the robot did not go on, or lacks the message of a refusal."""
+        if self.left:
+            return [self._departure()]
+        return self._wrong_words() if self.words else []
+
+    def _departure(self) -> Violation:
+        now = self._observer.now
+        text = f"{self._before.name}; mode {now.mode}, {now.status_message!r}"
+        return Violation(Breach.LEFT, text)
+
+    def _goes_up(self) -> list[Violation]:
+        """Return a violation if a request alone leaves DAMPING after a fall."""
+        observer = self._observer
+        observer.ask(Mode.STANDBY)
+        observer.fresh(GRACE)
+        if observer.now.mode != Mode.DAMPING:
+            return [Violation(Breach.UP_AGAIN, f"mode {observer.now.mode}")]
+        return []
+
+    def _wrong_words(self) -> list[Violation]:
+        observer = self._observer
+        if observer.within(GRACE, lambda: any(map(self._is_said, self._words))):
+            return []
+        sources = {words.source for words in self._words}
+        told = [
+            f"{it.source} {it.level} {it.flags:#x} {it.message!r}"
+            for it in observer.safety
+            if it.source in sources
+        ]
+        text = f"{observer.now.status_message!r}; reported: {told[-4:]}; demanded: {self.words!r}"
+        return [Violation(Breach.WRONG_WORDS, text)]
+
+    @property
+    def _reports_a_fall(self) -> bool:
+        return bool(_FALLEN.match(self._observer.now.status_message))
+
+    def _is_said(self, words: Words) -> bool:
+        observer = self._observer
+        if not words.source:
+            return bool(re.search(words.said, observer.now.status_message))
+        return words.source in observer.now.status_message and any(
+            it.source == words.source
+            and it.level >= SafetyLevel.FAULT
+            and it.flags & words.flags == words.flags
+            and re.search(words.said, it.message)
+            for it in observer.safety
+        )

@@ -1,0 +1,122 @@
+"""An operator of the robot that records all of its messages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from fault_campaign.campaign_controllers import REMOTE
+from humanoid_bringup.testing import Operator
+
+_LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Observer(Operator):
+    """Sends requests, and waits for conditions up to a stated time."""
+
+    def __init__(self) -> None:
+        self._ears: list[Callable[[], None]] = []
+        super().__init__()
+        self.safety: list[SafetyStatus] = []
+        self.impedance: ImpedanceState | None = None
+        self.recording = False  # True once the black box reports a control process
+        self.listen(SafetyStatus, "/safety_status", self.safety.append, _LATCHED)
+        self.listen(ImpedanceState, "/erob_impedance_manager/state", self._note_impedance)
+        self.listen(DiagnosticArray, "/diagnostics", self._note_black_box)
+        create = self.node.create_publisher
+        self.commands = create(MITCommand, f"/{REMOTE}/command", 4)
+        self.orders = create(String, f"/{REMOTE}/order", 1)
+        self.stop = create(Bool, "/emergency_stop", 10)
+        self.reports = create(SafetyStatus, "/safety_status", _LATCHED)
+
+    def listen(
+        self, kind: type, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int = 10
+    ) -> None:
+        """See Operator."""
+        ear = partial(super().listen, kind, topic, callback, qos)
+        self._ears.append(ear)
+        ear()
+
+    def listen_anew(self) -> None:
+        """Drop all messages of the robot's processes, which have ended.
+
+        Their last messages may still be queued, and would be taken for messages of the processes
+        that are started next: a mode that is no longer in force, for example.
+        """
+        for subscription in list(self.node.subscriptions):
+            self.node.destroy_subscription(subscription)
+        del self.safety[:], self.joint_states[:], self.statements[:], self.standby[:]
+        self.impedance = None
+        for ear in self._ears:
+            ear()
+
+    def within(self, seconds: float, condition: Callable[[], object]) -> bool:
+        """Wait until `condition` is true. Returns False after `seconds`."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            self.executor.spin_once(timeout_sec=0.02)
+        return True
+
+    def forget(self) -> None:
+        """Forget all messages but the latest."""
+        del self.safety[:], self.joint_states[:-1], self.statements[:-1], self.standby[:-1]
+
+    def asked(self, mode: int, seconds: float) -> bool:
+        """Ask for `mode` until it is in force; False if it isn't in time."""
+        return self.within(seconds, lambda: self.now.mode == mode or self._again(mode))
+
+    def confirmed(self) -> bool:
+        """Return True if the impedance manager confirms the mode in force."""
+        told = self.impedance
+        return (
+            told is not None
+            and told.confirmed
+            and (told.mode, told.switch_number) == (self.now.mode, self.now.switch_number)
+        )
+
+    def trigger(self, service: str, seconds: float) -> Any | None:
+        """Call a Trigger service. Returns its response; None without one in time."""
+        client = self.node.create_client(Trigger, service)
+        try:
+            if not self.within(seconds, client.service_is_ready):
+                return None
+            future = client.call_async(Trigger.Request())
+            return future.result() if self.within(seconds, future.done) else None
+        finally:
+            self.node.destroy_client(client)
+
+    def fresh(self, seconds: float, count: int = 3) -> bool:
+        """Return True if statements still arrive."""
+        seen = len(self.statements)
+        return self.within(seconds, lambda: len(self.statements) >= seen + count)
+
+    def ask(self, mode: int) -> None:
+        """Publish one request."""
+        self.publish_mode(ControlMode(mode=mode))
+
+    def publish_mode(self, message: ControlMode) -> None:
+        """Publish anything on /control_mode."""
+        self._requests.publish(message)
+
+    def _again(self, mode: int) -> bool:
+        self.ask(mode)
+        self.fresh(0.5)
+        return False
+
+    def _note_impedance(self, message: ImpedanceState) -> None:
+        self.impedance = message
+
+    def _note_black_box(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == "black box":
+                self.recording = status.message == "recording"

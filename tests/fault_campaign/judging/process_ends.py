@@ -1,0 +1,55 @@
+"""Judge the ends of processes, and the exceptions in their logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.programs import Death
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Ends and exceptions of the robot's processes since the last check."""
+
+    deaths: Sequence[Death] = ()
+    stuck: Sequence[Violation] = ()
+    exceptions: Sequence[str] = ()  # the last lines of tracebacks in the logs, after their labels
+
+    def then(self, later: Ends) -> Ends:
+        """Return the union of both."""
+        return Ends(
+            [*self.deaths, *later.deaths],
+            [*self.stuck, *later.stuck],
+            [*self.exceptions, *later.exceptions],
+        )
+
+
+UNCLEAN: Final = Death("end of control", "exit code 1")  # a drive did not confirm its exit
+
+
+def violations(
+    ends: Ends, dies: Collection[str] = (), raises: str = "", *, unclean: bool = False
+) -> list[Violation]:
+    """Return the violations; `dies`, `raises` and `unclean` are those of a kind of fault."""
+    found = list(ends.stuck)
+    found += [
+        Violation(Breach.DIED, f"{death.label}: {death.text}")
+        for death in ends.deaths
+        if death.label not in dies and not (unclean and death == UNCLEAN)
+    ]
+    dead = {death.label for death in ends.deaths}
+    found += [
+        Violation(Breach.DIED, f"{label} did not, though the fault should have ended it")
+        for label in dies
+        if label not in dead
+    ]
+    found += [
+        Violation(Breach.TRACEBACK, text)
+        for text in ends.exceptions
+        if not (raises and re.search(raises, text))
+    ]
+    return found

@@ -1,0 +1,46 @@
+"""Types of violations: every type has a control that must be convicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Breach(StrEnum):
+    """Types of violations."""
+
+    # Of the truth, by the judge.
+    NO_DATA = "no data"
+    SPEED = "speed"
+    EFFORT = "effort"
+    JUMP = "jump"
+    NEVER_SOFT = "never soft"
+    SOFT_TOO_LATE = "soft too late"
+    # Of the messages of the robot.
+    NOT_REACHED = "fault not reached"
+    REFUTED = "wrong at once"
+    NO_FALL = "no fall stated"
+    WRONG_WORDS = "wrong words"
+    LEFT = "left its mode"
+    UP_AGAIN = "up again by itself"
+    SILENT = "says nothing"
+    # Of the way back.
+    REFUSED = "clear_fault refused"
+    NOT_WELL = "not well again"
+    # Of the processes.
+    DIED = "process died"
+    TRACEBACK = "traceback"
+    DID_NOT_END = "had to be killed"
+    # Of the black box.
+    LOST = "black box"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One."""
+
+    breach: Breach
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.breach}: {self.text}"

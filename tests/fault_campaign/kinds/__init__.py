@@ -1,0 +1,1 @@
+"""Kinds of faults. `fault_campaign.kinds.catalogue` has all of them."""

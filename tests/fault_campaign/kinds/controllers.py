@@ -1,0 +1,83 @@
+"""Faults of a controller, and of the thread of the ROS callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from std_msgs.msg import String
+
+from fault_campaign.kinds.kind import Kind, Recovery, RefutedError, Scene
+from fault_campaign.scenario import Start
+from humanoid_control_common.safety import SafetyLevel
+
+_FAILED: Final = "remote_policy_controller"
+_REMOTE: Final = (Start.REMOTE,)
+_CALLBACKS: Final = "ros_callbacks"  # source of the report of a callback that raised
+_TOLD: Final = 5.0  # [s] until an acknowledged failure is reported as such
+
+
+def _order(words: str) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.observer.orders.publish(String(data=words))
+
+
+def _acknowledge(scene: Scene) -> None:
+    """A FAULT becomes a WARNING. Raises RefutedError if it wasn't one, stays one or can't."""
+    observer = scene.robot.observer
+    if not any(it.source == _CALLBACKS and it.level == SafetyLevel.FAULT for it in observer.safety):
+        raise RefutedError("a callback that raised is not reported as a FAULT")
+    answer = observer.trigger("/mode_manager/clear_fault", _TOLD)
+    if answer is None or not answer.success:
+        raise RefutedError(f"clear_fault after a callback raised: {answer}")
+
+    def warns() -> bool:
+        told = [it for it in observer.safety if it.source == _CALLBACKS]
+        return bool(told and told[-1].level == SafetyLevel.WARNING)
+
+    if not observer.within(_TOLD, warns):
+        raise RefutedError("a callback that raised is no WARNING after clear_fault")
+
+
+_kind: Final = partial(Kind, starts=_REMOTE)
+
+KINDS: Final = (
+    _kind(
+        name="controller: exception",
+        inject=_order("raise"),
+        said=f"{_FAILED}.*failed as ordered",
+        raises="OrderedFailure: failed as ordered",
+        quick=True,
+    ),
+    _kind(
+        name="controller: a callback raises",
+        inject=_order("raise callback"),
+        mend=_acknowledge,
+        said=f"{_FAILED}.*raised OrderedFailure.*callback failed as ordered",
+        raises="^control: .*OrderedFailure: callback failed as ordered$",
+        recovery=Recovery.RESTART,  # its topics are closed until then
+        alone=True,
+    ),
+    _kind(name="controller: NaN", inject=_order("nan"), said=f"{_FAILED}.*left_elbow_pitch"),
+    _kind(
+        name="controller: negative gain",
+        inject=_order("negative"),
+        said=f"{_FAILED}.*left_wrist_pitch",
+    ),
+    _kind(name="controller: late by 50 ms", inject=_order("late 0.05"), said=_FAILED),
+    _kind(
+        name="controller: hangs for 1 s",
+        inject=_order("late 1.0"),
+        watched=1.5,
+        within=1.5,
+        said=f"{_FAILED}|PrimeEtherCATSide|control loop",
+    ),
+    _kind(
+        name="ROS callbacks: blocked for 1 s",
+        inject=_order("block 1.0"),
+        watched=1.3,
+        within=0.8,
+        said="ROS side silent|impedance manager silent",
+        quick=True,
+    ),
+)

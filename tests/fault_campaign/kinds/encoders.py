@@ -1,0 +1,173 @@
+"""Faults of encoders: a drive measures a wrong position."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.kind import (
+    CAN_ONLY,
+    RING,
+    RING_ONLY,
+    Allowed,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    Scene,
+    health_demanded,
+)
+from fault_campaign.scenario import STIFF
+from humanoid_twin.prime import RING_JOINTS
+
+# [rad] further than a joint may go in the two ticks that are doubted, and further than what is left
+# when the drive has pulled the joint back in the first of them.
+_FAR: Final = (0.6, 0.75)
+_FAR_CAN: Final = (0.32, 0.38)  # [rad] the same of a wrist; a motor pulls with 20 Nm/rad at once
+_NEAR: Final = (0.02, 0.15)  # [rad] what a joint could have gone in a tick
+_BETWEEN: Final = (0.15, 0.6)  # [rad] which of both depends on where the drive has pulled it since
+_TURN: Final = (math.tau, math.tau)
+# Seen in the truth; see "Known not to hold" in docs/fault_campaign.md.
+_STUCK_WHY: Final = (
+    "a joint that seems to stand still under a third of its effort may be stuck; a motor that "
+    "measures no motion doesn't damp it"
+)
+_FOLLOWS_WHY: Final = "the drive follows its encoder until the loop has seen it twice"
+_FOLLOWED: Final = Allowed(Breach.JUMP, 0.1, _FOLLOWS_WHY)
+# A wrist's motor pulls with 20 Nm/rad, and by itself with up to 23 Nm (assumed): one period of the
+# loop is enough for that.
+_THROWS_WHY: Final = "the motor believes that its target is a turn away, until the loop has seen it"
+_TURNED: Final = {
+    "ring": (_FOLLOWED,),
+    "can": (
+        Allowed(Breach.SPEED, 18.0, _THROWS_WHY),
+        Allowed(Breach.EFFORT, 2.6, _THROWS_WHY),
+        Allowed(Breach.JUMP, 0.45, _THROWS_WHY),
+    ),
+}
+_STUCK: Final = {  # "can": 5.2 was seen
+    "ring": (Allowed(Breach.SPEED, 3.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.06, _STUCK_WHY)),
+    "can": (Allowed(Breach.SPEED, 6.0, _STUCK_WHY),),
+}
+# A wrist's motor pulls with 20 Nm/rad by itself: 12 Nm at 0.6 rad, 1.33 of its limit.
+_PULLS: Final = {"ring": (), "can": (Allowed(Breach.EFFORT, 1.36, _FOLLOWS_WHY),)}
+_REST: Final = 10.0  # [s] in which an arm without torque comes to rest
+_FOUND: Final = 0.05  # [rad] between the true and the published position of a joint at rest
+# Message of the loop about an impossible position.
+_DOUBTED: Final = "{joint} (is .* from where|moved|moves|is beyond|is at)"
+
+
+def _stick(scene: Scene) -> None:
+    scene.robot.twin.stick_encoder(scene.joint)
+
+
+def _right(scene: Scene) -> None:
+    scene.robot.twin.shift_encoder(scene.joint, 0.0)
+
+
+def _far(scene: Scene) -> None:
+    _shift(scene, _FAR if scene.joint in RING_JOINTS else _FAR_CAN)
+
+
+def _near(scene: Scene) -> None:
+    _shift(scene, _NEAR)
+
+
+def _between(scene: Scene) -> None:
+    _shift(scene, _BETWEEN)
+
+
+def _turn(scene: Scene) -> None:
+    _shift(scene, _TURN)
+
+
+def _shift(scene: Scene, way: tuple[float, float]) -> None:
+    angle = scene.dice.uniform(*way) * scene.dice.choice((-1, 1))
+    scene.robot.twin.shift_encoder(scene.joint, angle)
+
+
+def _forget_turns(scene: Scene) -> None:
+    scene.robot.twin.weaken_battery(scene.slave)
+    scene.robot.twin.power_cycle(scene.slave)
+
+
+def _find_turns(scene: Scene) -> None:
+    """Restart with the turns lost. Raises RefutedError if the published position is wrong."""
+    robot, joint = scene.robot, scene.joint
+    robot.unload()
+    robot.observer.within(_REST, robot.at_rest)
+    try:
+        with health_demanded("a drive that has lost its turns"):
+            robot.restart()
+            robot.healthy()
+    finally:
+        robot.twin.change_battery(scene.slave)
+        robot.twin.shift_encoder(joint, 0.0)  # when the next restart reads it again
+    said = robot.observer.joint_states[-1]
+    found = said.position[list(said.name).index(joint)]
+    true = robot.twin.joints()[joint]["position"]
+    if abs(found - true) > _FOUND:
+        raise RefutedError(f"{joint} is said to be at {found:.3f} rad, and is at {true:.3f} rad")
+
+
+def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
+    kind = partial(Kind, mend=_right, joints=joints)
+    return [
+        kind(
+            name=f"{bus}: encoder stuck",
+            inject=_stick,
+            outcome=Outcome.EITHER,
+            watched=0.8,
+            within=1.0,
+            allowed=_STUCK[bus],
+            said="{joint}",
+        ),
+        kind(
+            name=f"{bus}: encoder jumps by a little",
+            inject=_near,
+            outcome=Outcome.EITHER,
+            watched=0.6,
+            said=_DOUBTED,
+        ),
+        kind(
+            name=f"{bus}: encoder jumps",
+            inject=_far,
+            starts=STIFF,
+            said="{joint} (is .* from where|moved|moves)",
+            allowed=(_FOLLOWED,),
+            quick=bus == "ring",
+        ),
+        kind(
+            name=f"{bus}: encoder jumps by 0.15 to 0.6 rad",
+            inject=_between,
+            outcome=Outcome.EITHER,
+            watched=0.6,
+            said=_DOUBTED,
+            allowed=(_FOLLOWED, Allowed(Breach.SPEED, 2.0, _FOLLOWS_WHY), *_PULLS[bus]),
+        ),
+        kind(
+            name=f"{bus}: encoder jumps by a turn",
+            inject=_turn,
+            starts=STIFF,
+            said=_DOUBTED,
+            allowed=_TURNED[bus],
+        ),
+    ]
+
+
+_TURNS: Final = Kind(
+    name="ring: a drive loses its turns",
+    inject=_forget_turns,
+    mend=_find_turns,
+    joints=RING_ONLY,
+    source=RING,
+    said="{joint}",
+    recovery=Recovery.RESTART,
+    unclean=True,
+    alone=True,
+)
+
+KINDS: Final = (*_kinds("ring", RING_ONLY), _TURNS, *_kinds("can", CAN_ONLY))

@@ -1,0 +1,161 @@
+"""Definition of a kind of fault: its injection, its end, and the robot's duty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+from typing import Final
+
+from fault_campaign.disturbing.stream import Stream
+from fault_campaign.judging.violation import Breach
+from fault_campaign.robot import NotHealthyError, Robot
+from fault_campaign.scenario import ALL, Scenario, Start
+from humanoid_control_common.safety import SafetyFlag
+from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
+
+RING: Final = "PrimeEtherCATSide"
+CAN: Final = "PrimeSitoCAN"
+_IDS: Final = {joint: device for device, joint in CAN_JOINTS.items()}
+HEALS: Final = 1.0  # [s] a robot may take, once the fault is mended, until faults can be cleared
+HEALS_UP: Final = 5.0  # [s] the same of one whose processes were started again
+
+
+class RefutedError(Exception):
+    """The robot did at once what it must not do."""
+
+
+@contextmanager
+def health_demanded(what: str) -> Iterator[None]:
+    """Turn NotHealthyError into RefutedError: the robot must be well with `what`."""
+    try:
+        yield
+    except NotHealthyError as error:
+        raise RefutedError(f"not well with {what}: {error}") from error
+
+
+class Outcome(Enum):
+    """Required outcome."""
+
+    SOFT = "falls to DAMPING and says why"
+    OFF = "drives let go by themselves: the control process can't say anything"
+    STAYS = "goes on as if nothing had happened"
+    EITHER = "goes on or falls to DAMPING, whichever the fault's luck makes it"
+
+
+class Recovery(Enum):
+    """The documented way back."""
+
+    CLEAR = "clear_fault"
+    RESTART = "restart of the control process"
+
+
+class Filed(Enum):
+    """Record that the black box must keep."""
+
+    FALL = "a file that tells of the fall, if there is one"
+    END = "a file that goes to the last tick: the control process is killed"
+    NOTHING = "no file: the control process ends in order"
+
+
+@dataclass(slots=True)
+class Scene:
+    """One fault as it happens: its robot, joint and random numbers."""
+
+    robot: Robot
+    dice: Random
+    scenario: Scenario
+    joint: str  # the joint that it strikes, if any
+    stream: Stream | None  # in REMOTE
+    began: float = 0.0  # [s] of the robot: when the fault did
+
+    def begins(self) -> None:
+        """Set its beginning to the present time."""
+        self.began = self.robot.twin.time()
+
+    @property
+    def slave(self) -> int:
+        """Ring position of the joint."""
+        return RING_JOINTS.index(self.joint)
+
+    @property
+    def motor(self) -> int:
+        """CAN id of the joint."""
+        return _IDS[self.joint]
+
+
+Act = Callable[[Scene], object]
+
+
+def nothing(_scene: Scene) -> None:
+    """Do nothing: the fault ends by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Required message about a fall. `said` is a regular expression."""
+
+    said: str  # in the report's message or, without a source, in the statement
+    source: str = ""  # of the SafetyStatus; empty: none is expected
+    flags: SafetyFlag = SafetyFlag.NONE  # in it, among others
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A bound of one kind that is wider than the general one, for one quantity."""
+
+    breach: Breach  # SPEED, EFFORT or JUMP
+    upto: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of fault.
+
+    `said` are regular expressions; `{joint}` in them is the joint it strikes.
+    """
+
+    name: str
+    inject: Act
+    mend: Act = nothing
+    joints: Sequence[str] = JOINTS  # those it may strike
+    starts: Sequence[Start] = ALL
+    outcome: Outcome = Outcome.SOFT
+    within: float = 0.5  # [s] from the fault until no joint is stiff
+    watched: float = 0.4  # [s] the fault lasts, at least
+    source: str = ""  # see Words
+    flags: SafetyFlag = SafetyFlag.NONE
+    said: str = ""  # of a fall, if there is one; or of what is refused
+    either: Callable[[str], Sequence[Words]] | None = None  # alternatives, instead of these three
+    recovery: Recovery = Recovery.CLEAR
+    heals: float = 0.0  # [s] see HEALS, which is the default
+    filed: Filed = Filed.FALL
+    spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that can't be reached
+    follows: bool = False  # a target that follows the joint counts as soft, whatever the gains
+    starves: bool = False  # the machine is meant to be held up
+    asks: bool = False  # it requests modes itself
+    allowed: Sequence[Allowed] = ()
+    dies: Sequence[str] = ()  # labels of the processes that the fault ends
+    unclean: bool = False  # its exit is refused by a drive: the control process ends with code 1
+    raises: str = ""  # regular expression of exceptions that may be in the logs; empty: none
+    quick: bool = False  # one of the short form
+    alone: bool = False  # takes long, changes the mode or clears: not one of two faults at once
+    drawn: Callable[[Random], Kind] | None = None  # the kind itself comes from the seed
+
+    def words(self, joint: str) -> Sequence[Words]:
+        """Return the messages for a fall that strikes `joint`, one of which is required."""
+        if self.either is not None:
+            return self.either(joint)
+        return [Words(said=self.said.format(joint=joint), source=self.source, flags=self.flags)]
+
+    @property
+    def healed(self) -> float:
+        """From its mending on, the longest time [s] in which clear_fault may be refused."""
+        return self.heals or (HEALS_UP if self.recovery is Recovery.RESTART else HEALS)
+
+
+RING_ONLY: Final = tuple(RING_JOINTS)
+CAN_ONLY: Final = tuple(CAN_JOINTS.values())

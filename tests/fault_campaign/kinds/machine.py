@@ -1,0 +1,181 @@
+"""Faults of the robot's computer."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from fault_campaign.disturbing.cpu_hogs import ordinary, urgent
+from fault_campaign.disturbing.small_disk import fill, make_room
+from fault_campaign.disturbing.small_memory import ROOM, SCARCE
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.can import wrists
+from fault_campaign.kinds.kind import (
+    RING,
+    Allowed,
+    Filed,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    Scene,
+)
+from fault_campaign.kinds.operators import STOP, let_go, stop
+from fault_campaign.kinds.ring import LOST
+from fault_campaign.robot import MAIN, OPERATOR
+from fault_campaign.scenario import STIFF
+from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
+
+_HOUR: Final = 3600  # [s]
+_HOGS: Final = 6
+_BURST: Final = 0.6  # [s]
+_DYING: Final = 2.0  # [s] a process may take to be gone that the kernel has ended
+# SCHED_FIFO, above all threads of the stack (40) but the loop's (80).
+_ABOVE_THE_REST: Final = 45
+
+
+def _clock(seconds: int) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.clock.step(seconds)
+
+
+def _link(state: str) -> Callable[[Scene], None]:
+    def change(scene: Scene) -> None:
+        interface = scene.robot.virtual.interface
+        subprocess.run(["ip", "link", "set", interface, state], check=True)
+
+    return change
+
+
+def _busy(scene: Scene) -> None:
+    """Ordinary programs take all of the machine for a while."""
+    ordinary(_HOGS, 0.8, scene.begins)
+
+
+def _urgent(scene: Scene) -> None:
+    """Urgent programs leave something to the loop and the buses alone."""
+    urgent(_ABOVE_THE_REST, _BURST, scene.begins)
+
+
+def _starved(scene: Scene) -> None:
+    """Urgent programs leave nothing but the guard, and the virtual robot."""
+    urgent(LOOP_PRIORITY, _BURST, scene.begins)
+
+
+def _runs_out(scene: Scene) -> None:
+    robot = scene.robot
+    stack = [program for label, program in robot.programs.items() if label != OPERATOR]
+    robot.memory.run_out([process for it in stack for process in it.processes()], ROOM)
+
+
+def _out_of_memory(scene: Scene) -> None:
+    """The kernel ends the control process. Raises RefutedError if it doesn't.
+
+    No other is in its group: it would be ended, too, as locked memory comes back slowly.
+    """
+    memory = scene.robot.memory
+    control = scene.robot.control.processes()[0]
+    memory.give_up(control)
+    memory.run_out([control], SCARCE)
+    if not scene.robot.control.wait(_DYING):
+        raise RefutedError("the memory didn't run out: the control process is still there")
+
+
+def _fall_on_a_full_disk(scene: Scene) -> None:
+    fill(scene.robot.disk)
+    stop(scene)
+
+
+def _room_again(scene: Scene) -> None:
+    make_room(scene.robot.disk)
+    let_go(scene)
+
+
+# Messages of a stack that gets no time: the bus, the messages or the loop are late.
+HELD_UP: Final = (
+    "held up|silent|late|no frame comes back in time|commands don't get out|stood still|"
+    "control loop|0xA000|working counter"
+)
+_CATCHES_UP: Final = Allowed(
+    Breach.JUMP, 0.06, "targets that come late are caught up with at the full speed of a joint"
+)
+_urgently: Final = partial(
+    Kind, within=1.0, spared=wrists, starves=True, allowed=(_CATCHES_UP,), said=HELD_UP
+)
+
+KINDS: Final = (
+    *(
+        Kind(
+            name=f"machine: clock stepped by {'+' if hours > 0 else '-'}1 h",
+            inject=_clock(hours * _HOUR),
+            mend=_clock(0),
+            outcome=Outcome.STAYS,
+            watched=0.8,
+        )
+        for hours in (1, -1)
+    ),
+    Kind(
+        name="machine: disk full",
+        inject=lambda scene: fill(scene.robot.disk),
+        mend=lambda scene: make_room(scene.robot.disk),
+        outcome=Outcome.STAYS,
+        watched=0.6,
+    ),
+    Kind(
+        name="machine: disk full, and the robot falls",
+        inject=_fall_on_a_full_disk,
+        mend=_room_again,
+        source=STOP,
+        said="emergency stop",
+    ),
+    Kind(
+        name="machine: memory runs out for a while",
+        inject=_runs_out,
+        mend=lambda scene: scene.robot.memory.release(),
+        outcome=Outcome.EITHER,
+        within=1.0,
+        watched=0.6,
+        said=HELD_UP,
+        alone=True,
+    ),
+    Kind(
+        name="machine: memory runs out, and the control process is ended",
+        inject=_out_of_memory,
+        mend=lambda scene: scene.robot.memory.release(),
+        outcome=Outcome.OFF,
+        within=1.5,
+        recovery=Recovery.RESTART,
+        filed=Filed.END,
+        dies=(MAIN,),
+    ),
+    _urgently(
+        name="machine: urgent programs take the processors from all but the loop",
+        inject=_urgent,
+        outcome=Outcome.EITHER,  # the kernel leaves a part of each second to all other processes
+        starts=STIFF,
+        watched=1.0,
+    ),
+    _urgently(
+        name="machine: urgent programs take the processors from the loop, too",
+        inject=_starved,
+        outcome=Outcome.OFF,
+        watched=1.2,
+    ),
+    Kind(
+        name="machine: other programs take the processors",
+        inject=_busy,
+        outcome=Outcome.EITHER,
+        within=1.5,
+        watched=1.0,
+        starves=True,
+        said=HELD_UP,
+    ),
+    Kind(
+        name="machine: network interface of the ring down",
+        inject=_link("down"),
+        mend=_link("up"),
+        source=RING,
+        said=f"{LOST}|Network is down",
+    ),
+)

@@ -1,0 +1,233 @@
+"""Actions of operators, and of other programs on the ROS domain."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from std_msgs.msg import Bool
+
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.kind import Allowed, Kind, Outcome, RefutedError, Scene
+from fault_campaign.robot import BEAT, OPERATOR
+from fault_campaign.scenario import PUSH, STIFF, Start
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyLevel
+
+STOP: Final = "emergency_stop"
+_SOURCE: Final = "campaign"
+_TOLD: Final = 1.5  # [s] until a request has had its answer
+
+
+def _report(level: SafetyLevel) -> Callable[[Scene], None]:
+    def inject(scene: Scene) -> None:
+        message = SafetyStatus(level=int(level), source=_SOURCE, message="a guest's report")
+        scene.robot.observer.reports.publish(message)
+
+    return inject
+
+
+def _request(mode: int) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.observer.ask(mode)
+
+
+def stop(scene: Scene) -> None:
+    """The operator's stop."""
+    scene.robot.observer.stop.publish(Bool(data=True))
+
+
+def let_go(scene: Scene) -> None:
+    """End the stop; the fall stays latched until clear_fault."""
+    scene.robot.observer.stop.publish(Bool(data=False))
+
+
+def _clear(scene: Scene) -> None:
+    answer = scene.robot.observer.trigger("/mode_manager/clear_fault", 2.0)
+    if answer is None or answer.success:
+        raise RefutedError(f"clear_fault in a stiff mode answers {answer}")
+
+
+def _push(scene: Scene) -> None:
+    """A hand at a joint."""
+    torque = scene.dice.choice((-1, 1)) * PUSH[scene.joint]
+    scene.robot.twin.external_torque(scene.joint, torque)
+
+
+def _sinking(scene: Scene) -> None:
+    """The arms are let go of: DAMPING. Raises RefutedError if they don't sink."""
+    robot, observer = scene.robot, scene.robot.observer
+    observer.ask(Mode.DAMPING)
+    damped = observer.within(_TOLD, lambda: observer.now.mode == Mode.DAMPING)
+    if not (damped and observer.within(_TOLD, lambda: not robot.at_rest())):
+        raise RefutedError(f"no arm sinks: mode {observer.now.mode}")
+
+
+def _limp(scene: Scene) -> None:
+    """A request that must be refused, or wait. Raises RefutedError if the arms are made limp."""
+    robot, observer = scene.robot, scene.robot.observer
+    _sinking(scene)
+    observer.ask(Mode.ZERO_TORQUE)
+    if not observer.within(_TOLD, lambda: "ZERO_TORQUE" in observer.now.status_message):
+        raise RefutedError(f"no answer: {observer.now.status_message!r}")
+    observer.fresh(_TOLD)
+    if observer.now.mode == Mode.ZERO_TORQUE and not robot.at_rest():
+        raise RefutedError("an arm that sinks was made limp")
+
+
+def _limp_by_force(scene: Scene) -> None:
+    """Raises RefutedError if that doesn't help."""
+    observer = scene.robot.observer
+    _sinking(scene)
+    observer.publish_mode(ControlMode(mode=int(Mode.ZERO_TORQUE), status_message="force"))
+    if not observer.within(_TOLD, lambda: observer.now.mode == Mode.ZERO_TORQUE):
+        raise RefutedError(f"still mode {observer.now.mode}: {observer.now.status_message!r}")
+
+
+def _forge(scene: Scene) -> None:
+    """A statement of another robot, or of a recording."""
+    observer = scene.robot.observer
+    for number in range(20):
+        forged = ControlMode(
+            mode=int(Mode.DAMPING),
+            controller_name="damping_controller",
+            switch_number=observer.now.switch_number + number,
+        )
+        observer.publish_mode(forged)
+
+
+def _storm(scene: Scene) -> None:
+    for _ in range(300):
+        scene.robot.observer.ask(scene.dice.randrange(2, 256))
+
+
+def _beat(number: signal.Signals) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.programs[OPERATOR].send(number)
+
+
+def _beats_again(scene: Scene) -> None:
+    scene.robot.programs[OPERATOR].start()
+
+
+_ENDS: Final = (
+    ("ends", signal.SIGKILL, _beats_again),
+    ("stops for a while", signal.SIGSTOP, _beat(signal.SIGCONT)),
+)
+_STARTS: Final = 4.0  # [s] an operator's program may take to beat again
+_FALLS_FREELY: Final = "a raised arm without torque falls, as fast as it may: the operator insists"
+_stays: Final = partial(Kind, outcome=Outcome.STAYS)
+_sinks: Final = partial(
+    Kind,
+    outcome=Outcome.EITHER,
+    starts=(Start.STANDBY_FINISHED,),
+    asks=True,
+    alone=True,
+    said="velocity safety limit|from where",
+)
+
+KINDS: Final = (
+    *(
+        Kind(
+            name=f"operator: emergency stop in {start.value}",
+            inject=stop,
+            mend=let_go,
+            starts=(start,),
+            source=STOP,
+            said="emergency stop",
+            quick=start is Start.REMOTE,
+        )
+        for start in Start
+    ),
+    *(
+        Kind(
+            name=f"guest: reports {level.name}",
+            inject=_report(level),
+            mend=_report(SafetyLevel.OK),
+            source=_SOURCE,
+            said="a guest's report",
+        )
+        for level in (SafetyLevel.FAULT, SafetyLevel.CRITICAL)
+    ),
+    *(
+        Kind(
+            name=f"operator: heartbeat {how}",
+            inject=_beat(number),
+            mend=mend,
+            starts=STIFF,
+            within=BEAT + 0.5,
+            said=f"heartbeat of {OPERATOR} ended",
+            dies=(OPERATOR,) if number is signal.SIGKILL else (),
+            heals=_STARTS if number is signal.SIGKILL else 0.0,
+        )
+        for how, number, mend in _ENDS
+    ),
+    _stays(
+        name="guest: reports WARNING",
+        inject=_report(SafetyLevel.WARNING),
+        mend=_report(SafetyLevel.OK),
+    ),
+    _stays(
+        name="operator: asks for a mode that isn't",
+        inject=_request(9),
+        said="there is no mode 9",
+    ),
+    _stays(
+        name="operator: asks for LOCOMOTION",
+        inject=_request(Mode.LOCOMOTION),
+        said="Rejected START_LOCOMOTION",
+    ),
+    _stays(
+        name="operator: asks for ZERO_TORQUE in a stiff mode",
+        inject=_request(Mode.ZERO_TORQUE),
+        starts=STIFF,
+        said="Rejected ZERO_TORQUE",
+    ),
+    _stays(
+        name="operator: asks for STANDBY in REMOTE",
+        inject=_request(Mode.STANDBY),
+        starts=(Start.REMOTE,),
+        said="Rejected LOAD",
+    ),
+    _stays(
+        name="operator: asks to clear faults in a stiff mode",
+        inject=_clear,
+        starts=STIFF,
+        alone=True,
+    ),
+    _stays(
+        name="operator: pushes a limp joint",
+        inject=_push,
+        mend=lambda scene: scene.robot.unload(),
+        starts=(Start.ZERO_TORQUE,),
+    ),
+    _sinks(name="operator: asks for ZERO_TORQUE while an arm sinks", inject=_limp),
+    _sinks(
+        name="operator: insists on ZERO_TORQUE while an arm sinks",
+        inject=_limp_by_force,
+        watched=1.5,
+        allowed=(
+            Allowed(Breach.SPEED, 5.5, _FALLS_FREELY),
+            Allowed(Breach.JUMP, 0.1, _FALLS_FREELY),
+        ),
+    ),
+    Kind(
+        name="guest: forged statements",
+        inject=_forge,
+        outcome=Outcome.EITHER,
+        within=1.0,
+        watched=0.8,
+        said="impedance|statement|another",
+    ),
+    Kind(
+        name="guest: a storm of requests",
+        inject=_storm,
+        outcome=Outcome.EITHER,
+        within=1.5,
+        watched=1.0,
+        asks=True,
+        alone=True,
+        said="silent|held up|impedance",
+    ),
+)

@@ -1,0 +1,123 @@
+"""Two faults at once, chosen by the trial's seed. The weaker demand of both holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import Final
+
+from fault_campaign.kinds.kind import Allowed, Kind, Outcome, Recovery, Scene, Words, nothing
+
+_APART: Final = 0.2  # [s] at most, from the first to the second
+# Two of these would undo each other: they change the same stream, or give the same order.
+_ONE_OF: Final = ("command", "controller", "ROS callbacks")
+
+
+def group(kind: Kind) -> str:
+    """Return the part of the robot it strikes."""
+    return kind.name.partition(":")[0]
+
+
+def compatible(first: Kind, second: Kind) -> bool:
+    """Return True if both can be present at once, and a demand remains."""
+    return (
+        first is not second
+        and not any(it.alone or it.starves or it.outcome is Outcome.OFF for it in (first, second))
+        and not (group(first) in _ONE_OF and group(second) in _ONE_OF)
+        and bool(set(first.starts) & set(second.starts))
+    )
+
+
+def pairs(kinds: Sequence[Kind]) -> list[Kind]:
+    """For each group of `kinds` one that draws a fault of it, and one of all."""
+    groups = sorted({group(it) for it in kinds if any(compatible(it, other) for other in kinds)})
+    return [
+        Kind(
+            name=f"two faults: {name} and any",
+            inject=nothing,
+            said=".",
+            outcome=Outcome.EITHER,
+            alone=True,
+            drawn=partial(_drawn, [it for it in kinds if group(it) == name], kinds),
+        )
+        for name in groups
+    ]
+
+
+def _drawn(firsts: Sequence[Kind], kinds: Sequence[Kind], dice: Random) -> Kind:
+    both = [(one, two) for one in firsts for two in kinds if compatible(one, two)]
+    first, second = dice.choice(both)
+    joints = dice.choice(first.joints), dice.choice(second.joints)
+    return paired(first, second, joints, dice.choice((0.0, dice.uniform(0.0, _APART))))
+
+
+def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> Kind:
+    """Both, the second `apart` [s] after the first; each strikes its own of `joints`."""
+    both = (first, second)
+
+    def scenes(scene: Scene) -> tuple[Scene, Scene]:
+        return replace(scene, joint=joints[0]), replace(scene, joint=joints[1])
+
+    def inject(scene: Scene) -> None:
+        one, two = scenes(scene)
+        first.inject(one)
+        if apart:
+            scene.robot.pass_until(scene.began + apart)
+        second.inject(two)
+
+    def mend(scene: Scene) -> None:
+        for kind, it in zip(both, scenes(scene), strict=True):
+            kind.mend(it)
+
+    def spared(scene: Scene) -> list[str]:
+        lists = (kind.spared(it) for kind, it in zip(both, scenes(scene), strict=True))
+        return [joint for some in lists for joint in some]
+
+    def words(_joint: str) -> list[Words]:
+        lists = (
+            kind.words(joint)
+            for kind, joint in zip(both, joints, strict=True)
+            if kind.outcome is not Outcome.STAYS
+        )
+        return [it for some in lists for it in some] or [Words(said="")]
+
+    return Kind(
+        name=f"{first.name} + {second.name}",
+        inject=inject,
+        mend=mend,
+        joints=[joints[0]],
+        starts=[start for start in first.starts if start in second.starts],
+        outcome=_weaker(first.outcome, second.outcome),
+        within=max(it.within for it in both) + apart,
+        watched=max(it.watched for it in both) + apart,
+        either=words,
+        recovery=Recovery.RESTART
+        if Recovery.RESTART in {it.recovery for it in both}
+        else Recovery.CLEAR,
+        heals=max(it.healed for it in both),
+        spared=spared,
+        follows=any(it.follows for it in both),
+        asks=any(it.asks for it in both),
+        allowed=_widest([*first.allowed, *second.allowed]),
+        dies=sorted({*first.dies, *second.dies}),
+        unclean=any(it.unclean for it in both),
+        raises="|".join(it.raises for it in both if it.raises),
+    )
+
+
+def _weaker(*outcomes: Outcome) -> Outcome:
+    """Return the required outcome of both: a fall, if one of them requires it."""
+    for outcome in (Outcome.SOFT, Outcome.EITHER):
+        if outcome in outcomes:
+            return outcome
+    return Outcome.STAYS
+
+
+def _widest(allowed: Sequence[Allowed]) -> list[Allowed]:
+    found: dict[str, Allowed] = {}
+    for it in allowed:
+        if it.breach not in found or it.upto > found[it.breach].upto:
+            found[it.breach] = it
+    return list(found.values())

@@ -1,0 +1,214 @@
+"""Faults of processes: they die, stand still, or are started twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from humanoid_control_msgs.msg import SafetyStatus
+
+from fault_campaign.kinds.kind import CAN, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.kinds.operators import STOP, let_go, stop
+from fault_campaign.programs import GIVE_UP
+from fault_campaign.robot import BOX, MAIN
+from fault_campaign.scenario import STIFF, Start
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyLevel
+
+IMPEDANCE: Final = "impedance"
+_GUARD: Final = "humanoid_devices_can.guard"  # in its command line
+_WAY_DOWN: Final = 9.0  # [s]: 6 for DAMPING, 1.5 for the gains, and the exit of the drives
+_UNGUARDED: Final = 3.0  # [s] until the operator gets the warning that there is no guard
+
+
+def _send(label: str, number: signal.Signals) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.programs[label].send(number)
+
+
+def _again(label: str) -> Callable[[Scene], None]:
+    return lambda scene: scene.robot.programs[label].start()
+
+
+def _second(scene: Scene) -> None:
+    """A second control process, which must refuse to start. Raises RefutedError if it runs."""
+    second = scene.robot.control.twice()
+    try:
+        refused = second.wait(GIVE_UP) != 0
+    except subprocess.TimeoutExpired:
+        second.kill()
+        refused = False
+    if not refused:
+        raise RefutedError("a second control process runs beside the first")
+
+
+def _interrupted(scene: Scene) -> None:
+    """Ctrl-C. Raises RefutedError if the joints aren't damped before they are without torque."""
+    control, observer = scene.robot.control, scene.robot.observer
+    control.send(signal.SIGINT)
+    modes: list[int] = []
+
+    def ended() -> bool:
+        modes.append(observer.now.mode)
+        return not control.runs
+
+    if not observer.within(_WAY_DOWN, ended):
+        raise RefutedError(f"the control process has not ended {_WAY_DOWN:g} s after an interrupt")
+    if scene.scenario.start is not Start.ZERO_TORQUE and (
+        Mode.DAMPING not in modes or modes[-1] != Mode.ZERO_TORQUE
+    ):
+        raise RefutedError("the torque was taken away without DAMPING before")
+
+
+def _guard(number: signal.Signals) -> Callable[[Scene], None]:
+    def inject(scene: Scene) -> None:
+        for process in scene.robot.control.processes(_GUARD):
+            os.kill(process, number)
+
+    return inject
+
+
+def _unguarded(number: signal.Signals) -> Callable[[Scene], None]:
+    """Strike the guard. Raises RefutedError without a warning to the operator."""
+
+    def told(message: SafetyStatus) -> bool:
+        warns: bool = message.level == SafetyLevel.WARNING
+        return warns and message.source == CAN and "no guard" in message.message
+
+    def inject(scene: Scene) -> None:
+        observer = scene.robot.observer
+        _guard(number)(scene)
+        if not observer.within(_UNGUARDED, lambda: any(map(told, observer.safety))):
+            raise RefutedError("nobody says that there is no guard")
+
+    return inject
+
+
+def _record(scene: Scene) -> None:
+    scene.robot.record()
+
+
+def _fall_without_box(scene: Scene) -> None:
+    """The black box is killed, and the operator stops the robot."""
+    scene.robot.programs[BOX].send(signal.SIGKILL)
+    stop(scene)
+
+
+def _record_and_let_go(scene: Scene) -> None:
+    scene.robot.record()
+    let_go(scene)
+
+
+_impedance: Final = partial(
+    Kind, inject=_send(IMPEDANCE, signal.SIGSTOP), mend=_send(IMPEDANCE, signal.SIGCONT)
+)
+
+KINDS: Final = (
+    Kind(
+        name="process: control killed",
+        inject=_send(MAIN, signal.SIGKILL),
+        outcome=Outcome.OFF,
+        within=0.8,
+        recovery=Recovery.RESTART,
+        filed=Filed.END,
+        dies=(MAIN,),
+    ),
+    Kind(
+        name="process: control stopped for a while",
+        inject=_send(MAIN, signal.SIGSTOP),
+        mend=_send(MAIN, signal.SIGCONT),
+        outcome=Outcome.OFF,
+        within=0.8,
+        watched=1.0,
+        said="held up|stood still|silent|0xA000|no frame|control loop",
+    ),
+    Kind(
+        name="process: control asked to end",
+        inject=_send(MAIN, signal.SIGTERM),
+        outcome=Outcome.OFF,
+        within=1.5,
+        recovery=Recovery.RESTART,
+        filed=Filed.NOTHING,
+        dies=(MAIN,),
+    ),
+    Kind(
+        name="process: control interrupted",
+        inject=_interrupted,
+        outcome=Outcome.OFF,
+        recovery=Recovery.RESTART,
+        filed=Filed.NOTHING,
+        dies=(MAIN,),
+    ),
+    Kind(
+        name="process: impedance manager killed",
+        inject=_send(IMPEDANCE, signal.SIGKILL),
+        mend=_again(IMPEDANCE),
+        starts=STIFF,
+        within=1.0,
+        said="impedance manager",
+        dies=(IMPEDANCE,),
+    ),
+    _impedance(
+        name="process: impedance manager stopped for a while",
+        starts=STIFF,
+        within=1.0,
+        watched=1.2,
+        said="impedance manager",
+        quick=True,
+    ),
+    _impedance(
+        name="process: impedance manager stopped while nothing is stiff",
+        starts=(Start.ZERO_TORQUE, Start.DAMPING),
+        outcome=Outcome.STAYS,
+        watched=0.8,
+    ),
+    Kind(
+        name="process: guard of the wrists killed",
+        inject=_unguarded(signal.SIGKILL),
+        outcome=Outcome.STAYS,
+        recovery=Recovery.RESTART,
+        dies=(f"{MAIN}'s child",),
+        raises="^control: the guard of .* ended with exit code -9$",
+        alone=True,
+    ),
+    Kind(
+        name="process: guard of the wrists stopped for a while",
+        inject=_unguarded(signal.SIGSTOP),
+        mend=_guard(signal.SIGCONT),
+        outcome=Outcome.STAYS,
+        alone=True,
+    ),
+    Kind(
+        name="process: black box killed",
+        inject=_send(BOX, signal.SIGKILL),
+        mend=_record,
+        outcome=Outcome.STAYS,
+        watched=0.6,
+        dies=(BOX,),
+    ),
+    Kind(
+        name="process: black box stopped for a while",
+        inject=_send(BOX, signal.SIGSTOP),
+        mend=_send(BOX, signal.SIGCONT),
+        outcome=Outcome.STAYS,
+        watched=0.6,
+    ),
+    Kind(
+        name="process: black box killed, and the robot falls",
+        inject=_fall_without_box,
+        mend=_record_and_let_go,
+        dies=(BOX,),
+        source=STOP,
+        said="emergency stop",
+    ),
+    Kind(
+        name="process: a second control process is started",
+        inject=_second,
+        outcome=Outcome.STAYS,
+        alone=True,
+        watched=0.5,
+    ),
+)

@@ -1,0 +1,130 @@
+"""Faults of the EtherCAT ring and its drives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from fault_campaign.disturbing.disturbances import LATE, Disturb, every, rare, slave, told
+from fault_campaign.kinds.kind import RING, RING_ONLY, Kind, Outcome, Recovery
+from fault_campaign.scenario import STIFF
+from humanoid_control_common.safety import SafetyFlag
+from humanoid_twin.robot.control import RobotControl
+
+LOST: Final = "no frame comes back in time"
+NOT_ALL: Final = "working counter is too low"
+_DRIVE_ERRORS: Final = (0xA000, 0x8500, 0x8400, 0x8130)
+
+
+def _late(twin: RobotControl, probability: float) -> None:
+    twin.late(probability, LATE)
+
+
+def _error(code: int) -> Callable[[RobotControl, int], None]:
+    return lambda twin, number: twin.drive_error(number, code)
+
+
+def _mailbox(seconds: float) -> Callable[[RobotControl, int], None]:
+    return lambda twin, number: twin.mailbox_delay(seconds, number)
+
+
+_rare: Final = partial(
+    Kind,
+    outcome=Outcome.EITHER,
+    within=1.0,
+    follows=True,
+    said=f"{RING}.*({LOST}|{NOT_ALL}|0xA000)",
+)
+_every: Final = partial(Kind, source=RING, follows=True, within=0.5)
+_slave: Final = partial(Kind, joints=RING_ONLY, source=RING)
+_quiet: Final = partial(Kind, joints=RING_ONLY, outcome=Outcome.EITHER, said="{joint}|impedance")
+
+_RARE: Final[tuple[tuple[str, Disturb], ...]] = (
+    ("lost", RobotControl.drop),
+    ("late", _late),
+    ("double", RobotControl.double),
+    ("out of order", RobotControl.overtake),
+    ("damaged", RobotControl.damage),
+    ("miscounted", RobotControl.miscount),
+)
+_EVERY: Final[tuple[tuple[str, Disturb, str], ...]] = (
+    ("lost", RobotControl.drop, LOST),
+    ("late", _late, LOST),
+    ("damaged", RobotControl.damage, LOST),
+    ("miscounted", RobotControl.miscount, NOT_ALL),
+)
+# `unclean` below: a slave that was reset is in INIT without a station address and a mailbox. The
+# ordered exit can't read its gate 0x2383 back as 0 and says so, by exit code 1: "may still be
+# armed: JOINT: does not go to PREOP, INIT". A power-up closes the gate, but the exit only states
+# what it has read.
+_SLAVES: Final = (
+    _slave(
+        name="ring: slave reset",
+        inject=slave(RobotControl.power_cycle),
+        said="{joint}",
+        recovery=Recovery.RESTART,
+        unclean=True,
+    ),
+    _slave(
+        name="ring: slave gone",
+        inject=slave(RobotControl.power_off),
+        mend=slave(RobotControl.power_on),
+        said=f"{NOT_ALL}|{LOST}",
+        recovery=Recovery.RESTART,
+        unclean=True,
+    ),
+    _slave(
+        name="ring: cable cut behind a slave",
+        inject=slave(lambda twin, number: twin.cut(number - 1)),
+        mend=told(RobotControl.mend),
+        said=f"{NOT_ALL}|{LOST}",
+        quick=True,
+    ),
+    _slave(
+        name="ring: clock of a slave stops",
+        inject=slave(RobotControl.dc_off),
+        flags=SafetyFlag.MOTOR_FAULT,
+        said="{joint}.*0xA000",
+        recovery=Recovery.RESTART,
+    ),
+    _quiet(
+        name="ring: firmware of a drive hangs",
+        inject=slave(RobotControl.freeze_firmware),
+        mend=slave(lambda twin, number: twin.freeze_firmware(number, False)),
+        spared=lambda scene: [scene.joint],
+    ),
+)
+_DRIVES: Final = (
+    *(
+        _slave(
+            name=f"ring: drive error 0x{code:04X}",
+            inject=slave(_error(code)),
+            flags=SafetyFlag.MOTOR_FAULT,
+            said="{joint}.*" + f"0x{code:04X}",
+            quick=code == _DRIVE_ERRORS[1],
+        )
+        for code in _DRIVE_ERRORS
+    ),
+    Kind(
+        name="ring: emergency message without an error",
+        inject=slave(lambda twin, number: twin.emergency(number, 0x8130)),
+        joints=RING_ONLY,
+        outcome=Outcome.STAYS,
+    ),
+    _quiet(
+        name="ring: mailbox of a drive silent",
+        inject=slave(_mailbox(float("inf"))),
+        mend=slave(_mailbox(0.002)),
+        starts=STIFF,
+        follows=True,
+        within=1.0,
+    ),
+)
+
+KINDS: Final = (
+    *(rare(_rare, f"ring: frames {name}", disturb) for name, disturb in _RARE),
+    *(every(_every, f"ring: all frames {name}", disturb, said) for name, disturb, said in _EVERY),
+    *_SLAVES,
+    *_DRIVES,
+)

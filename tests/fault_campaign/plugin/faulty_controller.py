@@ -1,0 +1,62 @@
+"""REMOTE with a controller that fails on command, by `~/order` (std_msgs/String).
+
+Orders, each once: `raise`, `nan`, `negative` (a gain), `late SECONDS` (the update takes so long),
+`block SECONDS` (the thread of all ROS callbacks is busy for so long), `raise callback`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+from std_msgs.msg import String
+
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controllers.remote import RemotePolicyController
+from humanoid_controllers.ros import attach_remote
+
+
+class OrderedFailure(RuntimeError):  # noqa: N818 - it is what it says
+    """Raised because it was ordered."""
+
+
+class FaultyRemoteController(RemotePolicyController):
+    """Does as REMOTE does until an order comes."""
+
+    order = ""
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller. An order that came before is forgotten: it was of another fault."""
+        super().on_activate(state, command, now)
+        self.order = ""
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller."""
+        super().update(state, command, now, period)
+        order, self.order = self.order, ""
+        what, _, seconds = order.partition(" ")
+        if what == "raise":
+            raise OrderedFailure("failed as ordered")
+        if what == "nan":
+            command.position[3] = math.nan
+        elif what == "negative":
+            command.stiffness[5] = -1.0
+        elif what == "late":
+            time.sleep(float(seconds))
+
+
+def attach(host: PluginContext, controller: FaultyRemoteController) -> None:
+    """The topics of REMOTE, and the orders."""
+    attach_remote(host, controller)
+
+    def obey(message: String) -> None:
+        what, _, seconds = message.data.partition(" ")
+        if what == "block":
+            time.sleep(float(seconds))
+        elif message.data == "raise callback":
+            raise OrderedFailure("callback failed as ordered")
+        else:
+            controller.order = message.data
+
+    host.node.create_subscription(String, "~/order", obey, 1)

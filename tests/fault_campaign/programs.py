@@ -1,0 +1,197 @@
+"""Run programs of the bring-up as processes that can be killed, stopped and started again."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fault_campaign.judging.violation import Breach, Violation
+
+GIVE_UP: Final = 20.0  # [s] a process has to end
+# However the campaign ends, its robot ends with it.
+WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
+TESTS: Final = Path(__file__).parents[1]  # the folder that `fault_campaign` is in
+_ENDED: Final = (0, -signal.SIGTERM)  # exit codes of a program that ends after a signal
+# The first line after a traceback's body names the exception.
+_TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(.*)")
+# In /proc/PID/stat (proc_pid_stat(5)): it has ended, and its parent has not read its code.
+_ZOMBIE: Final = "Z"
+_IN_ORDER: Final = "0"
+_CHILD: Final = re.compile(r"the guard of .* ended with exit code -?\d+")
+
+
+def module(name: str, *words: str) -> tuple[str, ...]:
+    """Command line of a module of the campaign, whatever folder it is started in."""
+    path = os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
+    return ("env", f"PYTHONPATH={path}", sys.executable, "-m", f"fault_campaign.{name}", *words)
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A process that ended although the campaign did not end it in order."""
+
+    label: str
+    text: str
+
+
+def deaths_of(before: Mapping[str, set[int]], after: Mapping[str, set[int]]) -> list[Death]:
+    """Processes a program had started that are gone, though the program itself is not.
+
+    Both map "LABEL PID" of a program to the processes it has started. A child with a successor is
+    none of them: the guard is replaced when its adapter is opened anew. The control process tells
+    of one that ended otherwise (`exceptions`).
+    """
+    return [
+        Death(f"{program.split()[0]}'s child", f"process {child} has ended")
+        for program, children in before.items()
+        if program in after
+        for child in sorted(children - after[program])[len(after[program] - children) :]
+    ]
+
+
+def exceptions(text: str) -> list[str]:
+    """Return the last line of each traceback in `text`, and each guard that ended by itself."""
+    return [found.strip() for found in (*_TRACEBACK.findall(text), *_CHILD.findall(text))]
+
+
+class Program:
+    """One process, with its output in a file."""
+
+    def __init__(
+        self, label: str, command: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> None:
+        self.label = label
+        self._command: Sequence[str] = (*WITH_US, *command)
+        self._environment = {**os.environ, **environment}
+        self._log = folder / f"{label}.txt"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._deaths: list[Death] = []
+        self._stuck: list[Violation] = []
+        self._read = 0  # [bytes] of the log that were searched for tracebacks
+
+    @property
+    def runs(self) -> bool:
+        """True if it runs or is stopped."""
+        return self._process is not None and self._process.poll() is None
+
+    def processes(self, word: str = "") -> list[int]:
+        """Those of it that run with `word` in their command line: itself, and whom it started."""
+        found = [] if self._process is None else [self._process.pid]
+        for parent in found:
+            found += _children(parent)
+        return [process for process in found if word in _command_line(process)]
+
+    def text(self) -> str:
+        """Return the output of all its processes."""
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def start(self) -> None:
+        """Start it, if it doesn't run."""
+        if self.runs:
+            return
+        self._note_death()
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def twice(self) -> subprocess.Popen[bytes]:
+        """Start it a second time; it is up to the caller to see to its end."""
+        return subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal, if it runs."""
+        if self._process is not None and self.runs:
+            self._process.send_signal(number)
+
+    def wait(self, patience: float = GIVE_UP) -> bool:
+        """Wait until it has ended; False if it doesn't."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def end(self, patience: float = GIVE_UP) -> None:
+        """End it at once, as well as it goes: it doesn't run any more."""
+        self._note_death()
+        if self._process is None:
+            return
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGTERM)
+        if not self.wait(patience):
+            text = f"{self.label}: still there {patience:g} s after SIGTERM"
+            self._stuck.append(Violation(Breach.DID_NOT_END, text))
+            self.send(signal.SIGKILL)
+            self.wait()
+        elif self._process.returncode not in _ENDED:
+            code = self._process.returncode
+            self._deaths.append(Death(f"end of {self.label}", f"exit code {code}"))
+        self._process = None
+
+    def deaths(self) -> list[Death]:
+        """Return those since the last call."""
+        self._note_death()
+        found, self._deaths = self._deaths, []
+        return found
+
+    def stuck(self) -> list[Violation]:
+        """That it had to be killed, since the last call."""
+        found, self._stuck = self._stuck, []
+        return found
+
+    def exceptions(self) -> list[str]:
+        """Return the exceptions whose tracebacks have come into its log since the last call."""
+        if not self._log.exists():
+            return []
+        with self._log.open("rb") as log:
+            log.seek(self._read)
+            new = log.read()
+        self._read += len(new)
+        return exceptions(new.decode(errors="replace"))
+
+    def _note_death(self) -> None:
+        """A process that has ended by itself, or was killed, is told of once."""
+        if self._process is not None and not self.runs:
+            self._deaths.append(Death(self.label, f"exit code {self._process.returncode}"))
+            self._process = None
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            state, its_parent, *_, code = file.read_text().rpartition(")")[2].split()
+            # One that has ended in order, as a guard that has acted does, is not missing.
+            if int(its_parent) == parent and not (state == _ZOMBIE and code != _IN_ORDER):
+                found.append(int(file.parent.name))
+    return found
+
+
+def _command_line(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+    except OSError:  # it has ended
+        return ""

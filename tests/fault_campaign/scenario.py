@@ -1,0 +1,71 @@
+"""Scenario in which a fault comes, drawn from one seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+from typing import Final
+
+from humanoid_twin.prime import CAN_JOINTS, JOINTS
+
+# Torque [Nm] that moves a limp joint by less than its limit in half a second.
+PUSH: Final = {
+    joint: 0.05 if "yaw" in joint or joint in CAN_JOINTS.values() else 0.3 for joint in JOINTS
+}
+HANDS: Final = ("left_wrist_yaw_link", "right_wrist_yaw_link")
+
+
+class Start(Enum):
+    """Modes, and what of them has passed."""
+
+    ZERO_TORQUE = "ZERO_TORQUE"
+    DAMPING = "DAMPING"
+    STANDBY_MOVING = "STANDBY, on its way"
+    STANDBY_FINISHED = "STANDBY, finished"
+    REMOTE = "REMOTE, moving"
+
+
+ALL: Final = tuple(Start)
+STIFF: Final = (Start.STANDBY_MOVING, Start.STANDBY_FINISHED, Start.REMOTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Smooth motion of one joint around where it was."""
+
+    amplitude: float  # [rad]
+    frequency: float  # [Hz]
+
+    def offset(self, elapsed: float) -> float:
+        """Angle [rad] after so long [s]; it begins at 0 with a speed of at most 0.6 rad/s."""
+        return self.amplitude * math.sin(math.tau * self.frequency * elapsed)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """State of the robot when the fault comes."""
+
+    start: Start
+    payload: float  # [kg] at each hand
+    pushes: dict[str, float]  # [Nm] from outside, by joint; of limp ones until the fault comes
+    waves: dict[str, Wave]  # of REMOTE, by joint
+    wait: float  # [s] from there to the fault
+
+
+def draw(dice: Random, starts: Sequence[Start]) -> Scenario:
+    """Return a random scenario; its start is one of `starts`."""
+    start = dice.choice(starts)
+    pushed = dice.sample(JOINTS, dice.randrange(4))
+    return Scenario(
+        start=start,
+        payload=dice.choice((0.0, dice.uniform(0.1, 0.8))),
+        pushes={joint: dice.uniform(-1.0, 1.0) * PUSH[joint] for joint in pushed},
+        waves={
+            joint: Wave(dice.uniform(0.03, 0.2) * dice.choice((-1, 1)), dice.uniform(0.15, 0.45))
+            for joint in JOINTS
+        },
+        wait=dice.uniform(0.05, 0.5),
+    )

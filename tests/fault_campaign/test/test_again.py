@@ -1,0 +1,155 @@
+"""Which trials count, and which are done again: with results, no robot."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fault_campaign.campaign import ATTEMPTS, Campaign, Due, Entry, Excuse, Open
+from fault_campaign.judging.archive import Claim
+from fault_campaign.judging.black_box_check import Expected
+from fault_campaign.judging.judge import Verdict
+from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.kinds.kind import Kind, nothing
+from fault_campaign.tally import Tally, at_most
+from fault_campaign.trial import Result
+
+WELL = Verdict(0.1, 0.1, 0.1, 0.0, 0.1, ())
+LATE = Violation(Breach.SOFT_TOO_LATE, "after 1 s")
+LOST = Violation(Breach.LOST, "no file tells of it")
+EXCUSE = Excuse(0.2, (LATE,))
+
+
+def entry(*wrong: Violation, kind: str = "any", held_up: float = 0.0, excused: int = 0) -> Entry:
+    result = Result(7, kind, "", "STANDBY", "elbow", WELL, wrong, 0.0, 1.0, None, held_up)
+    return Entry(result, (EXCUSE,) * excused, held_up)
+
+
+def trial(it: Entry, *, lost: bool = False, starves: bool = False) -> Open:
+    kind = Kind(name="any", inject=nothing, starves=starves)
+    claim = Claim(Expected(0.0, 0.0, "", killed=False), time.monotonic())
+    claim.wrong += ["no file tells of it"] if lost else []
+    return Open(Due(kind, 7, it.excused), it, claim)
+
+
+def told(it: Open) -> tuple[list[Entry], list[Any]]:
+    """What counts of it, and what is to be done again."""
+    waiting: deque[Due] = deque()
+    return list(Campaign(lambda _text: None).counted_of(it, waiting)), list(waiting)
+
+
+def test_a_violation_while_the_host_held_the_machine_up_is_kept_and_done_again() -> None:
+    it = trial(entry(LATE, held_up=0.2))
+    assert told(it) == ([], [Due(it.due.kind, 7, excused=(EXCUSE,))])
+    twice = trial(entry(LATE, held_up=0.2, excused=1))
+    assert told(twice)[1] == [Due(twice.due.kind, 7, excused=(EXCUSE, EXCUSE))]
+
+
+def test_so_is_a_file_that_is_missing() -> None:
+    it = trial(entry(held_up=0.2), lost=True)
+    assert told(it) == ([], [Due(it.due.kind, 7, excused=(Excuse(0.2, (LOST,)),))])
+
+
+@pytest.mark.parametrize(
+    "it",
+    [
+        trial(entry(), lost=True),
+        trial(entry(held_up=0.2), lost=True, starves=True),
+        trial(entry(held_up=0.2, excused=3), lost=True),
+    ],
+    ids=["nothing held it up", "the fault itself holds it up", "the fourth attempt"],
+)
+def test_else_a_missing_file_counts(it: Open) -> None:
+    entries, again = told(it)
+    assert [entry.news for entry in entries] == [(LOST,)]
+    assert again == []
+
+
+@pytest.mark.parametrize(
+    "breach",
+    [
+        Breach.NO_DATA, Breach.REFUTED, Breach.UP_AGAIN, Breach.REFUSED, Breach.NOT_WELL,
+        Breach.DIED, Breach.TRACEBACK, Breach.DID_NOT_END,
+    ],
+)  # fmt: skip
+def test_what_no_hold_up_explains_counts_at_once(breach: Breach) -> None:
+    entries, again = told(trial(entry(LATE, Violation(breach, "so"), held_up=0.2)))
+    assert (len(entries), again) == (1, [])
+
+
+def test_a_kind_that_starves_the_machine_is_done_again_if_it_did_not_come_to_its_fault() -> None:
+    it = entry(Violation(Breach.NOT_REACHED, "so"), held_up=0.2)
+    it = replace(it, result=replace(it.result, verdict=None))
+    assert told(trial(it, starves=True))[0] == []
+
+
+@pytest.mark.parametrize("held_up", [0.0, 0.2])
+def test_a_trial_without_a_violation_counts(held_up: float) -> None:
+    entries, again = told(trial(entry(held_up=held_up)))
+    assert [entry.news for entry in entries] == [()]
+    assert again == []
+
+
+# The sum of a campaign.
+
+
+def test_one_violation_fails_a_campaign() -> None:
+    assert not Tally.of([entry(), entry()]).failed
+    tally = Tally.of([entry(), entry(LATE)])
+    assert (tally.trials, tally.violated, tally.failed) == (2, 1, True)
+    lost = replace(entry(), lost=(LOST,))
+    assert Tally.of([entry(), lost]).failed
+
+
+def test_a_campaign_without_trials_shows_nothing() -> None:
+    assert Tally.of([]).failed
+
+
+def test_a_robot_that_ends_wrongly_fails_a_campaign() -> None:
+    assert Tally.of([entry()], [Violation(Breach.DID_NOT_END, "control")]).failed
+
+
+def test_what_is_known_fails_no_campaign() -> None:
+    it = entry()
+    verdict = replace(WELL, known=(Violation(Breach.SPEED, "wrist"),))
+    assert not Tally.of([replace(it, result=replace(it.result, verdict=verdict))]).failed
+
+
+@pytest.mark.parametrize(
+    ("trials", "excuses", "failed"), [(1, 2, False), (1, 3, True), (10, 2, False), (10, 3, True),
+                                      (20, 4, False), (20, 5, True)],
+)  # fmt: skip
+def test_a_kind_may_be_excused_twice_or_for_a_fifth_of_its_trials(
+    trials: int, excuses: int, failed: bool
+) -> None:
+    entries = [entry(kind="other") for _ in range(50)]
+    entries += [entry(kind="this") for _ in range(trials - 1)]
+    entries.append(entry(kind="this", excused=excuses))
+    tally = Tally.of(entries)
+    assert (tally.excused, tally.failed) == ({"this": excuses}, failed)
+    assert tally.excused_too_often == (("this",) if failed else ())
+
+
+def test_how_often_clean_trials_were_held_up_is_told() -> None:
+    entries = [entry(), entry(), entry(held_up=0.1), entry(LATE, held_up=0.1)]
+    tally = Tally.of(entries)
+    assert (tally.clean, tally.clean_held_up) == (3, 1)
+    assert "P(hold-up | no violation) = 1/3 = 33.3%" in "".join(tally.lines())
+
+
+def test_what_no_violation_shows_depends_on_the_number_of_trials() -> None:
+    """0.05 ** (1 / n): the rule of three."""
+    assert at_most(1000) == pytest.approx(0.00299, abs=1e-5)
+    assert at_most(9) == pytest.approx(0.283, abs=1e-3)
+    entries = [entry(kind="often") for _ in range(991)] + [entry(kind="rare") for _ in range(9)]
+    text = Tally.of(entries).lines()[-1]
+    assert "less than 0.30% of this mixture" in text
+    assert "9 trials, less than 28%" in text
+    assert "less than" not in "".join(Tally.of([entry(LATE)]).lines())
+
+
+def test_four_attempts_are_the_most() -> None:
+    assert ATTEMPTS == 4

@@ -1,0 +1,69 @@
+"""The short form: the quick kinds on one robot, a sabotaged stack; and the long one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from random import SystemRandom
+
+import pytest
+from fault_campaign.campaign import Campaign, drawn
+from fault_campaign.controls import CONTROLS, Control, convictions, told
+from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.kinds.kind import Kind
+from fault_campaign.report import line
+from fault_campaign.tally import Tally
+
+from humanoid_twin.errors import VethError
+
+SEED = 6  # of the short form: the same in every run
+QUICK = [kind for kind in KINDS.values() if kind.quick]
+GOES_UP = next(control for control in CONTROLS if control.sabotage.defect == "up_again")
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def failures(kinds: Sequence[Kind], count: int, seed: int) -> list[str]:
+    """Of a campaign; every trial is told of."""
+    entries = []
+    campaign = Campaign(say)
+    try:
+        for entry in campaign.run(drawn(kinds, count, seed)):
+            say(line(entry))
+            entries.append(entry)
+    except VethError as error:
+        pytest.skip(f"no pair of virtual network interfaces can be made: {error}")
+    tally = Tally.of(entries, campaign.problems)
+    found = [f"{entry.result.kind}, seed {entry.result.seed}: {it}"
+             for entry in entries for it in entry.news]  # fmt: skip
+    return found + (tally.lines() if tally.failed else [])
+
+
+def not_convicted(controls: Sequence[Control]) -> list[str]:
+    """The sabotaged stacks that the campaign takes for honest ones."""
+    found = list(convictions(controls, say))
+    for conviction in found:
+        say(told(conviction))
+    return [it.control.sabotage.defect for it in found if not it.convicted]
+
+
+def test_whatever_breaks_the_robot_ends_soft_and_says_why() -> None:
+    assert failures(QUICK, len(QUICK), SEED) == []
+
+
+def test_a_stack_that_goes_up_again_after_a_fall_is_convicted() -> None:
+    assert not_convicted([GOES_UP]) == []
+
+
+@pytest.mark.soak
+def test_every_sabotaged_stack_is_convicted() -> None:
+    assert not_convicted(CONTROLS) == []
+
+
+@pytest.mark.soak
+def test_a_thousand_random_faults_violate_nothing() -> None:
+    seed = SystemRandom().randrange(1 << 31)  # a seed that was run before shows nothing new
+    say(f"--seed {seed}")
+    assert failures(list(KINDS.values()), 1000, seed) == []

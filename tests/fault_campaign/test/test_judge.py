@@ -1,0 +1,244 @@
+"""The judge convicts a sabotaged recording of each type, and no honest one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fault_campaign.judging.bounds import LIMITS
+from fault_campaign.judging.judge import Window, judge
+from fault_campaign.judging.violation import Breach
+
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_twin.physics.recorder import Recording
+from prime_description import expand
+
+# In the order of the virtual robot: eRobs 0 to 9, then the wrists' motors.
+NAMES = (
+    "left_shoulder_pitch", "left_shoulder_roll", "left_shoulder_yaw", "left_elbow_pitch",
+    "left_wrist_yaw", "right_shoulder_pitch", "right_shoulder_roll", "right_shoulder_yaw",
+    "right_elbow_pitch", "right_wrist_yaw", "left_wrist_roll", "left_wrist_pitch",
+    "right_wrist_roll", "right_wrist_pitch",
+)  # fmt: skip
+SHOULDER, WRIST = 0, 13
+WINDOW = Window(fault=0.5, end=1.0, within=0.2)
+ARRAYS = ("position", "velocity", "torque", "stiffness", "pull")
+
+
+@pytest.fixture
+def calm() -> Recording:
+    """Joints that hang stiffly for 0.6 s, and limp from then on; 1.2 s in all."""
+    time = np.arange(1, 1201) / 1000
+    still = np.zeros((1200, len(NAMES)))
+    stiffness = np.where(time[:, None] <= 0.6, 20.0, still)
+    return Recording(NAMES, time, still, still.copy(), still.copy(), stiffness, still.copy())
+
+
+def breaches(recording: Recording, window: Window = WINDOW) -> list[tuple[Breach, str]]:
+    return [(it.breach, it.text) for it in judge(recording, window).violations]
+
+
+def test_an_honest_recording_is_not_convicted(calm: Recording) -> None:
+    verdict = judge(calm, WINDOW)
+    assert verdict.violations == verdict.known == ()
+    assert verdict.softened == pytest.approx(0.101, abs=0.002)
+
+
+def test_the_judges_limits_are_those_of_the_description() -> None:
+    found = parse_robot_description(expand({"use_sim": "true"}), 200.0)
+    described = zip(found.limits.velocity.tolist(), found.limits.effort.tolist(), strict=True)
+    assert dict(zip(found.joints.names, described, strict=True)) == LIMITS
+
+
+# Missing data.
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("row", [0, 500, 999])
+def test_a_number_that_is_not_finite_is_no_data(
+    calm: Recording, array: str, value: float, row: int
+) -> None:
+    getattr(calm, array)[row, WRIST] = value
+    assert breaches(calm) == [(Breach.NO_DATA, f"right_wrist_pitch: {array} is not finite")]
+
+
+def cut(recording: Recording, rows: slice | list[int]) -> Recording:
+    """Only these rows."""
+    arrays = {name: getattr(recording, name)[rows] for name in ARRAYS}
+    return replace(recording, time=recording.time[rows], **arrays)
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (slice(0, 0), "the recording has nothing, needed are 0.500 to 1.000 s"),
+        (slice(0, 300), "has 0.001 to 0.300 s, needed"),
+        (slice(0, 995), "has 0.001 to 0.995 s, needed"),
+        (slice(510, 1200), "has 0.511 to 1.200 s, needed"),
+        ([*range(700), *range(701, 1200)], "rows are missing after 0.700 s"),
+        ([*range(700), 699, *range(700, 1200)], "rows are missing after 0.700 s"),
+    ],
+    ids=[
+        "empty",
+        "ends before the fault",
+        "ends early",
+        "begins late",
+        "a row lost",
+        "a row twice",
+    ],
+)
+def test_rows_that_are_missing_are_no_data(
+    calm: Recording, rows: slice | list[int], text: str
+) -> None:
+    ((breach, told),) = breaches(cut(calm, rows))
+    assert (breach, text in told) == (Breach.NO_DATA, True), told
+
+
+def test_a_recording_that_ends_with_the_window_is_whole(calm: Recording) -> None:
+    assert breaches(cut(calm, slice(0, 1000))) == []
+    assert breaches(cut(calm, slice(499, 1000))) == []
+
+
+def test_a_joint_that_is_missing_or_unknown_is_no_data(calm: Recording) -> None:
+    renamed = replace(calm, names=(*NAMES[:-1], "tail"))
+    text = "the recording has right_wrist_pitch, tail not as expected"
+    assert breaches(renamed) == [(Breach.NO_DATA, text)]
+    assert judge(renamed, WINDOW).speed == math.inf
+
+
+# Softness.
+
+
+def test_the_time_to_softness_is_that_of_the_last_stiff_joint(calm: Recording) -> None:
+    calm.stiffness[600:690, WRIST] = 5.0
+    assert judge(calm, WINDOW).softened == pytest.approx(0.191, abs=0.002)
+    assert breaches(calm) == []
+
+
+def test_a_joint_that_is_soft_too_late_is_convicted(calm: Recording) -> None:
+    calm.stiffness[600:710, WRIST] = 5.0
+    text = "after 0.211 s, stated are 0.2 s"
+    assert breaches(calm) == [(Breach.SOFT_TOO_LATE, text)]
+    assert breaches(calm, replace(WINDOW, within=None)) == []
+
+
+@pytest.mark.parametrize("stiffness", [5.0, 1e-3, -5.0])
+def test_a_joint_that_is_never_soft_is_convicted_and_named(
+    calm: Recording, stiffness: float
+) -> None:
+    calm.stiffness[600:, WRIST] = stiffness
+    assert judge(calm, WINDOW).softened is None
+    assert breaches(calm) == [(Breach.NEVER_SOFT, "right_wrist_pitch at the end")]
+    spared = replace(WINDOW, spared=("right_wrist_pitch",))
+    assert breaches(calm, spared) == []
+
+
+def test_soft_for_less_than_50_ms_at_the_end_is_not_soft(calm: Recording) -> None:
+    calm.stiffness[600:960, SHOULDER] = 5.0
+    assert breaches(calm) == [(Breach.NEVER_SOFT, "left_shoulder_pitch at the end")]
+    calm.stiffness[940:960, SHOULDER] = 0.0
+    assert [breach for breach, _ in breaches(calm)] == [Breach.SOFT_TOO_LATE]
+
+
+def test_a_target_that_follows_within_1_nm_is_soft_only_where_that_counts(calm: Recording) -> None:
+    calm.stiffness[:] = 20.0
+    calm.pull[:] = 0.99
+    assert [breach for breach, _ in breaches(calm)] == [Breach.NEVER_SOFT]
+    follows = replace(WINDOW, follows=True)
+    assert breaches(calm, follows) == []
+    calm.pull[:, SHOULDER] = -1.01
+    assert breaches(calm, follows) == [(Breach.NEVER_SOFT, "left_shoulder_pitch at the end")]
+
+
+# Speed, effort, jump. Limits: eRob 4 rad/s and 30 Nm, Sito 3.1 rad/s and 9 Nm.
+
+
+@pytest.mark.parametrize(
+    ("joint", "speed", "wrong"),
+    [(SHOULDER, 5.99, ""), (SHOULDER, -6.05, "1.51"), (WRIST, 4.64, ""), (WRIST, 4.68, "1.51")],
+)
+def test_a_joint_may_reach_one_and_a_half_of_its_speed_limit(
+    calm: Recording, joint: int, speed: float, wrong: str
+) -> None:
+    calm.velocity[700, joint] = speed
+    told = [(Breach.SPEED, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
+    assert breaches(calm) == told
+
+
+@pytest.mark.parametrize(
+    ("joint", "torque", "wrong"),
+    [(SHOULDER, 30.5, ""), (SHOULDER, 30.9, "1.03"), (WRIST, 9.1, ""), (WRIST, 9.3, "1.03")],
+)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_effort_that_drives_a_joint_on_stays_at_its_limit(
+    calm: Recording, joint: int, torque: float, wrong: str, sign: float
+) -> None:
+    calm.torque[700, joint] = sign * torque
+    calm.velocity[:, joint] = sign * 1.0
+    calm.position[:, joint] = sign * calm.time
+    told = [(Breach.EFFORT, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
+    assert breaches(calm) == told
+
+
+def test_an_effort_that_brakes_is_reported(calm: Recording) -> None:
+    calm.velocity[:, WRIST] = 1.0
+    calm.position[:, WRIST] = calm.time
+    calm.torque[700, WRIST] = -18.0
+    verdict = judge(calm, WINDOW)
+    assert (verdict.effort, verdict.braking, verdict.violations) == (0.0, 2.0, ())
+
+
+@pytest.mark.parametrize(("way", "wrong"), [(0.028, ""), (0.032, "0.032")])
+def test_a_joint_that_leaves_its_course_has_jumped_unless_it_is_slowed_down(
+    calm: Recording, way: float, wrong: str
+) -> None:
+    calm.position[:, SHOULDER] = calm.time * 1.0
+    calm.velocity[:, SHOULDER] = 1.0
+    assert judge(calm, WINDOW).jump == pytest.approx(0.0, abs=1e-9)
+    calm.position[700:, SHOULDER] += way
+    told = [(Breach.JUMP, f"left_shoulder_pitch: {wrong} rad off its course")] if wrong else []
+    assert breaches(calm) == told
+    calm.velocity[700:, SHOULDER] = 0.5
+    assert breaches(calm) == []
+
+
+def test_a_slow_departure_is_no_jump(calm: Recording) -> None:
+    """0.04 rad within 40 ms, hence 0.02 within 20."""
+    calm.position[700:740, SHOULDER] = np.arange(40) / 1000
+    calm.position[740:, SHOULDER] = 0.04
+    assert judge(calm, WINDOW).jump == pytest.approx(0.02, abs=1e-3)
+    assert breaches(calm) == []
+
+
+def test_what_happens_before_the_fault_counts_and_after_the_end_does_not(calm: Recording) -> None:
+    calm.velocity[1010:, SHOULDER] = 100.0
+    assert breaches(calm) == []
+    calm.velocity[10, SHOULDER] = 100.0
+    assert breaches(calm) == [(Breach.SPEED, "left_shoulder_pitch: 25.00 of its limit")]
+
+
+def test_what_a_kind_allows_is_known_up_to_its_bound_and_excuses_nothing_else(
+    calm: Recording,
+) -> None:
+    allows = replace(WINDOW, allowed={Breach.SPEED: 3.0})
+    calm.velocity[700, SHOULDER] = 11.9
+    verdict = judge(calm, allows)
+    assert verdict.violations == ()
+    assert [(it.breach, it.text) for it in verdict.known] == [
+        (Breach.SPEED, "left_shoulder_pitch: 2.98 of its limit")
+    ]
+    calm.velocity[700, WRIST] = 9.4
+    calm.torque[800, WRIST] = 9.3
+    verdict = judge(calm, allows)
+    assert [it.breach for it in verdict.violations] == [Breach.SPEED, Breach.EFFORT]
+    assert [it.text for it in verdict.known] == ["left_shoulder_pitch: 2.98 of its limit"]
+
+
+def test_a_joint_that_is_stiff_in_the_last_row_of_a_recording_was_never_soft(
+    calm: Recording,
+) -> None:
+    calm.stiffness[:] = 20.0
+    assert judge(cut(calm, slice(0, 1000)), WINDOW).softened is None

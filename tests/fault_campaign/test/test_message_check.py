@@ -1,0 +1,142 @@
+"""What the robot says is held against what a kind demands: with words, no robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import pytest
+from fault_campaign.judging.message_check import MessageCheck
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.kind import Kind, Outcome, nothing
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+
+SOFT = Kind(
+    name="any",
+    inject=nothing,
+    source="PrimeSitoCAN",
+    flags=SafetyFlag.RX_TIMEOUT | SafetyFlag.MOTOR_FAULT,
+    said="{joint}.*silent",
+)
+EITHER = replace(SOFT, outcome=Outcome.EITHER)
+STAYS = Kind(name="any", inject=nothing, outcome=Outcome.STAYS)
+JOINT = "left_wrist_roll"
+FALL = f"Fell to safety: PrimeSitoCAN reports FAULT: {JOINT} silent"
+
+
+def report(text: str = f"{JOINT} (id 22) silent", **other: int | str) -> SafetyStatus:
+    content: dict[str, int | str] = {
+        "source": "PrimeSitoCAN",
+        "level": int(SafetyLevel.FAULT),
+        "flags": int(SafetyFlag.RX_TIMEOUT | SafetyFlag.MOTOR_FAULT),
+    }
+    return SafetyStatus(message=text, **{**content, **other})
+
+
+@dataclass
+class Told:
+    """An observer with these messages, and no further ones."""
+
+    mode: Mode = Mode.DAMPING
+    message: str = FALL
+    safety: list[SafetyStatus] = field(default_factory=lambda: [report()])
+    speaks: bool = True
+    obeys: bool = False  # requests for STANDBY
+
+    @property
+    def now(self) -> ControlMode:
+        return ControlMode(mode=int(self.mode), status_message=self.message)
+
+    def within(self, _seconds: float, condition: Callable[[], object]) -> bool:
+        return bool(condition())
+
+    def fresh(self, _seconds: float, _count: int = 3) -> bool:
+        return self.speaks
+
+    def ask(self, mode: int) -> None:
+        if self.obeys:
+            self.mode = Mode(mode)
+
+
+def breaches(told: Told, kind: Kind = SOFT, before: Mode = Mode.STANDBY) -> list[Breach]:
+    heard = MessageCheck(told, kind, before, JOINT)
+    return [it.breach for it in (*heard.listen(), *heard.conclude())]
+
+
+def test_a_fall_with_the_right_words_is_right() -> None:
+    assert breaches(Told()) == []
+    assert breaches(Told(), EITHER) == []
+
+
+@pytest.mark.parametrize("kind", [SOFT, EITHER])
+def test_a_refusal_that_repeats_the_fall_states_it(kind: Kind) -> None:
+    """A second fault, a request, is refused: its answer replaces the statement of the fall."""
+    refused = f"Rejected START_LOCOMOTION: {FALL[0].lower()}{FALL[1:]}; call clear_fault first"
+    assert breaches(Told(message=refused), kind) == []
+    for other in ("Rejected LOAD: not from REMOTE", "Rejected LOAD: no one fell to safety"):
+        assert breaches(Told(message=other), SOFT)[0] == Breach.NO_FALL
+
+
+@pytest.mark.parametrize("told", [Told(mode=Mode.STANDBY), Told(message="")])
+def test_without_a_fall_that_is_stated_a_soft_kind_is_violated(told: Told) -> None:
+    assert Breach.NO_FALL in breaches(told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Told(safety=[]),
+        Told(safety=[report("right_wrist_roll (id 38) silent")]),
+        Told(safety=[report(level=int(SafetyLevel.WARNING))]),
+        Told(safety=[report(flags=int(SafetyFlag.MOTOR_FAULT))]),
+        Told(safety=[report(source="PrimeEtherCATSide")]),
+        Told(message="Fell to safety: control loop late"),
+    ],
+    ids=["none", "another joint", "a warning", "another flag", "another source", "statement"],
+)
+@pytest.mark.parametrize("kind", [SOFT, EITHER])
+def test_a_fall_with_other_words_is_wrong(told: Told, kind: Kind) -> None:
+    assert breaches(told, kind) == [Breach.WRONG_WORDS]
+
+
+def test_without_a_source_the_words_are_those_of_the_statement() -> None:
+    kind = Kind(name="any", inject=nothing, said="remote.*{joint}")
+    fell = Told(message=f"Fell to safety: remote: {JOINT} is NaN", safety=[])
+    assert breaches(fell, kind) == []
+    fell.message = "Fell to safety: remote: right_wrist_roll is NaN"
+    assert breaches(fell, kind) == [Breach.WRONG_WORDS]
+
+
+@pytest.mark.parametrize("kind", [SOFT, EITHER])
+def test_a_robot_that_goes_up_again_when_asked_is_convicted(kind: Kind) -> None:
+    assert breaches(Told(obeys=True), kind) == [Breach.UP_AGAIN]
+
+
+@pytest.mark.parametrize("kind", [SOFT, EITHER, STAYS])
+def test_a_robot_that_says_nothing_any_more_is_convicted(kind: Kind) -> None:
+    assert Breach.SILENT in breaches(Told(speaks=False), kind)
+
+
+def test_of_drives_that_let_go_by_themselves_nothing_need_be_heard() -> None:
+    off = Kind(name="any", inject=nothing, outcome=Outcome.OFF)
+    assert breaches(Told(speaks=False, message=""), off) == []
+
+
+@pytest.mark.parametrize("kind", [STAYS, EITHER])
+def test_a_mode_that_is_left_without_a_fall_is_told(kind: Kind) -> None:
+    assert breaches(Told(Mode.STANDBY, ""), kind) == []
+    assert breaches(Told(Mode.DAMPING, ""), kind) == [Breach.LEFT]
+    assert breaches(Told(Mode.DAMPING, ""), replace(EITHER, asks=True)) == []
+
+
+def test_a_fall_from_damping_counts_where_nothing_may_happen() -> None:
+    assert breaches(Told(), STAYS, Mode.DAMPING) == [Breach.LEFT]
+
+
+def test_what_must_be_refused_must_be_refused_in_these_words() -> None:
+    kind = replace(STAYS, said="no mode 9")
+    assert breaches(Told(Mode.STANDBY, "there is no mode 9"), kind) == []
+    assert breaches(Told(Mode.STANDBY, ""), kind) == [Breach.WRONG_WORDS]

@@ -1,0 +1,44 @@
+"""The observer keeps the messages of ended processes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fault_campaign.judging.observer import Observer
+from humanoid_control_msgs.msg import ControlMode
+
+from humanoid_bringup.testing import be_on_a_free_domain
+
+BEFORE, AFTER = "of the process before", "of the process now"
+
+
+@pytest.fixture
+def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Observer]:
+    be_on_a_free_domain(monkeypatch.setenv)
+    with Observer() as found:
+        yield found
+
+
+def _said(observer: Observer, anew: bool) -> list[str]:
+    """Whom it hears, if a process ended and another one began while nobody listened."""
+    # Within a participant a sample waits to be taken as soon as it is published.
+    speaker = observer.node.create_publisher(ControlMode, "/control_mode", 10)
+    speaker.publish(ControlMode(mode=1, controller_name=BEFORE))
+    if anew:
+        observer.listen_anew()
+    speaker.publish(ControlMode(mode=0, controller_name=AFTER))
+    observer.until(lambda: observer.statements and observer.now.controller_name == AFTER, AFTER)
+    return [it.controller_name for it in observer.statements]
+
+
+def test_what_a_process_said_before_its_end_waits_for_whoever_listens_late(
+    observer: Observer,
+) -> None:
+    assert _said(observer, anew=False) == [BEFORE, AFTER]
+
+
+def test_who_listens_anew_hears_nothing_of_a_process_that_has_ended(observer: Observer) -> None:
+    assert _said(observer, anew=True) == [AFTER]
+    observer.listen_anew()
+    assert observer.statements == []

@@ -1,0 +1,124 @@
+"""Two faults at once: which may come together, and what is demanded of both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.kinds.kind import Allowed, Kind, Outcome, Recovery, Scene, Words
+from fault_campaign.kinds.pairs import compatible, group, paired
+from fault_campaign.scenario import Start
+
+WRIST, ELBOW = "left_wrist_roll", "left_elbow_pitch"
+PAIRS = [kind for kind in KINDS.values() if kind.drawn is not None]
+
+
+class Log(list[tuple[str, str]]):
+    """What was done to which joint."""
+
+    def kind(self, name: str, **other: Any) -> Kind:
+        return Kind(
+            name=name,
+            inject=lambda scene: self.append((f"inject {name}", scene.joint)),
+            mend=lambda scene: self.append((f"mend {name}", scene.joint)),
+            **other,
+        )
+
+
+def test_both_are_done_and_mended_each_to_its_joint_the_second_later() -> None:
+    log = Log()
+    waited: list[float] = []
+    robot = SimpleNamespace(pass_until=waited.append)
+    both = paired(log.kind("a: x"), log.kind("b: y"), (WRIST, ELBOW), 0.1)
+    scene = Scene(cast("Any", robot), Random(1), cast("Any", None), WRIST, None, began=5.0)
+    both.inject(scene)
+    both.mend(scene)
+    assert log == [
+        ("inject a: x", WRIST), ("inject b: y", ELBOW), ("mend a: x", WRIST), ("mend b: y", ELBOW),
+    ]  # fmt: skip
+    assert waited == [5.1]
+    assert both.name == "a: x + b: y"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "both"),
+    [
+        (Outcome.SOFT, Outcome.STAYS, Outcome.SOFT),
+        (Outcome.EITHER, Outcome.SOFT, Outcome.SOFT),
+        (Outcome.STAYS, Outcome.EITHER, Outcome.EITHER),
+        (Outcome.STAYS, Outcome.STAYS, Outcome.STAYS),
+    ],
+)
+def test_a_fall_is_demanded_if_one_demands_it(
+    first: Outcome, second: Outcome, both: Outcome
+) -> None:
+    log = Log()
+    made = paired(log.kind("a", outcome=first), log.kind("b", outcome=second), (WRIST, ELBOW), 0.0)
+    assert made.outcome is both
+
+
+def test_the_weaker_bounds_hold() -> None:
+    log = Log()
+    wide, wider = Allowed(Breach.JUMP, 0.05, ""), Allowed(Breach.JUMP, 0.1, "")
+    one = log.kind(
+        "a", within=1.0, watched=0.4, allowed=(wider,), dies=("box",), said="{joint} hot",
+        starts=(Start.REMOTE, Start.DAMPING), spared=lambda _: [WRIST], raises="E",
+    )  # fmt: skip
+    two = log.kind(
+        "b", within=0.5, watched=2.0, allowed=(wide, Allowed(Breach.SPEED, 3.0, "")), follows=True,
+        said="{joint} gone", source="CAN", recovery=Recovery.RESTART,
+        starts=(Start.REMOTE, Start.ZERO_TORQUE),
+    )  # fmt: skip
+    both = paired(one, two, (WRIST, ELBOW), 0.1)
+    assert (both.within, both.watched, both.healed) == (1.1, 2.1, 5.0)
+    assert {it.breach: it.upto for it in both.allowed} == {Breach.JUMP: 0.1, Breach.SPEED: 3.0}
+    assert (both.dies, both.raises, both.follows) == (["box"], "E", True)
+    assert (both.starts, both.recovery) == ([Start.REMOTE], Recovery.RESTART)
+    assert both.words("") == [
+        Words(said=f"{WRIST} hot"), Words(said=f"{ELBOW} gone", source="CAN"),
+    ]  # fmt: skip
+    scene = Scene(cast("Any", None), Random(1), cast("Any", None), WRIST, None)
+    assert both.spared(scene) == [WRIST]
+
+
+def test_of_what_changes_nothing_no_words_are_demanded() -> None:
+    log = Log()
+    one = log.kind("a", said="hot")
+    two = log.kind("b", outcome=Outcome.STAYS, said="refused")
+    assert paired(one, two, (WRIST, ELBOW), 0.0).words("") == [Words(said="hot")]
+    assert paired(two, two, (WRIST, ELBOW), 0.0).words("") == [Words(said="")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"alone": True},
+        {"starves": True},
+        {"outcome": Outcome.OFF},
+        {"starts": (Start.DAMPING,)},
+        {"name": "controller: y"},
+    ],
+)
+def test_some_can_not_be_there_at_once(other: dict[str, Any]) -> None:
+    log = Log()
+    one = log.kind("command: x", starts=(Start.REMOTE,))
+    two = log.kind("ring: y")
+    assert compatible(one, two)
+    assert not compatible(one, replace(two, **other))
+    assert not compatible(one, one)
+
+
+@pytest.mark.parametrize("kind", PAIRS, ids=lambda kind: kind.name)
+def test_a_pair_comes_from_its_seed_alone(kind: Kind) -> None:
+    assert kind.drawn is not None
+    names = [kind.drawn(Random(seed)).name for seed in range(30)]
+    assert names == [kind.drawn(Random(seed)).name for seed in range(30)]
+    assert len(set(names)) > 20
+    first = kind.name.removeprefix("two faults: ").removesuffix(" and any")
+    assert {name.partition(":")[0] for name in names} == {first}
+    assert {group(it) for it in PAIRS} == {"two faults"}

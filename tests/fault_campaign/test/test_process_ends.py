@@ -1,0 +1,174 @@
+"""Every process that ends without being told to, and every traceback, is noticed."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fault_campaign.judging.process_ends import Ends, violations
+from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.programs import Death, Program, deaths_of, exceptions
+
+OBEYS = "import signal; signal.signal(signal.SIGTERM, lambda *_: exit({code})); {then}"
+SAY = "print('up', flush=True)"
+
+
+@pytest.fixture
+def program(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Program]:
+    """Runs the text it is given, and has begun."""
+    made = Program("any", [sys.executable, "-c", request.param], tmp_path, {})
+    made.start()
+    while "up" not in made.text() and made.runs:
+        made.wait(0.02)
+    yield made
+    made.send(signal.SIGKILL)
+    made.wait()
+
+
+def of(text: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("program", [text], indirect=True)
+
+
+@of(f"{SAY}; input = __import__('time').sleep(60)")
+def test_a_program_that_is_told_to_end_has_not_died(program: Program) -> None:
+    program.end()
+    assert (program.deaths(), program.stuck(), program.runs) == ([], [], False)
+
+
+@of(OBEYS.format(code=0, then=f"{SAY}; signal.pause()"))
+def test_one_that_ends_in_order_when_told_has_not_died(program: Program) -> None:
+    program.end()
+    assert program.deaths() == []
+
+
+@of(OBEYS.format(code=3, then=f"{SAY}; signal.pause()"))
+def test_an_exit_code_other_than_that_of_an_ordered_end_is_told(program: Program) -> None:
+    program.end()
+    assert program.deaths() == [Death("end of any", "exit code 3")]
+
+
+@of(f"{SAY}; exit(0)")
+def test_a_program_that_ends_by_itself_has_died_whatever_its_code(program: Program) -> None:
+    assert program.wait()
+    assert program.deaths() == [Death("any", "exit code 0")]
+    assert program.deaths() == []
+
+
+@of(f"{SAY}; exit(1)")
+@pytest.mark.parametrize("then", [Program.start, Program.end])
+def test_that_is_told_although_it_was_started_again_or_ended_meanwhile(
+    program: Program, then: object
+) -> None:
+    assert program.wait()
+    then(program)  # type: ignore[operator]
+    assert Death("any", "exit code 1") in program.deaths()
+
+
+@of(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SAY}; signal.pause()")
+def test_one_that_has_to_be_killed_is_told(program: Program) -> None:
+    program.end(patience=0.2)
+    assert not program.runs
+    (stuck,) = program.stuck()
+    assert (stuck.breach, program.stuck()) == (Breach.DID_NOT_END, [])
+
+
+@of(f"{SAY}; import logging; logging.raiseExceptions or 1; 1 / 0")
+def test_a_traceback_in_the_log_is_told_once(program: Program) -> None:
+    assert program.wait()
+    assert program.exceptions() == ["ZeroDivisionError: division by zero"]
+    assert program.exceptions() == []
+
+
+def test_each_traceback_is_told_by_its_last_line() -> None:
+    text = (
+        "[ERROR] fell: failed\nTraceback (most recent call last):\n"
+        '  File "a.py", line 1, in f\n    raise E("x")\na.E: x\n\n'
+        "During handling of the above exception, another exception occurred:\n\n"
+        'Traceback (most recent call last):\n  File "b.py", line 2\n    g()\nKeyError: 7\n'
+        "[INFO] goes on\n"
+    )
+    assert exceptions(text) == ["a.E: x", "KeyError: 7"]
+    assert exceptions("all is well") == []
+
+
+def test_a_process_that_a_program_has_started_must_not_end_before_it() -> None:
+    before = {"control 5": {6, 7}, "box 8": {9}}
+    after = {"control 5": {7}, "box 12": set[int]()}
+    assert deaths_of(before, after) == [Death("control's child", "process 6 has ended")]
+
+
+CHILDREN = """
+import os, subprocess, time
+children = [subprocess.Popen(["sh", "-c", word]) for word in ("true", "kill -9 $$")]
+for child in children:
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+print("up", flush=True)
+time.sleep(60)
+"""
+
+
+@of(CHILDREN)
+def test_of_children_that_have_ended_the_one_that_did_in_order_is_not_missing(
+    program: Program,
+) -> None:
+    own, *children = program.processes()
+    assert len(children) == 1
+    assert (Path(f"/proc/{children[0]}/stat")).read_text().split()[-1] == "0"
+    assert own not in children
+
+
+def test_a_process_that_is_replaced_has_not_died() -> None:
+    assert deaths_of({"control 5": {6}}, {"control 5": {7}}) == []
+    both_gone = deaths_of({"control 5": {6, 7}}, {"control 5": {8}})
+    assert both_gone == [Death("control's child", "process 7 has ended")]
+
+
+def test_a_guard_that_ended_by_itself_is_told_like_an_exception() -> None:
+    said = "[ERROR] [can]: the guard of slcan:/tmp/can ended with exit code -9"
+    assert exceptions(said) == ["the guard of slcan:/tmp/can ended with exit code -9"]
+
+
+# What of it is a violation.
+
+DEATH = Death("control", "exit code -9")
+
+
+def test_what_died_is_a_violation_unless_the_kind_says_that_it_dies() -> None:
+    assert violations(Ends()) == []
+    found = [Violation(Breach.DIED, "control: exit code -9")]
+    assert violations(Ends(deaths=[DEATH])) == found
+    assert violations(Ends(deaths=[DEATH]), dies=["control"]) == []
+    assert violations(Ends(deaths=[DEATH, Death("box", "exit code 1")]), dies=["control"]) == [
+        Violation(Breach.DIED, "box: exit code 1")
+    ]
+
+
+def test_an_ordered_end_that_a_drive_refuses_is_no_violation_where_the_kind_breaks_a_drive() -> (
+    None
+):
+    refused = Ends(deaths=[Death("end of control", "exit code 1")])
+    assert len(violations(refused)) == 1
+    assert violations(refused, unclean=True) == []
+    crashed = Ends(deaths=[Death("end of control", "exit code -11"), DEATH])
+    assert len(violations(crashed, unclean=True)) == 2
+
+
+def test_what_should_have_died_and_did_not_is_one() -> None:
+    (found,) = violations(Ends(), dies=["control"])
+    assert found.breach is Breach.DIED
+
+
+def test_a_traceback_is_one_unless_the_kind_raises_it() -> None:
+    ends = Ends(exceptions=["control: E: ordered", "box: KeyError: 7"])
+    assert [it.breach for it in violations(ends)] == [Breach.TRACEBACK] * 2
+    assert violations(ends, raises="E: ordered") == [
+        Violation(Breach.TRACEBACK, "box: KeyError: 7")
+    ]
+
+
+def test_what_had_to_be_killed_is_one() -> None:
+    stuck = Violation(Breach.DID_NOT_END, "control")
+    assert violations(Ends(stuck=[stuck]), dies=[], raises=".") == [stuck]

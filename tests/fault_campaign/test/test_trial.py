@@ -1,0 +1,338 @@
+"""One trial with a robot that does what a test says: nothing of it is lost on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from fault_campaign.judging.bounds import LIMITS
+from fault_campaign.judging.process_ends import Ends
+from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.kind import Allowed, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.programs import Death
+from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
+from fault_campaign.scenario import Start
+from fault_campaign.trial import Result, Trial, wrong_refusals
+from humanoid_control_msgs.msg import ControlMode
+
+from humanoid_control_common.modes import Mode
+from humanoid_twin.physics.recorder import Recording
+
+RESET = "reset sent, but CAN reports FAULT: motors are being enabled anew; call again"
+FALL = "Fell to safety: any; call clear_fault"
+
+
+@dataclass
+class FakeObserver:
+    """What the robot says."""
+
+    mode: Mode = Mode.DAMPING
+    message: str = ""
+    safety: Sequence[Any] = ()
+
+    @property
+    def now(self) -> ControlMode:
+        return ControlMode(mode=int(self.mode), status_message=self.message)
+
+    def within(self, _seconds: float, condition: Callable[[], object]) -> bool:
+        return bool(condition())
+
+    def fresh(self, _seconds: float, _count: int = 3) -> bool:
+        return True
+
+    def ask(self, mode: int) -> None:
+        """It refuses everything."""
+
+    def forget(self) -> None:
+        """It has nothing to forget."""
+
+
+@dataclass
+class FakeRobot:
+    """Ten rows of the truth for each 10 ms it is waited for, and what else a test wants."""
+
+    observer: FakeObserver = field(default_factory=FakeObserver)
+    now: float = 0.0  # [s]
+    spoil: Callable[[Recording], None] = lambda _recording: None
+    looks: list[Ends] = field(default_factory=list)  # at processes; before the fault, after it
+    refused: list[list[Refusal]] = field(default_factory=list)  # the same
+    gaps: list[float] = field(default_factory=list)  # [s] hold-ups of each look
+    unwell: int = 0  # after so many looks at its health it is well again
+    restarts: int = 0
+    healthy_calls: int = 0
+    mended: int = 0
+    room: float = 0.0  # [s] of the recording
+
+    @property
+    def twin(self) -> Any:
+        nothing: Callable[..., None] = lambda *_: None  # noqa: E731 - two words
+        return SimpleNamespace(
+            time=lambda: self.now, record=self._record, recorded=self._recorded,
+            payload=nothing, external_torque=nothing,
+        )  # fmt: skip
+
+    def _record(self, seconds: float) -> None:
+        self.room, self.start = seconds, self.now
+
+    def _recorded(self) -> Recording:
+        steps = round((min(self.now, self.start + self.room) - self.start) * 1000)
+        times = self.start + np.arange(steps + 1) / 1000
+        still = np.zeros((steps + 1, len(LIMITS)))
+        arrays = [still.copy() for _ in range(5)]
+        recording = Recording(tuple(LIMITS), times, *arrays)
+        self.spoil(recording)
+        return recording
+
+    def healthy(self) -> None:
+        self.healthy_calls += 1
+        if self.healthy_calls > 1 and self.unwell:
+            self.unwell -= 1
+            raise NotHealthyError("mode 1")
+
+    def restart(self) -> None:
+        self.restarts += 1
+
+    def ends(self) -> Ends:
+        return self.looks.pop(0) if self.looks else Ends()
+
+    def refusals(self) -> list[Refusal]:
+        return self.refused.pop(0) if self.refused else []
+
+    def held_up(self) -> float:
+        return self.gaps.pop(0) if self.gaps else 0.0
+
+    def pass_until(self, when: float) -> None:
+        self.now = max(self.now, when)
+
+    def unload(self) -> None:
+        """No hands."""
+
+
+def falls(scene: Scene) -> None:
+    robot = cast("FakeRobot", scene.robot)
+    robot.observer.message = FALL
+
+
+def mends(scene: Scene) -> None:
+    cast("FakeRobot", scene.robot).mended += 1
+
+
+KIND = Kind(name="any", inject=falls, mend=mends, starts=(Start.DAMPING,), said="any")
+
+
+def run(robot: FakeRobot, kind: Kind = KIND, seed: int = 3) -> Result:
+    return Trial(cast("Robot", robot), kind, seed).run()
+
+
+def breaches(robot: FakeRobot, kind: Kind = KIND) -> list[Breach]:
+    return [it.breach for it in run(robot, kind).violations]
+
+
+def test_an_honest_robot_is_not_convicted() -> None:
+    robot = FakeRobot()
+    result = run(robot)
+    assert result.violations == result.known == ()
+    assert (robot.mended, robot.restarts, result.held_up) == (1, 0, 0.0)
+    assert result.expected is not None
+    assert (result.expected.words, result.expected.killed) == ("any", False)
+    assert result.verdict is not None
+    assert result.verdict.softened == 0.0
+
+
+def stay_stiff(recording: Recording) -> None:
+    recording.stiffness[:, 0] = 10.0
+
+
+def stiff_for(seconds: float) -> Callable[[Recording], None]:
+    """From the beginning of the recording on, of which the fault comes 0.05 to 0.5 s later."""
+
+    def spoil(recording: Recording) -> None:
+        recording.stiffness[: round(seconds * 1000), 0] = 10.0
+
+    return spoil
+
+
+def be_fast(recording: Recording) -> None:
+    recording.velocity[5, 0] = 8.0  # twice the limit
+
+
+def lose_rows(recording: Recording) -> None:
+    recording.velocity[-30, 3] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("spoil", "breach"),
+    [
+        (stay_stiff, Breach.NEVER_SOFT),
+        (be_fast, Breach.SPEED),
+        (lose_rows, Breach.NO_DATA),
+    ],
+)
+def test_what_the_judge_finds_is_a_violation(
+    spoil: Callable[[Recording], None], breach: Breach
+) -> None:
+    assert breaches(FakeRobot(spoil=spoil)) == [breach]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [KIND, replace(KIND, outcome=Outcome.EITHER), replace(KIND, outcome=Outcome.OFF, watched=1.0)],
+    ids=["SOFT", "EITHER that fell", "OFF"],
+)
+def test_softness_is_demanded_of_all_that_fell_or_let_go(kind: Kind) -> None:
+    assert breaches(FakeRobot(spoil=stay_stiff), kind) == [Breach.NEVER_SOFT]
+    late = replace(kind, watched=2.0)
+    assert breaches(FakeRobot(spoil=stiff_for(1.1)), late) == [Breach.SOFT_TOO_LATE]
+    assert breaches(FakeRobot(spoil=stiff_for(1.1)), replace(late, within=1.1)) == []
+
+
+def test_softness_is_not_demanded_where_nothing_happened() -> None:
+    stays = replace(KIND, inject=lambda _scene: None, said="", outcome=Outcome.STAYS)
+    result = run(FakeRobot(spoil=stay_stiff), stays)
+    assert (result.violations, result.expected) == ((), None)
+
+
+def test_what_a_kind_allows_is_known() -> None:
+    allows = replace(KIND, allowed=(Allowed(Breach.SPEED, 2.5, "physics"),))
+    result = run(FakeRobot(spoil=be_fast), allows)
+    assert (result.violations, [it.breach for it in result.known]) == ((), [Breach.SPEED])
+
+
+def test_a_long_trial_is_recorded_to_its_end() -> None:
+    assert breaches(FakeRobot(), replace(KIND, watched=80.0)) == []
+
+
+def test_what_is_heard_is_a_violation() -> None:
+    assert breaches(FakeRobot(), replace(KIND, said="other")) == [Breach.WRONG_WORDS]
+    silent = replace(KIND, inject=lambda _scene: None)
+    assert Breach.NO_FALL in breaches(FakeRobot(), silent)
+    stays = replace(KIND, said="", outcome=Outcome.STAYS)
+    assert breaches(FakeRobot(), stays) == [Breach.LEFT]
+
+
+def test_what_is_refuted_at_once_is_a_violation() -> None:
+    def refuted(scene: Scene) -> None:
+        falls(scene)
+        raise RefutedError("runs twice")
+
+    assert breaches(FakeRobot(), replace(KIND, inject=refuted)) == [Breach.REFUTED]
+
+
+def test_a_robot_that_falls_before_the_fault_did_not_come_to_it() -> None:
+    result = run(FakeRobot(FakeObserver(message=FALL)))
+    assert [it.breach for it in result.violations] == [Breach.NOT_REACHED]
+    assert (result.verdict, result.expected) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "filed", "killed"),
+    [
+        (Outcome.OFF, Filed.END, True),
+        (Outcome.OFF, Filed.FALL, False),
+        (Outcome.OFF, Filed.NOTHING, None),
+        (Outcome.EITHER, Filed.FALL, False),
+    ],
+)
+def test_the_black_box_must_have_kept_all_but_an_ordered_end(
+    outcome: Outcome, filed: Filed, killed: bool | None
+) -> None:
+    expected = run(FakeRobot(), replace(KIND, outcome=outcome, filed=filed)).expected
+    assert (expected and expected.killed) is killed
+
+
+# Hold-ups count from the mode reached to the end of the window.
+
+
+def test_a_hold_up_of_the_virtual_robot_counts_only_while_the_fault_may_have_been_its_victim() -> (
+    None
+):
+    """Looks: before it goes to its mode, when that is reached, at the end."""
+    assert run(FakeRobot(gaps=[0.3, 0.2, 0.0])).held_up == 0.0
+    assert run(FakeRobot(gaps=[0.0, 0.0, 0.1, 0.4])).held_up == 0.1
+
+
+def test_the_window_lies_within_the_trial() -> None:
+    before = time.monotonic()
+    result = run(FakeRobot())
+    assert before <= result.begin <= result.end <= time.monotonic()
+
+
+# The way back.
+
+
+def test_a_robot_that_is_not_well_after_the_documented_way_back_is_convicted() -> None:
+    robot = FakeRobot(unwell=1)
+    assert (breaches(robot), robot.restarts) == ([Breach.NOT_WELL], 1)
+
+
+def test_a_restart_is_part_of_the_way_back_of_some_kinds() -> None:
+    robot = FakeRobot()
+    assert (breaches(robot, replace(KIND, recovery=Recovery.RESTART)), robot.restarts) == ([], 1)
+
+
+def test_a_process_that_died_before_or_during_the_trial_is_convicted() -> None:
+    dead = Ends(deaths=[Death("control", "exit code -11")])
+    assert breaches(FakeRobot(looks=[dead])) == [Breach.DIED]
+    assert breaches(FakeRobot(looks=[Ends(), dead])) == [Breach.DIED]
+    dies = replace(KIND, dies=("control",))
+    assert breaches(FakeRobot(looks=[Ends(), dead]), dies) == []
+    assert breaches(FakeRobot(looks=[dead, dead]), dies) == [Breach.DIED]
+    assert breaches(FakeRobot(looks=[Ends(), Ends(), dead]), dies) == []  # while it is mended
+
+
+def test_what_a_fault_ended_is_seen_before_a_restart_replaces_it() -> None:
+    robot = FakeRobot()
+    seen: list[int] = []
+    robot.ends = lambda: seen.append(robot.restarts) or Ends()  # type: ignore[func-returns-value, method-assign]
+    run(robot, replace(KIND, recovery=Recovery.RESTART))
+    assert seen == [0, 0, 1]
+
+
+def test_a_traceback_is_convicted_unless_the_kind_raises_it() -> None:
+    raised = Ends(exceptions=["control: OrderedFailure: x"])
+    assert breaches(FakeRobot(looks=[Ends(), raised])) == [Breach.TRACEBACK]
+    orders = replace(KIND, raises="OrderedFailure")
+    assert breaches(FakeRobot(looks=[Ends(), raised]), orders) == []
+
+
+def test_a_wrong_refusal_of_clear_fault_is_convicted() -> None:
+    late = [Refusal(time.monotonic() + 60.0, RESET)]
+    assert breaches(FakeRobot(refused=[[], late])) == [Breach.REFUSED]
+    early = [Refusal(time.monotonic() - 60.0, RESET)]
+    assert breaches(FakeRobot(refused=[early])) == [Breach.REFUSED]  # nothing was wrong yet
+    result = run(FakeRobot(refused=[[], early * 3]))
+    assert (result.violations, result.refusals) == ((), 3)
+
+
+@pytest.mark.parametrize(
+    ("refusals", "wrong"),
+    [
+        ([], 0),
+        ([Refusal(9.9, RESET), Refusal(9.99, NO_ANSWER)], 0),
+        ([Refusal(10.1, RESET)], 1),
+        ([Refusal(9.9, RESET), Refusal(10.1, NO_ANSWER), Refusal(11.0, RESET)], 2),
+        ([Refusal(9.9, "requires ZERO_TORQUE or DAMPING (currently REMOTE)")], 1),
+    ],
+)
+def test_a_refusal_is_wrong_if_it_comes_late_or_without_a_reset(
+    refusals: list[Refusal], wrong: int
+) -> None:
+    found = wrong_refusals(refusals, 10.0)
+    assert [it.text.partition(" ")[0] for it in found] == ([str(wrong)] if wrong else [])
+
+
+def test_the_way_back_takes_a_second_or_five_after_a_restart() -> None:
+    assert KIND.healed == 1.0
+    assert replace(KIND, recovery=Recovery.RESTART).healed == 5.0
+    assert replace(KIND, heals=2.0).healed == 2.0
+
+
+def test_a_kind_that_comes_from_the_seed_is_told_in_detail() -> None:
+    drawing = replace(KIND, name="any of several", drawn=lambda _dice: KIND)
+    result = run(FakeRobot(), drawing)
+    assert (result.kind, result.detail, result.violations) == ("any of several", "any", ())

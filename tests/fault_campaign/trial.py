@@ -1,0 +1,258 @@
+"""Run one trial: one fault, from health to health."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from fault_campaign.disturbing.stream import Stream
+from fault_campaign.judging.black_box_check import Expected
+from fault_campaign.judging.judge import Verdict, Window, judge
+from fault_campaign.judging.message_check import GRACE, MessageCheck
+from fault_campaign.judging.process_ends import violations as of_ends
+from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
+from fault_campaign.scenario import HANDS, Start, draw
+from humanoid_control_common.modes import Mode
+
+PATIENCE: Final = 6.0  # [s] to reach the scenario
+SINKS: Final = 15.0  # [s] until raised arms hang
+SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
+ROOM: Final = 90.0  # [s] of a recording: more than a trial can take; the judge wants all of it
+_RESET: Final = "reset sent, but "  # how a refusal of clear_fault begins that may come at first
+MODES: Final = {
+    Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
+    Start.DAMPING: Mode.DAMPING,
+    Start.STANDBY_MOVING: Mode.STANDBY,
+    Start.STANDBY_FINISHED: Mode.STANDBY,
+    Start.REMOTE: Mode.REMOTE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Of one trial."""
+
+    seed: int
+    kind: str
+    detail: str  # which faults, where the seed chooses them
+    start: str
+    joint: str
+    verdict: Verdict | None  # None: it did not come to the fault
+    violations: tuple[Violation, ...]
+    begin: float  # [s] monotonic: the mode was reached
+    end: float  # the fault was mended
+    expected: Expected | None  # what the black box must have kept; None: nothing
+    held_up: float  # [s] longest time between the two that the virtual robot had no processor
+    refusals: int = 0  # of clear_fault, on the way back
+
+    @property
+    def known(self) -> tuple[Violation, ...]:
+        """Return the values beyond a general bound, within what the kind allows."""
+        return () if self.verdict is None else self.verdict.known
+
+
+class Trial:
+    """One kind, one seed, one robot."""
+
+    def __init__(self, robot: Robot, kind: Kind, seed: int) -> None:
+        self._robot, self._seed, self._name = robot, seed, kind.name
+        dice = Random(seed)
+        self._kind = kind = kind if kind.drawn is None else kind.drawn(dice)
+        scenario = draw(dice, kind.starts)
+        self._scene = Scene(robot, dice, scenario, dice.choice(kind.joints), None)
+        before = MODES[scenario.start]
+        self._heard = MessageCheck(robot.observer, kind, before, self._scene.joint)
+        self._violations: list[Violation] = []
+        self._expected: Expected | None = None
+        self._held_up = 0.0
+        self._begin = self._end = 0.0  # [s] monotonic, see Result
+
+    def run(self) -> Result:
+        """From DAMPING to DAMPING. Raises NotHealthyError if that can't be had at either end."""
+        robot = self._robot
+        robot.healthy()
+        self._unprovoked()
+        robot.observer.forget()
+        self._begin = time.monotonic()
+        robot.held_up()
+        verdict = None
+        with self._loaded():
+            if self._reached():
+                with self._streaming():
+                    self._begin = time.monotonic()
+                    robot.held_up()
+                    if self._remains():
+                        verdict = self._struck()
+            if verdict is None:
+                self._closed()
+                now = robot.observer.now
+                text = f"mode {now.mode}, {now.status_message!r}"
+                self._violations.append(Violation(Breach.NOT_REACHED, text))
+        refused = self._recovered(struck=verdict is not None)
+        kind, scene = self._kind, self._scene
+        return Result(
+            self._seed,
+            self._name,
+            "" if kind.name == self._name else kind.name,
+            scene.scenario.start.value,
+            scene.joint,
+            verdict,
+            tuple(self._violations),
+            self._begin,
+            self._end,
+            self._expected,
+            self._held_up,
+            refused,
+        )
+
+    def _unprovoked(self) -> None:
+        """Return the violations before the fault: there must be none."""
+        self._violations += of_ends(self._robot.ends())
+        self._violations += wrong_refusals(self._robot.refusals(), 0.0)
+
+    def _closed(self) -> None:
+        """The window ends in which a hold-up of this machine counts."""
+        self._end = time.monotonic()
+        self._held_up = self._robot.held_up()
+
+    @contextmanager
+    def _loaded(self) -> Iterator[None]:
+        twin, scenario = self._robot.twin, self._scene.scenario
+        for hand in HANDS:
+            twin.payload(hand, scenario.payload)
+        if scenario.start is not Start.ZERO_TORQUE:
+            self._push()
+        try:
+            yield
+        finally:
+            self._robot.unload()
+            for hand in HANDS:
+                twin.payload(hand, 0.0)
+
+    def _push(self) -> None:
+        for joint, torque in self._scene.scenario.pushes.items():
+            self._robot.twin.external_torque(joint, torque)
+
+    def _reached(self) -> bool:
+        """Return True if the mode of the scenario came into force."""
+        observer, start = self._robot.observer, self._scene.scenario.start
+        self._robot.twin.record(ROOM)
+        if start is Start.DAMPING:
+            return True
+        if start is Start.ZERO_TORQUE:
+            # Refused as long as an arm sinks.
+            return observer.asked(Mode.ZERO_TORQUE, SINKS)
+        observer.standby.clear()
+        if not observer.asked(Mode.STANDBY, PATIENCE):
+            return False
+        if start is Start.STANDBY_MOVING:
+            return True
+        finished = observer.within(
+            PATIENCE,
+            lambda: (
+                bool(observer.standby and observer.standby[-1].is_finished)
+                or observer.now.mode != Mode.STANDBY
+            ),
+        )
+        if not finished or start is Start.STANDBY_FINISHED:
+            return finished and observer.now.mode == Mode.STANDBY
+        return observer.asked(Mode.REMOTE, PATIENCE)
+
+    def _remains(self) -> bool:
+        """Return True if the robot is still in its mode, and well, when the fault is due."""
+        robot, scenario = self._robot, self._scene.scenario
+        limp = scenario.start is Start.ZERO_TORQUE
+        if limp:  # pushed for longer it would only hit its stops
+            self._push()
+        robot.pass_until(robot.twin.time() + scenario.wait)
+        if limp:
+            robot.unload()
+        return not self._heard.left
+
+    @contextmanager
+    def _streaming(self) -> Iterator[None]:
+        scene = self._scene
+        with ExitStack() as cleanup:
+            if scene.scenario.start is Start.REMOTE:
+                stream = Stream(self._robot.observer, scene.scenario.waves)
+                scene.stream = cleanup.enter_context(stream)
+            yield
+
+    def _struck(self) -> Verdict:
+        robot, kind, scene, heard = self._robot, self._kind, self._scene, self._heard
+        scene.begins()
+        wall = time.time()
+        try:
+            kind.inject(scene)
+        except RefutedError as error:
+            self._violations.append(Violation(Breach.REFUTED, str(error)))
+        fault = scene.began
+        self._violations += heard.listen()
+        robot.pass_until(fault + max(kind.watched, kind.within + 0.1))
+        self._violations += heard.conclude()
+        end = robot.twin.time()
+        self._closed()
+        fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
+        if fallen and kind.filed is not Filed.NOTHING:
+            # Of what stands still an alarm comes when it goes on.
+            until = time.time() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
+            killed = kind.filed is Filed.END
+            self._expected = Expected(wall, until, heard.words, killed)
+        try:
+            kind.mend(scene)
+        except RefutedError as error:
+            self._violations.append(Violation(Breach.REFUTED, str(error)))
+        window = Window(
+            fault=fault,
+            end=end,
+            within=kind.within if fallen else None,
+            spared=kind.spared(scene),
+            follows=kind.follows,
+            allowed={it.breach: it.upto for it in kind.allowed},
+        )
+        verdict = judge(robot.twin.recorded(), window)
+        self._violations += verdict.violations
+        return verdict
+
+    def _recovered(self, *, struck: bool) -> int:
+        """Take the documented way back to health. Returns the number of refusals of clear_fault."""
+        robot, kind = self._robot, self._kind
+        robot.pass_until(robot.twin.time() + SETTLED)
+        ends = robot.ends()  # of what a restart replaces
+        if struck and kind.recovery is Recovery.RESTART:
+            robot.restart()
+        mended = time.monotonic()
+        try:
+            robot.healthy()
+        except NotHealthyError as error:
+            text = f"after {kind.recovery.value}: {error}"
+            self._violations.append(Violation(Breach.NOT_WELL, text))
+            robot.restart()
+            robot.healthy()
+        ends = ends.then(robot.ends())
+        if struck:
+            self._violations += of_ends(ends, kind.dies, kind.raises, unclean=kind.unclean)
+        else:
+            self._violations += of_ends(ends)
+        refusals = robot.refusals()
+        self._violations += wrong_refusals(refusals, mended + kind.healed)
+        return len(refusals)
+
+
+def wrong_refusals(refusals: Sequence[Refusal], healed: float) -> list[Violation]:
+    """Those of clear_fault that are wrong: after `healed` [s, monotonic], or not for a reset."""
+    wrong = [
+        it
+        for it in refusals
+        if it.at > healed or not (it.text == NO_ANSWER or it.text.startswith(_RESET))
+    ]
+    if not wrong:
+        return []
+    late = f"{wrong[-1].at - healed:+.1f} s from when it must be accepted"
+    return [Violation(Breach.REFUSED, f"{len(wrong)} times, last {late}: {wrong[-1].text}")]
