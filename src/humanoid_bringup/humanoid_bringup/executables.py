@@ -1,7 +1,5 @@
 """Locate the programs of a bring-up; compose their command lines and parameter files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

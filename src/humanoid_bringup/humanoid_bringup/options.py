@@ -1,7 +1,5 @@
 """The options of a bring-up, and the processes it consists of."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Processes of a bring-up with their parameters, for launch files and `hc up`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final

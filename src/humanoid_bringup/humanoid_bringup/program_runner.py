@@ -1,7 +1,5 @@
 """Run programs for tests, benchmarks and pictures: on a ROS domain of their own, always ended."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Description of a robot by its bring-up package: `config/robot.yaml`, found by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

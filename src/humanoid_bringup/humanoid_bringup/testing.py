@@ -1,7 +1,5 @@
 """Support for tests of a whole bring-up: an operator on the topics, and a check of leftovers."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """The virtual robot of a bring-up: its processes and its bus addresses."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

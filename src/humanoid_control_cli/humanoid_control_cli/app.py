@@ -1,7 +1,5 @@
 """The commands of `hc`. A command imports what is slow to load when it runs."""
 
-from __future__ import annotations
-
 import typer
 
 from humanoid_control_cli.bag.command import record, replay, view

@@ -1,7 +1,5 @@
 """Diagnoses on a screen: faults, remedies, and all values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final
 

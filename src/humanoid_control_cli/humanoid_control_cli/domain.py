@@ -1,7 +1,5 @@
 """The ROS domain of `hc` and of the processes that it starts."""
 
-from __future__ import annotations
-
 import os
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Errors between `hc` and a running control process."""
 
-from __future__ import annotations
-
 from humanoid_control_cli.domain import ros_domain
 from humanoid_control_common.errors import RobotError
 

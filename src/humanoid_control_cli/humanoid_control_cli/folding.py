@@ -1,7 +1,5 @@
 """Wrap long texts for the terminal."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from typing import Final

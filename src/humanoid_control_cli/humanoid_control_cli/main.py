@@ -1,7 +1,5 @@
 """Entry point of `hc`: the edge where errors become one sentence and an exit code."""
 
-from __future__ import annotations
-
 import sys
 
 from humanoid_control_common.errors import RobotError

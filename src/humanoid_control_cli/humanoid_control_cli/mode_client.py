@@ -1,7 +1,5 @@
 """Send mode requests to the mode manager, and wait for its answers."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Statements of the mode manager, and the answer to a request in them. No ROS here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

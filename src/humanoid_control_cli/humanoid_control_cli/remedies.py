@@ -1,7 +1,5 @@
 """Tables of remedies of all packages, and the search in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

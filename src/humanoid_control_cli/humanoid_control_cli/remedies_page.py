@@ -3,8 +3,6 @@
 Rewrites the text between two marks; the rest of the page is written by hand.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path

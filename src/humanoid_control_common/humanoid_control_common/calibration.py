@@ -5,8 +5,6 @@
 Velocity and effort take the direction only. Applied once, at the bus boundary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

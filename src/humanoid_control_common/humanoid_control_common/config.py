@@ -1,7 +1,5 @@
 """YAML files into typed values, with errors that name file, line and key."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Diagnoses of parts of the robot: plain values, for /diagnostics and for operators."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum

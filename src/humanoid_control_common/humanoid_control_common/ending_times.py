@@ -11,8 +11,6 @@ Usually the end takes one to four seconds. The limits of the steps are in their 
 them up (`test_ending_times.py`).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 WAY_DOWN: Final = 10.0  # damped until slow (6), gains 0 (1.5); also with a broken ROS side

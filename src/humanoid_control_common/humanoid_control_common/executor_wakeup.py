@@ -1,7 +1,5 @@
 """Wakes executors periodically: their waits do not depend on the system's clock then."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -17,8 +17,6 @@ not wait, packets for this machine are lost, too. So sends do not wait, and the 
 larger.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Source: behaviour of the documented system (modes 0-4 and their transition table
 here (latched safety falls, fresh impedance) is described in docs/modes.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Final

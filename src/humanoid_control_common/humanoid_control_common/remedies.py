@@ -1,7 +1,5 @@
 """Remedies: symptom, meaning and fix of messages. Each package has its own table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

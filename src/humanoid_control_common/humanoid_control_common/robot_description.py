@@ -1,7 +1,5 @@
 """Expansion of a robot's xacro file in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

@@ -3,8 +3,6 @@
 Levels and flag bits are those of humanoid_control_msgs/SafetyStatus.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag

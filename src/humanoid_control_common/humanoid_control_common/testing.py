@@ -1,7 +1,5 @@
 """Helpers of tests of several packages."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random

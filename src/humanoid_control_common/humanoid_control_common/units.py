@@ -1,7 +1,5 @@
 """Conversions between encoder counts and radians, for the wire; everything else is SI."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

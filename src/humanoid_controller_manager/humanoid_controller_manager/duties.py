@@ -5,8 +5,6 @@ abstract have a default. A duty that is misspelt, has other parameters or lacks 
 belongs to would silently not be done: such a class is refused when it is loaded.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass

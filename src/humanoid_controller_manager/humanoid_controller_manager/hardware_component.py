@@ -6,8 +6,6 @@ A component sees its own joints only, in the order of its <ros2_control> block, 
 The loop calls `read` and `write` in every tick: they must not block, log or allocate much.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

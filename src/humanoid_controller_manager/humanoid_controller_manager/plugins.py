@@ -4,8 +4,6 @@ Three groups: hardware components, controllers, and, under the same name as eith
 that creates the plug-in's topics and services (so that the plug-in itself needs no ROS).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final

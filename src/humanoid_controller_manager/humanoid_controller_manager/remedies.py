@@ -1,7 +1,5 @@
 """Remedies for messages of the control loop."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from humanoid_control_common.remedies import Remedy

@@ -1,7 +1,5 @@
 """Fixtures of ROS tests of several packages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

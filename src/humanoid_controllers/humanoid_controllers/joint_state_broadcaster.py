@@ -1,7 +1,5 @@
 """The broadcaster of joint states and written commands; `ros` publishes them."""
 
-from __future__ import annotations
-
 from humanoid_control_common.config import StrictModel
 from humanoid_controller_manager.controller import Broadcaster, RobotFacts
 

@@ -3,8 +3,6 @@
 Imports happen late, so that Ctrl-C ends the process in order from the start.
 """
 
-from __future__ import annotations
-
 import sys
 
 from humanoid_controller_manager.ros.stop_signals import end_on_signals, ignore_stop_signals

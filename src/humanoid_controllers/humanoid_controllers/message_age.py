@@ -1,7 +1,5 @@
 """The age of messages whose sender may have another clock."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Final
 

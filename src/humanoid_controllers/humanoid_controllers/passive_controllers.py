@@ -1,7 +1,5 @@
 """The controllers of the soft modes: ZERO_TORQUE (limp) and DAMPING."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

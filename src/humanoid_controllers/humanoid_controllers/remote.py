@@ -1,7 +1,5 @@
 """REMOTE: follows the checked commands of another program."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal

@@ -1,7 +1,5 @@
 """Counts received and refused commands of REMOTE, for /diagnostics. No ROS."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 from typing import Final

@@ -1,7 +1,5 @@
 """The ROS sides of the controllers: their topics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from time import monotonic, time_ns
 from typing import Any, Final, TypedDict

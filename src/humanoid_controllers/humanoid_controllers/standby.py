@@ -1,7 +1,5 @@
 """STANDBY: from the present pose through a sequence of poses to the last one, which is held."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate

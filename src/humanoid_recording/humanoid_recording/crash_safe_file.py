@@ -1,7 +1,5 @@
 """A file that always ends with a whole record."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import BinaryIO

@@ -1,7 +1,5 @@
 """Message types: the text of their definition, its hash and their class."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Replay the observations of a bag, and none of its requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

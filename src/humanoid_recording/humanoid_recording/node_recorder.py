@@ -1,7 +1,5 @@
 """Subscribe to topics as soon as they exist, and record their messages byte by byte."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """Quality of service: the offers of publishers as rosbag2 writes them (its format 9)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

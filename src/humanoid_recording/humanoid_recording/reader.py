@@ -1,7 +1,5 @@
 """Read bags of this package and of rosbag2, finished or not."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Remedies for symptoms of the black box."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from humanoid_control_common.remedies import Remedy

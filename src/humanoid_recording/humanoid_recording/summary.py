@@ -1,7 +1,5 @@
 """The metadata of a bag, as rosbag2 reads them: metadata.yaml (format 9, that of Jazzy)."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from typing import Any, Final

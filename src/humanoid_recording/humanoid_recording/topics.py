@@ -1,7 +1,5 @@
 """Topics with observations of a robot, and no requests."""
 
-from __future__ import annotations
-
 from typing import Final
 
 JOINT_STATES: Final = "/prime/joint_states"

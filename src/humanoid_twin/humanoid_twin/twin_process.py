@@ -1,7 +1,5 @@
 """A process of the virtual robot: its options, its priority, its commands and its loop."""
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import gc

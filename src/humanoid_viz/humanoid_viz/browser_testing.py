@@ -1,7 +1,5 @@
 """The page in a real browser, for tests: its view and its buttons. Needs playwright."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import time

@@ -1,7 +1,5 @@
 """Entry points. They import late, so that Ctrl-C works from the start."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Sequence

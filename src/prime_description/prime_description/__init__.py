@@ -1,7 +1,5 @@
 """The robot Prime as URDF: geometry, masses, limits and <ros2_control> blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

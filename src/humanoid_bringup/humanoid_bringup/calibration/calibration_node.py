@@ -1,7 +1,5 @@
 """ROS node of the calibration: joint states to the session, SDO batches to the component."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from functools import partial

@@ -1,7 +1,5 @@
 """Known registers of one drive that may be made limp, and the writes that change them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The calibration file: its text, and its atomic replacement."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

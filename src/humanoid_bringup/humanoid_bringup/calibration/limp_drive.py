@@ -3,8 +3,6 @@
 Every call takes the time [s, monotonic].
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Final

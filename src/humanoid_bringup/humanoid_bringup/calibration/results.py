@@ -1,7 +1,5 @@
 """New calibration of each joint, with warnings."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Facts about the robot that the calibration reads from its description."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

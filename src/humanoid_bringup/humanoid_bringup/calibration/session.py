@@ -1,7 +1,5 @@
 """One calibration from start to results: sweeps, flipped joints, the limp drive. No ROS."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Record each joint's range of motion in raw angles, independent of the calibration in force."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Check that the CAN adapter is present, up and permitted."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Results of preflight checks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

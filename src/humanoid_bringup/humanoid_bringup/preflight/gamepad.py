@@ -1,7 +1,5 @@
 """Check that the gamepad is present and readable."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Final

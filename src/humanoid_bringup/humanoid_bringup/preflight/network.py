@@ -1,7 +1,5 @@
 """The network interface of the EtherCAT ring, and the rights to use it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

@@ -1,7 +1,5 @@
 """Check that this machine is ready for a bring-up, before any process starts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

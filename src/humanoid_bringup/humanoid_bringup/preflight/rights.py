@@ -1,7 +1,5 @@
 """Capabilities of this process, and the commands that grant missing ones."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from enum import IntEnum

@@ -8,8 +8,6 @@ A separate process without a terminal. Standard input is a pipe whose other end 
 FOLDER, the temporary files of `hc`, is removed.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

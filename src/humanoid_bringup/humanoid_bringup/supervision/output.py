@@ -1,7 +1,5 @@
 """The common output stream of all processes: whole lines, each with its label."""
 
-from __future__ import annotations
-
 import os
 import select
 from collections.abc import Sequence

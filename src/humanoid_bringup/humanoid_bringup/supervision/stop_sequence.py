@@ -1,7 +1,5 @@
 """Order and escalation of the signals that stop processes. The caller passes time and processes."""
 
-from __future__ import annotations
-
 import math
 import signal
 from collections.abc import Callable, Sequence

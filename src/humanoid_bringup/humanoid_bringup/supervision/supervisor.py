@@ -1,7 +1,5 @@
 """Run several processes as one: a common output, one signal stops all, none survives."""
 
-from __future__ import annotations
-
 import math
 import select
 import signal

@@ -1,7 +1,5 @@
 """Processes that show a robot from another machine, or its model without a robot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

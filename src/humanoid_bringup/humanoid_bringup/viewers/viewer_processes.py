@@ -1,7 +1,5 @@
 """Processes that show the robot: the browser viewer, and ROS 2's tools where installed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Entry point of `erob_impedance_manager`. Imports late, so that Ctrl-C works from the start."""
 
-from __future__ import annotations
-
 import sys
 
 from humanoid_controller_manager.ros.stop_signals import ignore_stop_signals, stop_on_signals

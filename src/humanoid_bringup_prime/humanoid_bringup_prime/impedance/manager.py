@@ -3,8 +3,6 @@
 Every call passes the time [s, monotonic].
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

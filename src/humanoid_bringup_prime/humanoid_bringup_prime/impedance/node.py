@@ -1,7 +1,5 @@
 """The node `erob_impedance_manager`: topics of the manager, batches to the component."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Sequence

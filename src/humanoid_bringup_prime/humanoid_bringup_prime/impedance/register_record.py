@@ -1,7 +1,5 @@
 """The known registers of one drive, and the next objects to read or write."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 from typing import Final

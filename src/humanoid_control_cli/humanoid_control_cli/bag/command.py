@@ -1,7 +1,5 @@
 """`hc record`, `hc replay` and `hc view`: their options."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time

@@ -1,7 +1,5 @@
 """`hc record`: write the robot's topics into a bag."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """`hc replay`: publish a bag again, at the rate at which it was recorded."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Commands for the files of the black box."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The files of the black box: list them, and request another one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

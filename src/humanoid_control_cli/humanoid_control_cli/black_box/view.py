@@ -1,7 +1,5 @@
 """Screens of `hc blackbox`: the list of files, and the story of a fault."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

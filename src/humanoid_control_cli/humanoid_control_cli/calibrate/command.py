@@ -1,7 +1,5 @@
 """`hc calibrate`: its options."""
 
-from __future__ import annotations
-
 import math
 import sys
 from pathlib import Path

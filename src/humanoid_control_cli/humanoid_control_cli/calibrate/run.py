@@ -1,7 +1,5 @@
 """`hc calibrate`: from the running robot to a new calibration file."""
 
-from __future__ import annotations
-
 import math
 import signal
 import sys

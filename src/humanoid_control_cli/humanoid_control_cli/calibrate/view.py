@@ -1,7 +1,5 @@
 """The screen of `hc calibrate`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

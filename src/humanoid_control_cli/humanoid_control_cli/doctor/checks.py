@@ -1,7 +1,5 @@
 """All checks, in the order in which they are shown."""
 
-from __future__ import annotations
-
 from humanoid_bringup.preflight import network
 from humanoid_bringup.preflight.can_adapter import can_adapter
 from humanoid_bringup.preflight.findings import Finding, Level

@@ -1,7 +1,5 @@
 """Commands about this machine and about numbers, which need no robot."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Explain a number of the drives or a word of the robot's messages, with its remedy."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator

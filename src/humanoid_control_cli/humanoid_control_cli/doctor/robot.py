@@ -1,7 +1,5 @@
 """Check the robot that is up on this ROS domain, if any, by its own reports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final
 

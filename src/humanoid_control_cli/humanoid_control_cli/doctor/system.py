@@ -1,7 +1,5 @@
 """Check the prerequisites of the loop's timing: kernel, scheduling, memory, timers, clock."""
 
-from __future__ import annotations
-
 import os
 import platform
 import resource

@@ -1,7 +1,5 @@
 """Check ROS 2, this workspace's packages, the EtherCAT library and the ROS domain."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """The files of a new package with a controller: a working one, to be changed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from importlib.resources import files

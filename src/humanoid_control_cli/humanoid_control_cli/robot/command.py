@@ -1,7 +1,5 @@
 """Commands for a robot that is up: mode, faults, state."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated, Final

@@ -1,7 +1,5 @@
 """Rate and age of a stream of messages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

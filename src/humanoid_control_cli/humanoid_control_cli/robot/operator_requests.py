@@ -1,7 +1,5 @@
 """The operator's stop, heartbeat, reset of faults and power-down, confirmed by the robot."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from humanoid_control_msgs.msg import SafetyStatus

@@ -1,7 +1,5 @@
 """Collect the state that `hc status` shows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

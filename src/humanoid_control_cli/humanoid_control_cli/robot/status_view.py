@@ -1,7 +1,5 @@
 """The screen of `hc status`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Read the drives without a control process: open the ring here, in PREOP only."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from humanoid_bringup.preflight.findings import Finding, broken, ok, warning

@@ -1,7 +1,5 @@
 """Read and write CoE objects through the control process, the only user of the ring."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Convert words of the command line to CoE objects, and their bytes to text. No ROS here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`hc twin`: the virtual robot's parts, each by itself, and faults in the whole one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

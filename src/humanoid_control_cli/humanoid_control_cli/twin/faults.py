@@ -1,7 +1,5 @@
 """Faults in the virtual robot of this ROS domain, by joint names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final

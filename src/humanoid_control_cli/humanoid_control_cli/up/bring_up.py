@@ -1,7 +1,5 @@
 """`hc up`: the processes of a bring-up, supervised."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

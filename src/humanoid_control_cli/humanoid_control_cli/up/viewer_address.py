@@ -1,7 +1,5 @@
 """Options for the viewer's address, of every command that starts one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Run the viewer for a robot on another machine, or for a recording."""
 
-from __future__ import annotations
-
 import json
 
 from humanoid_bringup.executables import find_executable

@@ -1,7 +1,5 @@
 """Report when the robot is up. A separate process, so that `hc up` needs no ROS itself."""
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Final

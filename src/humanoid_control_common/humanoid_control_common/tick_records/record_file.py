@@ -1,7 +1,5 @@
 """Files of the tick recorder: memory that outlives its writer."""
 
-from __future__ import annotations
-
 import errno
 import mmap
 import os

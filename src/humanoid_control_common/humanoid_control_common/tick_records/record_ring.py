@@ -1,7 +1,5 @@
 """Reads the rings of a record while they are written, and writes events into them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Final, NamedTuple

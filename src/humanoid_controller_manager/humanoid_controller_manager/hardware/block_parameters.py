@@ -1,7 +1,5 @@
 """Parameters of a <ros2_control> block as values, with errors that name place and value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

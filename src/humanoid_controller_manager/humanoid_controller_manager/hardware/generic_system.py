@@ -1,7 +1,5 @@
 """Mock hardware in the manner of ros2_control's mock_components/GenericSystem."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from humanoid_control_common.mit_interface import JointCommand, JointState

@@ -1,7 +1,5 @@
 """All hardware components of a robot: loading, activating, reading and writing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """One hardware component of the group: its rows, its copies of them, and its failures."""
 
-from __future__ import annotations
-
 import logging
 import struct
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Gains that are set per mode, as in the robot description: by mode number."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Joints that act on commands like the robot's own, for all simulated components."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from humanoid_control_common.joints import FloatArray

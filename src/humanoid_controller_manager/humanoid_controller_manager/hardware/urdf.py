@@ -1,7 +1,5 @@
 """The <ros2_control> blocks, limits and joints of a robot description (URDF)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from xml.etree import ElementTree

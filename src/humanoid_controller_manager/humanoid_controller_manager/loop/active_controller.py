@@ -1,7 +1,5 @@
 """The mode controller in charge: switching, preparing and falling back between two ticks."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite

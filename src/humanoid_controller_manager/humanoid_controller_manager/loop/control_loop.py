@@ -4,8 +4,6 @@ One thread calls `tick`. Other threads leave requests and heartbeats, and read `
 exchange whole, immutable values; no lock is held across a tick.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import time_ns

@@ -1,7 +1,5 @@
 """Passing whole values between threads without waiting: one slot that keeps the newest value."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Generic, TypeVar
 

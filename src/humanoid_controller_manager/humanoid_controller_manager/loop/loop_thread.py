@@ -1,7 +1,5 @@
 """The thread that runs the control loop, tick by tick, until `stop`."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

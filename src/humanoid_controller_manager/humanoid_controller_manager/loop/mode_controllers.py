@@ -1,7 +1,5 @@
 """The mode controllers that the loop may choose from, and their fallbacks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The loop's pace: waiting for the next tick, and statistics of period and execution time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Real-time priority and memory locking of threads, as far as Linux permits."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

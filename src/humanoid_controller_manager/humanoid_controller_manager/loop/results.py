@@ -4,8 +4,6 @@ A component is a plug-in. Its results go into arrays, comparisons and messages f
 wrong type or shape would raise there, in the middle of a tick.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

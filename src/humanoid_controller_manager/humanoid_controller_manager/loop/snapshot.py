@@ -1,7 +1,5 @@
 """The snapshot: the state of the loop after one tick, immutable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum

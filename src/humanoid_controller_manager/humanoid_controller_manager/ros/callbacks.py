@@ -1,7 +1,5 @@
 """Executes ROS callbacks and returns their errors, so that none ends the control process."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass

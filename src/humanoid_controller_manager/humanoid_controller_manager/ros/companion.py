@@ -1,7 +1,5 @@
 """The contract between the control process and the nodes beside its controller manager."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The control process: one loop, its node, and companions such as the mode manager."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The ROS side of controllers: one node for each configured controller."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A ROS service that answers later, without blocking its executor or keeping it busy."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Publish /diagnostics: the loop, its hardware components and its controllers."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

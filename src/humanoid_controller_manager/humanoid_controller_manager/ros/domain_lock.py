@@ -1,7 +1,5 @@
 """The lock that allows one process of a role per ROS domain and machine."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Calls from other threads that run in the executor's thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue

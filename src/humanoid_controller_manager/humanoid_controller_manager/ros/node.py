@@ -1,7 +1,5 @@
 """The node `controller_manager`: builds the control loop from parameters, publishes its state."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """ROS parameters as typed values, with errors that name the file and line they came from."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Mapping, Sequence

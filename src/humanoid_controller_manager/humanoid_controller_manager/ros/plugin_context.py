@@ -6,8 +6,6 @@ point of the group `humanoid_control.ros` under the plug-in's own name. It runs 
 in the publisher's thread. Neither may touch values of the loop's thread except through LatestValue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

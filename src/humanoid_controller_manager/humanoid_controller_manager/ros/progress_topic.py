@@ -1,7 +1,5 @@
 """The topic `~/state` of a controller that reports its progress."""
 
-from __future__ import annotations
-
 from humanoid_control_msgs.msg import StandbyState
 
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener

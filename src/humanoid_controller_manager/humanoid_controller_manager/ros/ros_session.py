@@ -1,7 +1,5 @@
 """The ROS session of a process: context, logging, nodes with parameters from files."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Safety reports as ROS messages, in both directions, and the QoS of /safety_status."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from builtin_interfaces.msg import Time

@@ -1,7 +1,5 @@
 """The final state of the hardware, for the log and for the answer to a power-down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The thread that passes snapshots to their listeners, so that the loop never waits."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

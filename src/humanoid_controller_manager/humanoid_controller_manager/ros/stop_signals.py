@@ -1,7 +1,5 @@
 """Signals that ask a process to end. Imports nothing slow, so that they work from the start."""
 
-from __future__ import annotations
-
 import signal
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Counts commands that a joint cannot act on, for diagnostics."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The limit stage: limits commands between the controller and `write`."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Diagnoses of the parts of the control loop. No ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isinf
 from typing import Final, TypeAlias

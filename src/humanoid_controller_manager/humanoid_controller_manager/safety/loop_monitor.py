@@ -1,7 +1,5 @@
 """The loop's own supervision: the ROS side's heartbeat, and the measurement check."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -3,8 +3,6 @@
 The loop checks in every tick, before the controller gets the state.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

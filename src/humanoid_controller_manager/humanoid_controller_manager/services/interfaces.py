@@ -1,7 +1,5 @@
 """Interface names as ros2_control lists them: `<joint>/<interface>`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,8 +4,6 @@ One rule is this stack's own: exactly one mode controller is in charge. A reques
 another one must deactivate it; deactivated alone, it is followed by the next safe controller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

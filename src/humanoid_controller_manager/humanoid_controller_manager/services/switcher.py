@@ -1,7 +1,5 @@
 """Carries out requests to switch controllers, whole or not at all, and reports the outcome."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Load, configure, clean up and unload controllers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

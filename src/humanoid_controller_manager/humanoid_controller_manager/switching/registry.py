@@ -4,8 +4,6 @@ Mappings are exchanged as a whole, never changed: any thread may read, only the 
 exchanges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """Requests for another controller, and the object that decides on them."""
 
-from __future__ import annotations
-
 import itertools
 from abc import ABC, abstractmethod
 from typing import NamedTuple

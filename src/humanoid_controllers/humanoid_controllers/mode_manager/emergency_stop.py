@@ -4,8 +4,6 @@ This stop is software: it needs this process, the computer and the network. It d
 emergency stop that cuts the power.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

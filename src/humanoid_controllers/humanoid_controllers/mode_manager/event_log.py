@@ -1,7 +1,5 @@
 """Events of the mode manager for the tick recorder: requests, statements, falls, reports."""
 
-from __future__ import annotations
-
 from typing import Final, Protocol
 
 from humanoid_control_common.safety import SafetyLevel, SafetyReport

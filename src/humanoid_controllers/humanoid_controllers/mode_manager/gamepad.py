@@ -4,8 +4,6 @@ Chords are those of the documented system. Button numbers are those of ROS's `jo
 kernel's xpad driver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final

@@ -1,7 +1,5 @@
 """Judges by the impedance manager's reports whether the gains of the drives are confirmed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

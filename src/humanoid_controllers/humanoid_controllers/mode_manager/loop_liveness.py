@@ -1,7 +1,5 @@
 """Detects that the control loop stands still and cannot carry out requests."""
 
-from __future__ import annotations
-
 from typing import Final
 
 LONGEST_TICK: Final = 1.0  # [s] of wall time; the slowest loop has ticks of 0.1 s

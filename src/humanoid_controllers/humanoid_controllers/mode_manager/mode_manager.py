@@ -1,7 +1,5 @@
 """The mode manager: decides on requests for modes, reacts to safety, states the mode in force."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The node `mode_manager`: topics and services of the mode manager."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Final

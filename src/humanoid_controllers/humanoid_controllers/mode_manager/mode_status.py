@@ -1,7 +1,5 @@
 """Values that the mode manager gives: the answer to a request, and its statement."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from humanoid_control_common.modes import Mode

@@ -1,7 +1,5 @@
 """The way down: DAMPING until the joints are slow, then no torque."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from humanoid_control_common.modes import Mode

@@ -1,7 +1,5 @@
 """The service /humanoid_control/power_down: answers once the hardware is deactivated, or is not."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Detects joints at rest: arms that do not fall when their damping is removed."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The clock by which the silence of sources is judged."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Final

@@ -1,7 +1,5 @@
 """Topics of the operator's stop: stops and heartbeats in, its safety report out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

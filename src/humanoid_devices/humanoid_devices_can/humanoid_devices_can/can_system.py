@@ -1,7 +1,5 @@
 """The motors of one CAN bus as a hardware component, for any motor family."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Diagnostics of a CAN bus and its motors, and the counters they show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final

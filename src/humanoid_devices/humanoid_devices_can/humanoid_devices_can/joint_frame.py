@@ -1,7 +1,5 @@
 """Conversion between the motors' frames and the joint frame."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The safety report of a CAN bus: present problems of the bus and of its motors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Remedies for the messages of a CAN bus and its motors."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from humanoid_control_common.remedies import Remedy

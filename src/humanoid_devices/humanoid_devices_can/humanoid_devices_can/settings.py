@@ -1,7 +1,5 @@
 """Settings of a CAN bus and its motors, parsed and checked from a <ros2_control> block."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Time-outs and intervals of the CAN engine, its clock, and the threads that run its steps."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Generator

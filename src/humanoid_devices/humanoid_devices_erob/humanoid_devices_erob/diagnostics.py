@@ -1,7 +1,5 @@
 """Diagnostics of the ring, its drives and their impedance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The eRob drives of one EtherCAT ring as a hardware component."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Errors of the ring, and texts that name several slaves or joints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """ROS interface of the eRob drives: services for their objects, the impedance manager's state."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol

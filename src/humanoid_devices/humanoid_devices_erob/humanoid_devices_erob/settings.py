@@ -1,7 +1,5 @@
 """Settings of the EtherCAT ring, parsed and checked from its <ros2_control> block."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor

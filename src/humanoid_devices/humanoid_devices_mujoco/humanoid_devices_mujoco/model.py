@@ -4,8 +4,6 @@ MuJoCo reads the URDF (kinematics, inertias, limits, collision shapes, friction)
 what a URDF cannot express: the rotor of each joint, and the actuator that applies the MIT law.
 """
 
-from __future__ import annotations
-
 import mujoco
 
 from humanoid_control_common.errors import ConfigError

@@ -1,7 +1,5 @@
 """The robot in MuJoCo as a hardware component."""
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """ROS interface of a MujocoSystem: /clock and a reset service."""
 
-from __future__ import annotations
-
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 

@@ -1,7 +1,5 @@
 """Settings of a MujocoSystem's <ros2_control> block: pace, time step, rotors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

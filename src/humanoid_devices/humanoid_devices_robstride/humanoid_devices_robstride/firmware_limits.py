@@ -1,7 +1,5 @@
 """Limits that the motor's firmware enforces, written and read back before it is enabled."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Ranges of the Robstride models (actuator documents); the wire's fields are scaled to them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

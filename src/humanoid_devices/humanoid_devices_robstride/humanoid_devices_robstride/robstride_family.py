@@ -1,7 +1,5 @@
 """Codec of Robstride motors: SI units at the output to raw fields and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The Sito motors of one CAN bus as a hardware component."""
 
-from __future__ import annotations
-
 from humanoid_devices_can.bus.bus import OpenBus, PythonCanBus
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.timing import Timing

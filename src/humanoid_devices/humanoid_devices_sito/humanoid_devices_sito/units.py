@@ -6,8 +6,6 @@ times too stiff and 2.25 times over-damped. The divisors below are the measured 
 confirm them with a torque measurement where precision matters.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The alarms in a ring of events that are in no file yet."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 from typing import Final
 

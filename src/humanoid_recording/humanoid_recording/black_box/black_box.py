@@ -1,7 +1,5 @@
 """The black box: monitors every control process of this ROS domain and writes files."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """Write tick records and the messages of other processes as a bag."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Iterator
 from operator import attrgetter

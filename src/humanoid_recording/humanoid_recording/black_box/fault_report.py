@@ -1,7 +1,5 @@
 """The report of a fault: the events in order, counters that changed, and outstanding joints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

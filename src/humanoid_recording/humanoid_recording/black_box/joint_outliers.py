@@ -1,7 +1,5 @@
 """The joints with extreme values just before a fault."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Entry point of `black_box`. Imports late, so that Ctrl-C works from the start."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Final

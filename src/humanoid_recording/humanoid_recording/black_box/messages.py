@@ -1,7 +1,5 @@
 """Tick records as messages on the topics on which they were published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final

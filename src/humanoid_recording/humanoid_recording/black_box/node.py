@@ -1,7 +1,5 @@
 """The node `black_box`: its parameters, its service and its subscriptions."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

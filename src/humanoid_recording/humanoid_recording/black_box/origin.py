@@ -1,7 +1,5 @@
 """The robot of a file of the black box, as its metadata.yaml states it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Find out when the records of a control process have to be saved. No ROS, no disk."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The folder with the files of the black box: each one whole, and bounded in number and size."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

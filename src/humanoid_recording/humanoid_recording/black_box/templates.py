@@ -3,8 +3,6 @@
 Serializing each tick of a minute would take a second of the robot's processor.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A copy of the records of a control process, in order, on one time line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from humanoid_control_common.tick_records.record_file import RecordFile

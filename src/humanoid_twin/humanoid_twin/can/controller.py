@@ -1,7 +1,5 @@
 """The CAN controller of one node: its queue and its error confinement (ISO 11898-1, 12.1.4)."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass

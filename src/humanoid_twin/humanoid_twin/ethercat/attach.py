@@ -1,7 +1,5 @@
 """Attach a ring to a process and to a network interface, which no other ring may use."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import socket

@@ -1,7 +1,5 @@
 """Faults of frames: lost, late or damaged ones, and wrong working counters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Enum
 from random import Random

@@ -1,7 +1,5 @@
 """Sleep that a signal handler or another thread can end."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

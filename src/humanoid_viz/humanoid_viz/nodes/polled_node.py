@@ -1,7 +1,5 @@
 """Subscriptions without an executor: the node takes messages when it has time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar

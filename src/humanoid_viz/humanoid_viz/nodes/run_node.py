@@ -1,7 +1,5 @@
 """Run the viewer node and its page."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Run a node that repeats one step and serves nothing."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Node `status_marker`: mode and safety as text above the robot, for rviz."""
 
-from __future__ import annotations
-
 import time
 from typing import Final
 

@@ -3,8 +3,6 @@
 Its topics are in a namespace of their own, apart from a robot's.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from rclpy.node import Node

@@ -1,7 +1,5 @@
 """The ROS side of the viewer: subscriptions in, the operator's clicks out."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import deque

@@ -1,7 +1,5 @@
 """Snapshots as HTML. Text from topics is escaped; unknown values are a dash."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

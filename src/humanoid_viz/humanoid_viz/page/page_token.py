@@ -4,8 +4,6 @@ The page's address carries it once; from then on the browser sends it as a cooki
 handshake of the web socket. It doesn't protect from listeners: HTTP is not encrypted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import http

@@ -1,7 +1,5 @@
 """The operator panel: buttons, and the HTML of page.py around them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from functools import partial
 from importlib.resources import files

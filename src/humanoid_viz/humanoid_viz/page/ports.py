@@ -1,7 +1,5 @@
 """Find a port to listen on."""
 
-from __future__ import annotations
-
 import errno
 import socket
 

@@ -1,7 +1,5 @@
 """The 3-D view: ground, light, camera and the robot."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The web server: viser, without its public share links, and closed to pages of other origins."""
 
-from __future__ import annotations
-
 import http
 import json
 from collections.abc import Callable, Iterator

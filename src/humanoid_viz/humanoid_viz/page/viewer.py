@@ -1,7 +1,5 @@
 """The viewer without ROS: the page, updated from the latest messages."""
 
-from __future__ import annotations
-
 from humanoid_viz.page.panel import Operator, Panel
 from humanoid_viz.page.scene import RobotScene, furnish
 from humanoid_viz.page.server import PanelServer

@@ -1,7 +1,5 @@
 """Streams of messages: latest values, age and rate."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence

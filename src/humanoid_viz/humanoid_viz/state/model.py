@@ -1,7 +1,5 @@
 """A robot to draw: links of coloured primitive shapes, and joints that move them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

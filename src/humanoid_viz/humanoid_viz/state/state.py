@@ -1,7 +1,5 @@
 """The state that the page shows at one moment, frozen. Unknown is None; old data are marked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """Mode and safety in a few lines of text, with a colour for the severity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

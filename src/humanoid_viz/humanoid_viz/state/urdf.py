@@ -1,7 +1,5 @@
 """Read a RobotModel from a URDF. Errors name the malformed element."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree

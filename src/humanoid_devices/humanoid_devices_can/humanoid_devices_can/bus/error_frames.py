@@ -1,7 +1,5 @@
 """Error frames in the layout of SocketCAN and python-can (linux/can/error.h)."""
 
-from __future__ import annotations
-
 from enum import Enum, IntFlag
 from typing import Final
 

@@ -4,8 +4,6 @@ The original reads byte by byte, which takes a third of a core at our rates, dro
 refusals, and fails at bytes that are not text. Commands and flags: LAWICEL CAN232 manual.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -1,7 +1,5 @@
 """The guard process, `python -m humanoid_devices_can.guard`; `Guard` starts it."""
 
-from __future__ import annotations
-
 import logging
 import os
 import select

@@ -1,7 +1,5 @@
 """Disable the motors of a bus whose control process no longer serves it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The control process's side of the guard: start it, feed it, notice its end."""
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

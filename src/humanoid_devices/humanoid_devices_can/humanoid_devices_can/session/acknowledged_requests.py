@@ -1,7 +1,5 @@
 """Requests to several motors at once, each repeated until it is obeyed or timed out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

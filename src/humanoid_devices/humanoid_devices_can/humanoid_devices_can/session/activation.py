@@ -1,7 +1,5 @@
 """Enable and disable motors, all at the same time, each with its acknowledgement."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
 

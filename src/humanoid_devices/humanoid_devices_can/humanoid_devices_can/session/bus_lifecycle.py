@@ -1,7 +1,5 @@
 """Bring a CAN bus and its motors up, recover them after a fault, and take them down."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Sequence

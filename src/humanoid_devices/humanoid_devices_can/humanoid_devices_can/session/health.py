@@ -1,7 +1,5 @@
 """Health of a bus: error counters, lost and refused frames, and motors that share an id."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

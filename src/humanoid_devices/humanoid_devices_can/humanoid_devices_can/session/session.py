@@ -1,7 +1,5 @@
 """One open bus: the worker that receives, the worker that sends, and the state they keep."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence

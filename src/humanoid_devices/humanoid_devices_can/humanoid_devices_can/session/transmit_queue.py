@@ -1,7 +1,5 @@
 """Frames that wait to be sent: their order, their pace, and the gains sent before."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 After a failed bring-up no control process runs, but the drives' mailboxes can still be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

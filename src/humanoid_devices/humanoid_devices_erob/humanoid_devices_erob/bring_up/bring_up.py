@@ -7,8 +7,6 @@ An attempt that fails is repeated from the start. No mail is sent from the activ
 OP: it would fault the drives (0xA000).
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Sequence

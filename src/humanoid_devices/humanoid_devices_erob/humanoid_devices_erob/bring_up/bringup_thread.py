@@ -1,7 +1,5 @@
 """The thread that brings the ring up and keeps it cycling until the control loop takes over."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from math import inf

@@ -4,8 +4,6 @@ Only objects that differ are written, and read back afterwards. A control proces
 left the gate 0x2383 open: it is closed before any drive gets torque.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

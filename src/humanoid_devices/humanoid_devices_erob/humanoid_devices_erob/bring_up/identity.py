@@ -1,7 +1,5 @@
 """Compare the slaves found on the ring with those of the configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from humanoid_devices_erob.errors import IdentityError, said_together

@@ -3,8 +3,6 @@
 Only in CSP do targets and gains have the assumed meaning.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Lead drives through the CiA 402 state machine, one controlword per exchange."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loop gain registers of one drive as it has answered: values, and lengths of the objects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -4,8 +4,6 @@ Codes: 0x603F, the lower half of the entries of 0x1003, and emergency messages (
 Classes of codes that the documents don't name: CiA 301, emergency error codes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

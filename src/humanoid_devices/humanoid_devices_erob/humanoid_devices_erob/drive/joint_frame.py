@@ -1,7 +1,5 @@
 """Conversion between the frames of joint and drive: counts, direction, offset, whole turns."""
 
-from __future__ import annotations
-
 import logging
 from math import ceil, floor, tau
 from typing import Final

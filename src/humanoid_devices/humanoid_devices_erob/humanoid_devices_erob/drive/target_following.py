@@ -1,7 +1,5 @@
 """The target position of each drive: the command, or its own measured position."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Client of the component's SDO batch services, for other processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Selection of the messages on /control_mode that the impedance manager obeys."""
 
-from __future__ import annotations
-
 import logging
 from typing import Final
 

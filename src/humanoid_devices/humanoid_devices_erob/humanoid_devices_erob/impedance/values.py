@@ -1,7 +1,5 @@
 """Values that the parts of the impedance manager exchange."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

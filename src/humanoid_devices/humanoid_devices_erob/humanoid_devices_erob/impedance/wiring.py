@@ -1,7 +1,5 @@
 """Parameters of the impedance manager, derived from the robot description."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from humanoid_control_common.config import Document, validate

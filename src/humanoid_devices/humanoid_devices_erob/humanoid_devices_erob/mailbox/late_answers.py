@@ -5,8 +5,6 @@ mailbox counts the messages of its sender (ETG.1000.4). But a slave answers in t
 requests.
 """
 
-from __future__ import annotations
-
 from typing import Final, TypeAlias
 
 from humanoid_devices_erob.mailbox.sdo import Key, SdoObject

@@ -7,8 +7,6 @@ the frame was lost in either direction (ETG.1000.4):
 * an answer that seems lost is requested again through the repeat request of SM1.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The owner of the bus calls `step` while there is time; nothing here waits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import inf
 

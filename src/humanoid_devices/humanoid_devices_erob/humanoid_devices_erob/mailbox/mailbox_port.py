@@ -1,7 +1,5 @@
 """Datagrams to single slaves, which the mailbox engine needs from the bus."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

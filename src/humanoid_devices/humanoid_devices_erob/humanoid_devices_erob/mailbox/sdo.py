@@ -1,7 +1,5 @@
 """Objects of the drives' dictionaries to read or write, and the results: plain values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf

@@ -3,8 +3,6 @@
 A generator per slave yields one transfer after the other and receives its outcome.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future

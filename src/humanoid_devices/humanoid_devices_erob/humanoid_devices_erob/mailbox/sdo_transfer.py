@@ -3,8 +3,6 @@
 Expedited, normal and segmented transfers (ETG.1000.6), without time and frames.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoObject, SdoOutcome, SdoStatus

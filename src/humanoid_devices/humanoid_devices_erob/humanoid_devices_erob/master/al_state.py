@@ -1,7 +1,5 @@
 """States of the EtherCAT application layer (AL): texts, and transitions of single slaves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """The component's clock: real time, or a test's replacement."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

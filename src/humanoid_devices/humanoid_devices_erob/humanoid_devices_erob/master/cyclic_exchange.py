@@ -1,7 +1,5 @@
 """Exchange of process data at a steady rate in the calling thread, until a condition is met."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Distributed clocks: check the slaves' clocks, and lock the master's phase to SYNC0."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from typing import Final, TypeAlias

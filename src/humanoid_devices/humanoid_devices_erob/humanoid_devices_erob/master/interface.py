@@ -1,7 +1,5 @@
 """The network interface of the ring: existence, state, rights, promiscuous mode."""
 
-from __future__ import annotations
-
 import fcntl
 import logging
 import socket

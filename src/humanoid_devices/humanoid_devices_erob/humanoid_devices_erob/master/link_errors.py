@@ -4,8 +4,6 @@ The port that receives a damaged frame counts it as damaged, all ports behind it
 Registers: ETG.1000.4, 0x0300 to 0x0313; each stops at 255.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final

@@ -4,8 +4,6 @@ pysoem allows one thread at a time: the owner of the master does all of its I/O.
 by their place on the ring, from 0.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Process data of all drives as arrays and as bytes, in ring order."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

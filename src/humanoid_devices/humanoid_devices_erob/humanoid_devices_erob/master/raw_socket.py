@@ -9,8 +9,6 @@ SOEM also waits in `recv` with a timeout that the kernel rounds up to a schedule
 250 Hz for every lost frame, with the interpreter held. Where that matters, `wait` comes first.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import select

@@ -1,7 +1,5 @@
 """The drives of a configured ring: exchange of process data, and their mailboxes."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from math import ceil

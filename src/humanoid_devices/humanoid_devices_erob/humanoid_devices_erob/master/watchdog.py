@@ -4,8 +4,6 @@ Registers and units: ETG.1000.4. The values survive the process that has written
 slave loses power.
 """
 
-from __future__ import annotations
-
 import logging
 import struct
 from collections.abc import Sequence

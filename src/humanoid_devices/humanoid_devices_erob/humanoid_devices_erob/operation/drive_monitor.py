@@ -1,7 +1,5 @@
 """The safety report of the drives, from working counters, AL states and statuswords."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

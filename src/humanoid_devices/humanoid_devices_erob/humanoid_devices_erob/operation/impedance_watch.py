@@ -1,7 +1,5 @@
 """The impedance in force on every drive, by read-back and the impedance manager's statements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final

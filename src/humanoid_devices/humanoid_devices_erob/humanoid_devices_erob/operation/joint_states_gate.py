@@ -3,8 +3,6 @@
 The component's gate decides. Its clients have their own, to know when a write is worth trying.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

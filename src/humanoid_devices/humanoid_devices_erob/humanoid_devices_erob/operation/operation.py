@@ -1,7 +1,5 @@
 """The drives in operation: each tick of the control loop, and the idle time between ticks."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future

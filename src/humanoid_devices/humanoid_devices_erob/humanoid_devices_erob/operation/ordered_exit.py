@@ -8,8 +8,6 @@ drive that has left OP gets no mail before its clock is off: its gate is closed 
 drives do not keep the others from any step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Lead drives back to operation after a fault, a little in every tick."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

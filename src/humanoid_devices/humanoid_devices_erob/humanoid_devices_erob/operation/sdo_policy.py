@@ -3,8 +3,6 @@
 Bring-up, ordered exit and softening are not subject to this policy.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The adapter's side of the LAWICEL protocol (slcan)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

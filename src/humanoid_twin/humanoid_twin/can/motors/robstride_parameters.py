@@ -1,7 +1,5 @@
 """Models of Robstride motors, the scales of their frames, and their stored parameters."""
 
-from __future__ import annotations
-
 import math
 import struct
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The firmware of a Sito motor: the MIT law, its frames, and its parameters."""
 
-from __future__ import annotations
-
 import logging
 import math
 from dataclasses import dataclass
