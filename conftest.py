@@ -32,6 +32,7 @@ ALONE = (
     "src/humanoid_control_cli/test/test_ring.py",
     "src/humanoid_control_cli/test/test_twin.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_guard.py",
+    "src/humanoid_devices/humanoid_devices_can/test/test_short_frames.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_slcan.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_threads.py",
     "src/humanoid_devices/humanoid_devices_sito/test/test_guard.py",

@@ -9,7 +9,15 @@ from collections.abc import Callable, Generator, Sequence
 from random import Random
 from typing import Any
 
-from humanoid_devices_can.bus.bus import BusSettings, DataFrame, ErrorFrame, InvalidFrame, Received
+from humanoid_devices_can.bus.bus import (
+    BusSettings,
+    DataFrame,
+    ErrorFrame,
+    InvalidFrame,
+    Received,
+    check_identifier,
+    foreign_frame,
+)
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_twin.can.adapters import error_frames
@@ -144,10 +152,10 @@ class SteppedAdapter:
         self.bus = bus
         self.arrived: Callable[[], None] = lambda: None
 
-    def open(self, _settings: BusSettings) -> SteppedSocket:
+    def open(self, settings: BusSettings) -> SteppedSocket:
         if not self.plugged:
             raise InterfaceError("stepped: there is no such adapter")
-        socket = SteppedSocket(self)
+        socket = SteppedSocket(self, settings)
         self.sockets.append(socket)
         return socket
 
@@ -167,26 +175,31 @@ class SteppedAdapter:
         self.unplug()
 
     def _receive(self, frame: CanFrame, now: int) -> None:
-        valid = frame.extended and frame.requested is None
-        self._give(DataFrame(frame.identifier, frame.data) if valid else InvalidFrame("no data"))
+        for socket in self.sockets:
+            socket.incoming.append(socket.received(frame))
+        self.arrived()
 
     def _trouble(self, trouble: Trouble, now: int) -> None:
         kind, data = error_frames.encode(trouble)
-        self._give(ErrorFrame(BusEvent(kind & 0x3FF), data))
-
-    def _give(self, received: Received) -> None:
         for socket in self.sockets:
-            socket.incoming.append(received)
+            socket.incoming.append(ErrorFrame(BusEvent(kind & 0x3FF), data))
         self.arrived()
 
 
 class SteppedSocket:
     """A `Bus`."""
 
-    def __init__(self, adapter: SteppedAdapter) -> None:
+    def __init__(self, adapter: SteppedAdapter, settings: BusSettings) -> None:
         self.incoming: deque[Received] = deque()
         self.lost = False
-        self._adapter = adapter
+        self._adapter, self._settings = adapter, settings
+
+    def received(self, frame: CanFrame) -> Received:
+        data, settings = frame.requested is None, self._settings
+        problem = foreign_frame(
+            frame.identifier, extended=frame.extended, data=data, settings=settings
+        )
+        return InvalidFrame(problem) if problem else DataFrame(frame.identifier, frame.data)
 
     def receive(self, timeout: float) -> Received | None:
         self._check()
@@ -195,7 +208,9 @@ class SteppedSocket:
     def send(self, frame: tuple[int, bytes]) -> None:
         self._check()
         controller, bus = self._adapter.controller, self._adapter.bus
-        if controller.full or not controller.send(CanFrame(*frame), bus.now):
+        check_identifier(frame[0], self._settings)
+        sent = CanFrame(*frame, extended=self._settings.extended)
+        if controller.full or not controller.send(sent, bus.now):
             raise QueueFullError("stepped: full")
 
     def state(self) -> ControllerState:

@@ -47,7 +47,7 @@ class CanSystem(HardwareComponent):
         """See HardwareComponent. Raises ConfigError."""
         kind = self._kind
         self._settings = settings = parse_settings(
-            info, kind.block_parameters, kind.joint_parameters
+            info, kind.block_parameters, kind.joint_parameters, extended=kind.extended
         )
         self._family = kind.build(settings)
         self._check_watchdogs(1.0 / info.update_rate)

@@ -113,6 +113,7 @@ class MotorFamily(Protocol):
     stiffness_limit: FloatArray  # [Nm/rad], the largest the wire carries
     damping_limit: FloatArray  # [Nm s/rad]
     watchdog: FloatArray  # [s] without a command until a motor disables itself; infinite: never
+    feedback_identifiers: tuple[int, ...]  # of the motors' frames; empty: not known beforehand
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """Return the frames that carry `command`, one per motor; values that don't fit saturate."""
@@ -144,3 +145,4 @@ class FamilyKind:
     block_parameters: Mapping[str, str]  # optional ones of the block, with their defaults
     joint_parameters: Mapping[str, str]  # of each joint
     build: Callable[[CanSettings], MotorFamily]  # raises ConfigError
+    extended: bool = True  # 29-bit identifiers, else 11-bit ones, of all frames of the family

@@ -69,9 +69,15 @@ class CanSettings:
 
 
 def parse_settings(
-    info: HardwareInfo, block_optional: Mapping[str, str], joint_optional: Mapping[str, str]
+    info: HardwareInfo,
+    block_optional: Mapping[str, str],
+    joint_optional: Mapping[str, str],
+    *,
+    extended: bool = True,
 ) -> CanSettings:
     """Return the settings of block `info`, whose family has further optional parameters.
+
+    `extended`: the family's frames have 29-bit identifiers, else 11-bit ones.
 
     Raises ConfigError that names block, joint and parameter, with what was found and expected.
     """
@@ -85,7 +91,7 @@ def parse_settings(
     return CanSettings(
         name=info.name,
         where=where,
-        bus=_bus(block, options, where),
+        bus=_bus(block, options, extended, where),
         parameters={name: block[name] for name in block_optional},
         motors=motors,
         guard_timeout=silence_allowed(block, "guard_timeout", info.update_rate, where),
@@ -114,12 +120,14 @@ def silence_allowed(
     return found
 
 
-def _bus(block: Mapping[str, str], options: Mapping[str, str], where: str) -> BusSettings:
+def _bus(
+    block: Mapping[str, str], options: Mapping[str, str], extended: bool, where: str
+) -> BusSettings:
     bitrate = integer(block, "bitrate", where, HIGHEST_BITRATE)
     if bitrate == 0:
         raise ConfigError(f"{where}: bitrate is 0, expected the motors' rate in bit/s")
     typed = {k.removeprefix(OPTION_PREFIX): cast_from_string(v) for k, v in options.items()}
-    return BusSettings(block["interface"], block["channel"], bitrate, typed)
+    return BusSettings(block["interface"], block["channel"], bitrate, typed, extended)
 
 
 def _motor(joint: JointInfo, optional: Mapping[str, str], where: str) -> Motor:

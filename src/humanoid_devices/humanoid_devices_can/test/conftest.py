@@ -26,6 +26,7 @@ class PlainFamily:
     """Values travel as text; a status says what the motor measures."""
 
     feedback_rate = 0.0
+    feedback_identifiers = ()
 
     def __init__(self, settings: CanSettings) -> None:
         self.ids = [motor.id for motor in settings.motors]

@@ -130,7 +130,7 @@ def test_frames_go_both_ways(pair) -> None:
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        (can.Message(arbitration_id=0x123, is_extended_id=False, data=b"1"), "0x123 is standard"),
+        (can.Message(arbitration_id=0x123, is_extended_id=False, data=b"1"), "0x123 has 11 bits"),
         (can.Message(arbitration_id=1, is_remote_frame=True, dlc=8), "remote or FD"),
         (can.Message(arbitration_id=1, is_fd=True, data=bytes(12)), "remote or FD"),
         (can.Message(arbitration_id=1, data=b"12", dlc=8), "announces 8 bytes and has 2"),

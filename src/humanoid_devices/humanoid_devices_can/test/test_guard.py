@@ -34,7 +34,6 @@ from humanoid_devices_can.guard.guard_client import (
     Guard,
     claim,
     disabling_frames,
-    feedback_identifiers,
     needs_guard,
 )
 
@@ -466,7 +465,3 @@ def test_guard_says_to_every_motor_to_be_limp_and_disabled(rig) -> None:
         (0x001, b"0.00"),
         (0x002, b"0.00"),
     )
-
-
-def test_feedback_that_is_unlike_the_orders_can_not_be_told_beforehand(rig) -> None:
-    assert feedback_identifiers(rig.system._family) == ()

@@ -47,6 +47,7 @@ class RobstrideFamily:
     """See MotorFamily. A motor answers each command with its status; commands carry the gains."""
 
     feedback_rate = 0.0
+    feedback_identifiers: tuple[int, ...] = ()  # a status carries mode and faults in its identifier
 
     def __init__(self, settings: CanSettings) -> None:
         """Raises ConfigError for an impossible model, host id, limit or calibration."""

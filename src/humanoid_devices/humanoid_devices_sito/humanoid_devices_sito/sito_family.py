@@ -35,6 +35,12 @@ FEEDBACK_SHARE: Final = 0.4  # of the bus, at most
 QUIET_INTERVALS: Final = 5  # without feedback: the motor is disabled
 GAINS_REPEATS: Final = 3  # before a motor is enabled: one lost frame must not leave it stiff
 NEAR_RAIL: Final = 0.97  # of the rail; a velocity beyond it may wrap to the other sign
+_FEEDBACK: Final = (
+    MessageType.FEEDBACK_0,
+    MessageType.FEEDBACK_1,
+    MessageType.FEEDBACK_2,
+    MessageType.FEEDBACK_3,
+)
 _INT16: Final = np.iinfo(np.int16)
 _INT32: Final = np.iinfo(np.int32)
 _RAIL: Final = int(_INT16.max)  # of the velocity field, both ways
@@ -61,6 +67,9 @@ class SitoFamily:
         self.stiffness_limit: FloatArray = self._stiffness_divisor * _FLOAT32
         self.damping_limit: FloatArray = self._damping_divisor * _FLOAT32
         self.watchdog: FloatArray = np.full(len(motors), np.inf)  # none in the documents
+        self.feedback_identifiers = tuple(
+            identifier(device, kind) for device in self._ids for kind in _FEEDBACK
+        )
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """See MotorFamily."""

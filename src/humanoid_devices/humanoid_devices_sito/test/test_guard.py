@@ -24,7 +24,6 @@ from humanoid_control_common.mit_interface import JointState
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard import guard_client
 from humanoid_devices_can.guard.channel import GuardMemory, Stage
-from humanoid_devices_can.guard.guard_client import feedback_identifiers
 from humanoid_devices_sito.sito_system import SitoSystem
 
 IDS = [22, 23, 38, 39]
@@ -294,4 +293,4 @@ def test_guard_knows_the_frames_of_its_motors(wrists) -> None:
     system.on_configure(wrists.info)
     prefixes = [0x05060000 | id_ << 8 for id_ in IDS]
     expected = {prefix | kind for prefix in prefixes for kind in (0xB0, 0xB1, 0xB2, 0xB3)}
-    assert set(feedback_identifiers(system._family)) == expected
+    assert set(system._family.feedback_identifiers) == expected

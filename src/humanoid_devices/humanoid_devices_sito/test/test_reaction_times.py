@@ -15,7 +15,7 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard import __main__ as process
 from humanoid_devices_can.guard.channel import GuardJob, GuardMemory, Stage, new_memory
-from humanoid_devices_can.guard.guard_client import disabling_frames, feedback_identifiers
+from humanoid_devices_can.guard.guard_client import disabling_frames
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 
@@ -165,7 +165,7 @@ def test_guard_disables_all_motors_soon_after_the_loop_has_stood_still_too_long(
     lifecycle = rig.system._lifecycle
     page = lifecycle.guard._page = GuardMemory(new_memory())
     family = rig.system._family
-    frames, heard_of = disabling_frames(family), feedback_identifiers(family)
+    frames, heard_of = disabling_frames(family), family.feedback_identifiers
     job = GuardJob(rig.system._settings.bus, "wrists", frames, heard_of, timeout, page=0)
     steps = process.guard(job, page, NoFarewell(), *bench.way, bench.time.clock)
     bench.time.start("guard", steps, threading.Event())

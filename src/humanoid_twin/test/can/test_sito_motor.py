@@ -335,6 +335,15 @@ def test_message_for_another_device_or_of_another_family_changes_nothing():
     assert one.report() == before
 
 
+def test_reset_of_another_length_disables_nothing():
+    one = host()
+    one.enable()
+    one.run(2)
+    one.send(0x00, b"\x55" * 7)
+    one.run(5)
+    assert one.report()["firmware"]["enabled"]
+
+
 def test_position_mode_holds_and_takes_no_mit_commands():
     one = host(position=0.2)
     one.gains(20, 2)

@@ -19,6 +19,7 @@ from humanoid_devices_can.errors import (
     CanBusError,
     InterfaceError,
     QueueFullError,
+    WireError,
 )
 
 _FULL: Final = frozenset({errno.ENOBUFS, errno.EAGAIN, errno.ETIMEDOUT})
@@ -84,7 +85,9 @@ def sending_problem(error: BaseException, settings: BusSettings) -> CanBusError:
 SEND_TIMEOUT: Final = 0.05  # [s] an adapter may take to accept a frame
 LONGEST_PAYLOAD: Final = 8  # bytes, CAN 2.0
 LONGEST_FRAME: Final = 160  # bits: extended, 8 bytes, all possible stuff bits, intermission
-CanFrame = tuple[int, bytes]  # 29-bit identifier and payload
+EXTENDED_BITS: Final = 29  # of an identifier
+STANDARD_BITS: Final = 11
+CanFrame = tuple[int, bytes]  # identifier and payload
 
 _STATES: Final = {
     can.BusState.ACTIVE: ControllerState.ACTIVE,
@@ -101,14 +104,20 @@ class BusSettings:
     channel: str
     bitrate: int  # [bit/s]
     options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    extended: bool = True  # frames have 29-bit identifiers, else 11-bit ones
 
     def __str__(self) -> str:
         return f"{self.interface} {self.channel}"
 
+    @property
+    def identifier_bits(self) -> int:
+        """Return the length of an identifier."""
+        return EXTENDED_BITS if self.extended else STANDARD_BITS
+
 
 @dataclass(frozen=True, slots=True)
 class DataFrame:
-    """A frame with an extended identifier, as all families use it."""
+    """A data frame whose identifier has the length of the bus's family."""
 
     identifier: int
     payload: bytes
@@ -144,7 +153,10 @@ class Bus(Protocol):
         """Return the next frame, None after `timeout` [s]. Raises AdapterLostError."""
 
     def send(self, frame: CanFrame) -> None:
-        """Pass a frame to the adapter. Raises QueueFullError, AdapterLostError."""
+        """Pass a frame to the adapter.
+
+        Raises QueueFullError, AdapterLostError, and WireError for an identifier that is too long.
+        """
 
     def state(self) -> ControllerState:
         """Return the controller's state, as far as the interface reports it."""
@@ -185,12 +197,14 @@ class PythonCanBus:
             return InvalidFrame(f"the adapter sent no frame: {error}")
         except (CanError, OSError) as error:
             raise closed_problem(error, self._settings) from error
-        return None if message is None else _received(message)
+        return None if message is None else _received(message, self._settings)
 
     def send(self, frame: CanFrame) -> None:
         """See Bus."""
         identifier, payload = frame
-        message = can.Message(arbitration_id=identifier, data=payload, is_extended_id=True)
+        extended = self._settings.extended
+        check_identifier(identifier, self._settings)
+        message = can.Message(arbitration_id=identifier, data=payload, is_extended_id=extended)
         try:
             self._bus.send(message, SEND_TIMEOUT)
         except (CanError, OSError, ValueError) as error:
@@ -232,16 +246,32 @@ def _open(settings: BusSettings) -> Any:
     )
 
 
-def _received(message: Any) -> Received:
+def check_identifier(identifier: int, settings: BusSettings) -> None:
+    """Raise WireError for an identifier that doesn't fit: an adapter would cut it."""
+    bits = settings.identifier_bits
+    if identifier >> bits:  # of a negative number as well
+        raise WireError(f"identifier 0x{identifier:X} has more than the family's {bits} bits")
+
+
+def foreign_frame(identifier: int, *, extended: bool, data: bool, settings: BusSettings) -> str:
+    """Return why no motor on this bus sends such a frame; empty if one may."""
+    if data and extended == settings.extended:
+        return ""
+    digits, found = (8, EXTENDED_BITS) if extended else (3, STANDARD_BITS)
+    kind = f"{found} bits" if data else f"{found} bits and is a remote or FD frame"
+    return (
+        f"identifier 0x{identifier:0{digits}X} has {kind}; motors send data frames with "
+        f"{settings.identifier_bits} bits"
+    )
+
+
+def _received(message: Any, settings: BusSettings) -> Received:
     identifier, payload = int(message.arbitration_id), bytes(message.data)
     if message.is_error_frame:
         return ErrorFrame(BusEvent(identifier & 0x3FF), payload)
-    if not message.is_extended_id or message.is_remote_frame or message.is_fd:
-        return InvalidFrame(
-            f"identifier 0x{identifier:03X} is "
-            + ("standard" if not message.is_extended_id else "a remote or FD frame")
-            + "; motors send extended data frames"
-        )
+    extended, data = message.is_extended_id, not (message.is_remote_frame or message.is_fd)
+    if problem := foreign_frame(identifier, extended=extended, data=data, settings=settings):
+        return InvalidFrame(problem)
     if len(payload) != message.dlc or message.dlc > LONGEST_PAYLOAD:
         return InvalidFrame(
             f"identifier 0x{identifier:08X} announces {message.dlc} bytes and has {len(payload)}"

@@ -21,7 +21,7 @@ class GuardJob:
     bus: BusSettings
     motors: str  # names, for messages
     frames: tuple[CanFrame, ...]
-    feedback_identifiers: tuple[int, ...]  # of the motors' frames; empty: any data frame counts
+    feedback_identifiers: tuple[int, ...]  # see MotorFamily; empty: any data frame counts
     patience: float  # [s] the loop may stand still
     page: int  # descriptor of the shared memory
 

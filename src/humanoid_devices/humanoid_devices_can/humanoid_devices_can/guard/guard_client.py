@@ -12,14 +12,8 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.mit_interface import JointCommand
-from humanoid_devices_can.bus.bus import (
-    LONGEST_PAYLOAD,
-    BusSettings,
-    CanFrame,
-    OpenBus,
-    PythonCanBus,
-)
-from humanoid_devices_can.errors import InterfaceError, WireError
+from humanoid_devices_can.bus.bus import BusSettings, CanFrame, OpenBus, PythonCanBus
+from humanoid_devices_can.errors import InterfaceError
 from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory, Stage, new_memory
 from humanoid_devices_can.motor_protocol import MotorFamily
 from humanoid_devices_can.settings import CanSettings
@@ -32,7 +26,6 @@ COMMAND: Final = (sys.executable, "-m", "humanoid_devices_can.guard")
 _CLAIM_PERIOD: Final = 0.02  # [s] between two attempts to claim a bus
 _NOT_WATCHING: Final = (Stage.ACTS, Stage.DONE)
 _OF_ONE_PROCESS: Final = "virtual"  # python-can's bus that no other process can open
-_LAST_BYTES: Final = range(0x100)
 
 logger = logging.getLogger(__name__)
 
@@ -182,25 +175,6 @@ def disabling_frames(family: MotorFamily) -> tuple[CanFrame, ...]:
     gains, commands = family.gains(limp), family.commands(limp)
     orders = [family.disabling(motor, clear_faults=False).request for motor in range(motors)]
     return (*(frame for order in orders for frame in order), *gains, *commands)
-
-
-def feedback_identifiers(family: MotorFamily) -> tuple[int, ...]:
-    """Return the identifiers of the motors' feedback; empty if they can't be known beforehand.
-
-    Candidates differ from those of the orders in the last byte, which is the type of message where
-    orders and feedback share their identifiers.
-    """
-    beginnings = {identifier >> 8 for identifier, _ in disabling_frames(family)}
-    candidates = (start << 8 | last for start in sorted(beginnings) for last in _LAST_BYTES)
-    return tuple(identifier for identifier in candidates if _is_feedback(family, identifier))
-
-
-def _is_feedback(family: MotorFamily, identifier: int) -> bool:
-    try:
-        family.decode(identifier, bytes(LONGEST_PAYLOAD))
-    except WireError:
-        return False
-    return True
 
 
 def claim(bus: BusSettings, patience: float | None = None) -> socket.socket:

@@ -11,7 +11,6 @@ from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.guard.guard_client import (
     Guard,
     disabling_frames,
-    feedback_identifiers,
     needs_guard,
 )
 from humanoid_devices_can.motor_monitor import MotorMonitor
@@ -46,7 +45,7 @@ class BusLifecycle:
             settings.bus,
             self._names,
             disabling_frames(family),
-            feedback_identifiers(family),
+            family.feedback_identifiers,
             settings.guard_timeout,
         )
         self._guarded = needs_guard(settings, family, open_bus)

@@ -8,7 +8,7 @@ from humanoid_twin.can.frame import CanFrame
 TICK: Final = 0.001  # [s] firmware loops run at 1 kHz (assumed, confirm on hardware)
 AMBIENT: Final = 25.0  # [°C]
 
-# Queues (identifier, payload) of an extended frame; a full mailbox loses it.
+# Queues (identifier, payload) of a data frame; a full mailbox loses it.
 Send = Callable[[int, bytes], object]
 
 
@@ -28,6 +28,7 @@ class Firmware(Protocol):
     """A firmware. All calls come from one thread; angles and torques are at the output."""
 
     device: int  # its id on the bus
+    extended: bool  # its frames have 29-bit identifiers, else 11-bit ones
     temperature: float  # [°C]
     enable_time: float  # [s] that enabling takes
 
@@ -35,10 +36,10 @@ class Firmware(Protocol):
         """Start after a loss of power: volatile values are at their factory values."""
 
     def wants(self, identifier: int) -> bool:
-        """Return whether the controller's acceptance filter passes a frame to this motor."""
+        """Return whether the acceptance filter passes an identifier of the motor's length."""
 
     def handle(self, frame: CanFrame) -> None:
-        """Handle an extended data frame of eight bytes that has passed the filter."""
+        """Handle a data frame, of 0 to 8 bytes, that has passed the filter."""
 
     def tick(self, position: float, velocity: float) -> float:
         """Run one step at an angle [rad] and a speed [rad/s]. Return the torque [Nm]."""

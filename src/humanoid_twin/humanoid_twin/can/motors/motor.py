@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final, TypedDict
 
 from humanoid_twin.can.bus import VirtualCanBus
-from humanoid_twin.can.frame import LONGEST, CanFrame
+from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.firmware import Firmware, FirmwareReport, Send
 from humanoid_twin.mounting import MountedEncoder
 
@@ -112,10 +112,12 @@ class CanMotor:
 
     def _receive(self, frame: CanFrame, now: int) -> None:
         del now
-        if self.frozen or not (frame.extended and self.firmware.wants(frame.identifier)):
+        if self.frozen or frame.requested is not None:
             return
-        if frame.requested is None and len(frame.data) == LONGEST:
-            self.firmware.handle(frame)
+        firmware = self.firmware
+        if frame.extended == firmware.extended and firmware.wants(frame.identifier):
+            firmware.handle(frame)
 
     def _send(self, identifier: int, payload: bytes) -> bool:
-        return self.controller.send(CanFrame(identifier, payload), self._bus.now)
+        frame = CanFrame(identifier, payload, self.firmware.extended)
+        return self.controller.send(frame, self._bus.now)

@@ -5,6 +5,7 @@ from typing import Final
 
 from humanoid_devices_robstride.wire import (
     DEFAULT_HOST,
+    PAYLOAD_BYTES,
     CommunicationType,
     Fault,
     FaultReport,
@@ -53,6 +54,8 @@ class RobstrideFirmware:
     clears them finds their cause gone.
     """
 
+    extended = True
+
     def __init__(self, parameters: RobstrideParameters, device: int, send: Send) -> None:
         self._parameters, self._send = parameters, send
         self.device = device
@@ -84,6 +87,8 @@ class RobstrideFirmware:
         """See Firmware."""
         try:
             type, extra, _ = parse_identifier(frame.identifier)
+            if len(frame.data) != PAYLOAD_BYTES:
+                raise WireError(f"{type.name} with {len(frame.data)} bytes")
             self._silence = 0
             self._dispatch(type, extra, frame)
         except WireError as error:

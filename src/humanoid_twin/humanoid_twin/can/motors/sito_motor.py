@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from humanoid_devices_sito.wire import (
+    PAYLOAD_BYTES,
     PREFIX,
     Command,
     ControlMode,
@@ -68,6 +69,8 @@ class SitoFirmware:
     sends nothing, since no message for faults is documented (assumed).
     """
 
+    extended = True
+
     def __init__(self, parameters: SitoParameters, device: int, send: Send) -> None:
         self._parameters, self._send = parameters, send
         self.device = device
@@ -100,6 +103,8 @@ class SitoFirmware:
         """See Firmware."""
         try:
             _, type = parse_identifier(frame.identifier)
+            if len(frame.data) != PAYLOAD_BYTES:
+                raise WireError(f"{type.name} with {len(frame.data)} bytes")
             self._dispatch(type, frame.data)
         except WireError as error:
             _log.debug("Sito %d ignores a frame: %s", self.device, error)
