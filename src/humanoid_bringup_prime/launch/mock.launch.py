@@ -1,4 +1,4 @@
-"""Prime without physics: joints that are where they are told to be. For trying programs out."""
+"""Prime without physics: a stiff joint is at its target at once. For trying programs out."""
 
 from humanoid_bringup.launching.arguments import (
     BLACK_BOX,

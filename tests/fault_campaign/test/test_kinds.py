@@ -90,7 +90,7 @@ def test_where_a_joint_is_struck_a_fall_names_it() -> None:
 
 
 def test_the_page_has_each_type_of_violation() -> None:
-    text = PAGE.read_text(encoding="utf-8").partition("## What is demanded")[2]
+    text = PAGE.read_text(encoding="utf-8").partition("## Demands")[2]
     first = [row.split("|")[1] for row in text.splitlines() if row.startswith("| ")]
     told = {it.strip() for cell in first for it in cell.split(",")}
     assert {str(breach) for breach in Breach} <= told
