@@ -42,7 +42,7 @@ def counts(session: Session | None) -> tuple[int, ...]:
 
 
 NOT_ACTIVE: Final = "not active"
-NOT_REPORTED: Final = "not told"
+NOT_REPORTED: Final = "not reported"
 
 
 @dataclass(frozen=True, slots=True)
