@@ -21,6 +21,7 @@ from humanoid_control_common.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import CanFrame, OpenBus, PythonCanBus
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.fields import pack, saturate, unpack
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
@@ -35,6 +36,7 @@ DAMPING_UNIT: Final = 0.01  # [Nm s/rad] per count
 THREE: Final = Struct(">hhh")  # position, velocity, effort
 TWO: Final = Struct(">HH")  # stiffness, damping
 INTERVAL: Final = 10  # [ms]
+_MOST: Final = np.iinfo(np.int16).max
 
 
 class ShortFamily:
@@ -46,6 +48,8 @@ class ShortFamily:
         self._ids = [motor.id for motor in settings.motors]
         self._index = settings.motor_at()
         count = len(self._ids)
+        self._saturated = np.zeros(count, dtype=np.bool_)
+        self.position_limit: FloatArray = np.full(count, _MOST * UNIT)
         self.effort_limit: FloatArray = np.full(count, 32.0)
         self.stiffness_limit: FloatArray = np.full(count, 6000.0)
         self.damping_limit: FloatArray = np.full(count, 600.0)
@@ -53,10 +57,11 @@ class ShortFamily:
         self.feedback_identifiers = tuple(FEEDBACK << 8 | id_ for id_ in self._ids)
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
-        fields = np.rint(np.array((command.position, command.velocity, command.effort)) / UNIT)
+        wanted = np.array((command.position, command.velocity, command.effort)) / UNIT
+        fields, self._saturated = saturate(wanted, -_MOST, _MOST)
         return [
-            (COMMAND << 8 | id_, THREE.pack(*map(int, row)))
-            for id_, row in zip(self._ids, fields.T, strict=True)
+            (COMMAND << 8 | id_, pack(THREE, "command", *row))
+            for id_, row in zip(self._ids, fields, strict=True)
         ]
 
     def gains(self, command: JointCommand) -> Sequence[CanFrame]:
@@ -67,7 +72,7 @@ class ShortFamily:
         ]
 
     def saturated(self) -> NDArray[np.bool_]:
-        return np.zeros(len(self._ids), dtype=np.bool_)
+        return self._saturated
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
         return Exchange(motor, ((ENABLE << 8 | self._ids[motor], b"\0"),), quiet=0.05)
@@ -84,9 +89,7 @@ class ShortFamily:
         kind, id_ = divmod(identifier, 256)
         if kind != FEEDBACK or id_ not in self._index:
             raise WireError(f"identifier 0x{identifier:03X} is not of a motor of this block")
-        if len(payload) != THREE.size:
-            raise WireError(f"feedback has {THREE.size} bytes, not {len(payload)}")
-        position, velocity, effort = (UNIT * field for field in THREE.unpack(payload))
+        position, velocity, effort = (UNIT * x for x in unpack(THREE, "feedback", payload))
         return Feedback(motor=self._index[id_], position=position, velocity=velocity, effort=effort)
 
 

@@ -51,6 +51,7 @@ class CanSystem(HardwareComponent):
         )
         self._family = kind.build(settings)
         self._check_watchdogs(1.0 / info.update_rate)
+        self._check_positions()
         self._all = range(len(settings.motors))
         self._capabilities = uniform_capabilities(len(self._all), Capability.PER_TICK)
         self._effort_limit = np.minimum(settings.limits.effort, self._family.effort_limit)
@@ -76,6 +77,21 @@ class CanSystem(HardwareComponent):
                     f"{watchdog:g} s without a command, expected {least:g} s or more: raise the "
                     "update rate or the motor's own time"
                 )
+
+    def _check_positions(self) -> None:
+        """Raise ConfigError for a joint whose range the wire can't carry.
+
+        The measured position would stay at the rail while the joint moves.
+        """
+        settings, most = self._settings, self._family.position_limit
+        calibration, limits = settings.calibration, settings.limits
+        ends = [calibration.position_to_raw(end) for end in (limits.lower, limits.upper)]
+        for i in np.flatnonzero(np.abs(ends).max(axis=0) > most).tolist():
+            raise ConfigError(
+                f"{settings.motors[i].where}: homing_offset is {calibration.homing_offset[i]:g} "
+                f"rad, which puts a part of the joint's range beyond the ±{most[i]:.2f} rad that "
+                "the motor can tell: calibrate it again"
+            )
 
     def check_gains(self, stiffness: float, damping: float, where: str) -> None:
         """See HardwareComponent. Raises ConfigError."""

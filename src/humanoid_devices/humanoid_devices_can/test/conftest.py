@@ -31,6 +31,7 @@ class PlainFamily:
     def __init__(self, settings: CanSettings) -> None:
         self.ids = [motor.id for motor in settings.motors]
         count = len(self.ids)
+        self.position_limit = np.full(count, 100.0)
         self.effort_limit = np.full(count, 5.0)
         self.stiffness_limit = np.full(count, 100.0)
         self.damping_limit = np.full(count, 10.0)

@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_controller_manager.hardware.block_parameters import integer
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.fields import saturate
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_robstride.firmware_limits import (
@@ -50,8 +50,7 @@ class RobstrideFamily:
     feedback_identifiers: tuple[int, ...] = ()  # a status carries mode and faults in its identifier
 
     def __init__(self, settings: CanSettings) -> None:
-        """Raises ConfigError for an impossible model, host id, limit or calibration."""
-        _check_range(settings)
+        """Raises ConfigError for an impossible model, host id or limit."""
         models = [MODELS[name] for name in settings.models(MODELS)]
         self._ids = [motor.id for motor in settings.motors]
         self._index = settings.motor_at()
@@ -62,6 +61,7 @@ class RobstrideFamily:
         ]
         self._velocity = np.array([model.velocity for model in models])
         self._torque = np.array([model.torque for model in models])
+        self.position_limit: FloatArray = np.full(len(models), POSITION)
         self.stiffness_limit: FloatArray = np.array([model.stiffness for model in models])
         self.damping_limit: FloatArray = np.array([model.damping for model in models])
         self.effort_limit: FloatArray = np.array(
@@ -75,20 +75,17 @@ class RobstrideFamily:
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """See MotorFamily."""
-        wanted = np.rint(
-            (
-                (command.position / POSITION + 1.0) * _CENTRE,
-                (command.velocity / self._velocity + 1.0) * _CENTRE,
-                (command.effort / self._torque + 1.0) * _CENTRE,
-                command.stiffness / self.stiffness_limit * _FULL,
-                command.damping / self.damping_limit * _FULL,
-            )
+        wanted = (
+            (command.position / POSITION + 1.0) * _CENTRE,
+            (command.velocity / self._velocity + 1.0) * _CENTRE,
+            (command.effort / self._torque + 1.0) * _CENTRE,
+            command.stiffness / self.stiffness_limit * _FULL,
+            command.damping / self.damping_limit * _FULL,
         )
-        fields = np.clip(wanted, 0.0, _FULL)
-        self._saturated = np.asarray((fields != wanted).any(axis=0))
+        fields, self._saturated = saturate(wanted, 0.0, _FULL)
         return [
-            OperationControl(*map(int, row)).encode(device)
-            for device, row in zip(self._ids, fields.T, strict=True)
+            OperationControl(*row).encode(device)
+            for device, row in zip(self._ids, fields, strict=True)
         ]
 
     def gains(self, command: JointCommand) -> Sequence[CanFrame]:
@@ -165,17 +162,6 @@ class RobstrideFamily:
             return "" if status.mode == mode else None
 
         return judge
-
-
-def _check_range(settings: CanSettings) -> None:
-    calibration, limits = settings.calibration, settings.limits
-    ends = [calibration.position_to_raw(end) for end in (limits.lower, limits.upper)]
-    for i in np.flatnonzero(np.abs(ends).max(axis=0) > POSITION).tolist():
-        raise ConfigError(
-            f"{settings.motors[i].where}: homing_offset is {calibration.homing_offset[i]:g} rad, "
-            f"which puts a part of the joint's range beyond the ±{POSITION:.2f} rad that the motor "
-            "can tell: calibrate it again"
-        )
 
 
 def _in_words(faults: StatusFault | Fault) -> str:

@@ -7,13 +7,13 @@ A frame has a 29-bit identifier, `type << 24 | extra << 8 | device`, and eight b
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import ClassVar, Final, Self
 
 from humanoid_devices_can.errors import WireError as WireError  # noqa: PLC0414 - from here too
+from humanoid_devices_can.fields import pack, unpack
 
 Frame = tuple[int, bytes]  # identifier and payload
 
@@ -108,24 +108,12 @@ def parse_identifier(identifier: int) -> tuple[CommunicationType, int, int]:
     return type, identifier >> 8 & 0xFFFF, identifier & 0xFF
 
 
-def _expect(type: CommunicationType, identifier: int, payload: bytes) -> tuple[int, int]:
+def _expect(type: CommunicationType, identifier: int) -> tuple[int, int]:
     """Return extra and device of a frame that must be of `type`. Raises WireError."""
     found, extra, device = parse_identifier(identifier)
     if found is not type:
         raise WireError(f"expected a frame of type {type.name}, found {found.name}")
-    if len(payload) != PAYLOAD_BYTES:
-        raise WireError(
-            f"{type.name} has {PAYLOAD_BYTES} bytes, not {len(payload)}: '{payload.hex(' ')}'"
-        )
     return extra, device
-
-
-def _pack(layout: Struct, name: str, *fields: float | bytes) -> bytes:
-    """Return the fields of a message as bytes. Raises WireError for one that doesn't fit."""
-    try:
-        return layout.pack(*fields)
-    except (struct.error, OverflowError) as error:
-        raise WireError(f"{name} {fields}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +130,14 @@ class OperationControl:
         """Return the frame for motor `device`. Raises WireError for a field that doesn't fit."""
         kind = CommunicationType.OPERATION_CONTROL
         fields = self.position, self.velocity, self.stiffness, self.damping
-        return identifier(kind, self.torque, device), _pack(_FOUR_WORDS, kind.name, *fields)
+        return identifier(kind, self.torque, device), pack(_FOUR_WORDS, kind.name, *fields)
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> OperationControl:
         """Return the fields of a frame. Raises WireError."""
-        torque, _ = _expect(CommunicationType.OPERATION_CONTROL, identifier, payload)
-        position, velocity, stiffness, damping = _FOUR_WORDS.unpack(payload)
+        torque, _ = _expect(CommunicationType.OPERATION_CONTROL, identifier)
+        fields = unpack(_FOUR_WORDS, "OPERATION_CONTROL", payload)
+        position, velocity, stiffness, damping = fields
         return cls(position, velocity, torque, stiffness, damping)
 
 
@@ -171,15 +160,15 @@ class Status:
             raise WireError(f"device has 8 bits, faults 6, mode 2: {self}")
         extra = self.device | self.faults << 8 | self.mode << 14
         fields = self.position, self.velocity, self.torque, self.temperature
-        payload = _pack(_FOUR_WORDS, "STATUS", *fields)
+        payload = pack(_FOUR_WORDS, "STATUS", *fields)
         return identifier(CommunicationType.STATUS, extra, self.host), payload
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> Status:
         """Return the fields of a frame. Raises WireError."""
-        extra, host = _expect(CommunicationType.STATUS, identifier, payload)
+        extra, host = _expect(CommunicationType.STATUS, identifier)
         faults = StatusFault(extra >> 8 & 0x3F)
-        return cls(extra & 0xFF, host, faults, extra >> 14, *_FOUR_WORDS.unpack(payload))
+        return cls(extra & 0xFF, host, faults, extra >> 14, *unpack(_FOUR_WORDS, "STATUS", payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,19 +185,19 @@ class FaultReport:
 
     def encode(self) -> Frame:
         """Return the frame. Raises WireError for a field that doesn't fit."""
-        payload = _pack(_FAULTS, "FAULT_REPORT", self.faults, self.warnings)
+        payload = pack(_FAULTS, "FAULT_REPORT", self.faults, self.warnings)
         return identifier(CommunicationType.FAULT_REPORT, self.device, self.host), payload
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> FaultReport:
         """Return the fields of a frame. Raises WireError."""
-        extra, host = _expect(CommunicationType.FAULT_REPORT, identifier, payload)
-        return cls(extra & 0xFF, host, *_FAULTS.unpack(payload))
+        extra, host = _expect(CommunicationType.FAULT_REPORT, identifier)
+        return cls(extra & 0xFF, host, *unpack(_FAULTS, "FAULT_REPORT", payload))
 
 
 def enable(host: int, device: int) -> Frame:
     """Return the frame that enables a motor in its run mode."""
-    return identifier(CommunicationType.ENABLE, host, device), bytes(8)
+    return identifier(CommunicationType.ENABLE, host, device), bytes(PAYLOAD_BYTES)
 
 
 def disable(host: int, device: int, *, clear_faults: bool = False) -> Frame:
@@ -239,14 +228,14 @@ class _ParameterFrame:
     def encode(self) -> Frame:
         """Return the frame. Raises WireError for a field that doesn't fit."""
         _expect_value(self.value)
-        payload = _pack(_PARAMETER, self._type.name, self.parameter, self.value)
+        payload = pack(_PARAMETER, self._type.name, self.parameter, self.value)
         return identifier(self._type, self.sender, self.receiver), payload
 
     @classmethod
     def decode(cls, identifier: int, payload: bytes) -> Self:
         """Return the fields of a frame. Raises WireError."""
-        sender, receiver = _expect(cls._type, identifier, payload)
-        return cls(sender, receiver, *_PARAMETER.unpack(payload))
+        sender, receiver = _expect(cls._type, identifier)
+        return cls(sender, receiver, *unpack(_PARAMETER, cls._type.name, payload))
 
 
 class ReadParameter(_ParameterFrame):
@@ -277,7 +266,7 @@ def pack_value(parameter: ParameterId, value: float) -> bytes:
     """Return the four bytes of a parameter's value. Raises WireError for one that doesn't fit."""
     layout = _VALUE[parameter]
     whole = layout is not _FLOAT and float(value).is_integer()
-    return _pack(layout, parameter.name, int(value) if whole else value)
+    return pack(layout, parameter.name, int(value) if whole else value)
 
 
 def unpack_value(parameter: ParameterId, value: bytes) -> float:

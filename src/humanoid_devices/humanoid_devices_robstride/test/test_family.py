@@ -14,6 +14,7 @@ from humanoid_control_common.mit_interface import JointCommand
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.settings import parse_settings
 from humanoid_devices_robstride.robstride_family import ROBSTRIDE, RobstrideFamily
+from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_robstride.wire import (
     CommunicationType,
     FaultReport,
@@ -206,12 +207,13 @@ def test_unknown_model_is_refused_with_the_known_ones(make_family) -> None:
 
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_calibration_that_the_wire_can_not_carry_is_refused(make_family, direction, sign) -> None:
+def test_calibration_that_the_wire_can_not_carry_is_refused(can_info, direction, sign) -> None:
     """Measured and commanded angles would stay at the rail while the joint moves."""
-    room = PI4 - 2.0  # the joint has 2 rad both ways
-    make_family(calibration=[(direction, sign * (room - 0.01))])
+    system, room = RobstrideSystem(), PI4 - 2.0  # the joint has 2 rad both ways
+    system.on_configure(can_info([5], "rs-02", calibration=[(direction, sign * (room - 0.01))]))
+    block = can_info([5], "rs-02", calibration=[(direction, sign * (room + 0.01))])
     with pytest.raises(ConfigError, match=r"joint 'j0': homing_offset is .* ±12.57 rad"):
-        make_family(calibration=[(direction, sign * (room + 0.01))])
+        system.on_configure(block)
 
 
 def test_host_id_is_used(make_family) -> None:

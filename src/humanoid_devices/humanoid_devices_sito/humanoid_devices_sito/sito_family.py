@@ -13,6 +13,7 @@ from humanoid_control_common.mit_interface import JointCommand
 from humanoid_controller_manager.hardware.block_parameters import optional_positive
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.errors import WireError
+from humanoid_devices_can.fields import saturate
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
 from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_sito.units import MODELS, OUTPUT_COUNTS, TORQUE_CONSTANT
@@ -64,6 +65,9 @@ class SitoFamily:
         self.feedback_rate = FEEDBACK_FRAMES * 1000.0 / self._interval
         # The documents give no torque limit; this is the wire's, and the URDF's is lower.
         self.effort_limit: FloatArray = self._torque_per_current * _INT16.max
+        self.position_limit: FloatArray = np.full(
+            len(motors), _INT32.max / OUTPUT_COUNTS.counts_per_radian
+        )
         self.stiffness_limit: FloatArray = self._stiffness_divisor * _FLOAT32
         self.damping_limit: FloatArray = self._damping_divisor * _FLOAT32
         self.watchdog: FloatArray = np.full(len(motors), np.inf)  # none in the documents
@@ -74,18 +78,15 @@ class SitoFamily:
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """See MotorFamily."""
         counts = OUTPUT_COUNTS.counts_per_radian
-        wanted = np.rint(
-            (
-                command.effort / self._torque_per_current,
-                command.velocity * counts,
-                command.position * counts,
-            )
+        wanted = (
+            command.effort / self._torque_per_current,
+            command.velocity * counts,
+            command.position * counts,
         )
-        fields = np.clip(wanted, _LOW, _HIGH)
-        self._saturated = np.asarray((fields != wanted).any(axis=0))
+        fields, self._saturated = saturate(wanted, _LOW, _HIGH)
         return [
-            (identifier(device, MessageType.COMMAND), Command(*map(int, row)).encode())
-            for device, row in zip(self._ids, fields.T, strict=True)
+            (identifier(device, MessageType.COMMAND), Command(*row).encode())
+            for device, row in zip(self._ids, fields, strict=True)
         ]
 
     def gains(self, command: JointCommand) -> Sequence[CanFrame]:

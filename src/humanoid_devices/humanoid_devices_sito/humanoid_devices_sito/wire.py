@@ -6,17 +6,17 @@ Host and motor use the same identifiers: the device is always the motor.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 from typing import Final
 
 from humanoid_devices_can.errors import WireError as WireError  # noqa: PLC0414 - from here too
+from humanoid_devices_can.fields import pack, unpack
 
 PREFIX: Final = 0x05060000
-RESET_PAYLOAD: Final = b"\x55" * 8
 PAYLOAD_BYTES: Final = 8
+RESET_PAYLOAD: Final = b"\x55" * PAYLOAD_BYTES
 _SELECT_MODE: Final = Struct(">BBBBxxxx")
 _COMMAND: Final = Struct(">hhi")
 _GAINS: Final = Struct(">ff")
@@ -64,21 +64,6 @@ def parse_identifier(identifier: int) -> tuple[int, MessageType]:
         ) from None
 
 
-def _pack(layout: Struct, name: str, *fields: float) -> bytes:
-    try:
-        return layout.pack(*fields)
-    except (struct.error, OverflowError) as error:
-        raise WireError(f"{name} {fields}: {error}") from error
-
-
-def _unpack(layout: Struct, name: str, payload: bytes) -> tuple[int, ...]:
-    if len(payload) != PAYLOAD_BYTES:
-        raise WireError(
-            f"{name} has {PAYLOAD_BYTES} bytes, not {len(payload)}: '{payload.hex(' ')}'"
-        )
-    return layout.unpack(payload)
-
-
 @dataclass(frozen=True, slots=True)
 class SelectMode:
     """Enables a motor and sets its feedback intervals [ms]: 0 to 255, 0: never."""
@@ -91,12 +76,12 @@ class SelectMode:
     def encode(self) -> bytes:
         """Return the payload. Raises WireError for a field that doesn't fit."""
         fields = self.mode, self.feedback_1, self.feedback_2, self.feedback_3
-        return _pack(_SELECT_MODE, "SELECT_MODE", *fields)
+        return pack(_SELECT_MODE, "SELECT_MODE", *fields)
 
     @classmethod
     def decode(cls, payload: bytes) -> SelectMode:
         """Return the fields of a payload. Raises WireError."""
-        return cls(*_unpack(_SELECT_MODE, "SELECT_MODE", payload))
+        return cls(*unpack(_SELECT_MODE, "SELECT_MODE", payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +94,12 @@ class Command:
 
     def encode(self) -> bytes:
         """Return the payload. Raises WireError for a field that doesn't fit."""
-        return _pack(_COMMAND, "command", self.current, self.velocity, self.position)
+        return pack(_COMMAND, "command", self.current, self.velocity, self.position)
 
     @classmethod
     def decode(cls, payload: bytes) -> Command:
         """Return the fields of a payload. Raises WireError."""
-        return cls(*_unpack(_COMMAND, "command", payload))
+        return cls(*unpack(_COMMAND, "command", payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +111,12 @@ class Gains:
 
     def encode(self) -> bytes:
         """Return the payload. Raises WireError for a number beyond f32."""
-        return _pack(_GAINS, "gains", self.stiffness, self.damping)
+        return pack(_GAINS, "gains", self.stiffness, self.damping)
 
     @classmethod
     def decode(cls, payload: bytes) -> Gains:
         """Return the fields of a payload. Raises WireError."""
-        return cls(*_unpack(_GAINS, "gains", payload))
+        return cls(*unpack(_GAINS, "gains", payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +128,12 @@ class Feedback1:
 
     def encode(self) -> bytes:
         """Return the payload. Raises WireError for a field that doesn't fit."""
-        return _pack(_FEEDBACK_1, "FEEDBACK_1", self.current, self.velocity)
+        return pack(_FEEDBACK_1, "FEEDBACK_1", self.current, self.velocity)
 
     @classmethod
     def decode(cls, payload: bytes) -> Feedback1:
         """Return the fields of a payload. Raises WireError."""
-        return cls(*_unpack(_FEEDBACK_1, "FEEDBACK_1", payload))
+        return cls(*unpack(_FEEDBACK_1, "FEEDBACK_1", payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +144,9 @@ class Feedback2:
 
     def encode(self) -> bytes:
         """Return the payload. Raises WireError for a field that doesn't fit."""
-        return _pack(_FEEDBACK_2, "FEEDBACK_2", self.position)
+        return pack(_FEEDBACK_2, "FEEDBACK_2", self.position)
 
     @classmethod
     def decode(cls, payload: bytes) -> Feedback2:
         """Return the fields of a payload. Raises WireError."""
-        return cls(*_unpack(_FEEDBACK_2, "FEEDBACK_2", payload))
+        return cls(*unpack(_FEEDBACK_2, "FEEDBACK_2", payload))
