@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.config import StrictModel
-from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.joints import IndexArray, JointLimits, JointSet
 from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
@@ -97,7 +97,7 @@ BROADCASTER_CONTRACT: Final = Contract(Broadcaster)
 
 @dataclass(frozen=True, slots=True)
 class RobotFacts:
-    """Constant facts about the robot."""
+    """Constant facts about the robot, or about the joints that a controller claims."""
 
     joints: JointSet
     limits: JointLimits
@@ -111,6 +111,15 @@ class RobotFacts:
             return np.ones(len(self.joints), dtype=np.bool_)
         row = self.capabilities[COMMAND_INTERFACES.index(interface)]
         return np.asarray(row == Capability.PER_TICK)
+
+    def of(self, rows: IndexArray) -> RobotFacts:
+        """Return the facts about the joints at `rows`, in that order."""
+        return RobotFacts(
+            JointSet(tuple(self.joints.names[row] for row in rows)),
+            self.limits.of(rows),
+            self.update_rate,
+            None if self.capabilities is None else self.capabilities[:, rows],
+        )
 
 
 class Progress(NamedTuple):

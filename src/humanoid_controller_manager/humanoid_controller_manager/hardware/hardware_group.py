@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError, HardwareError
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
 from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
@@ -16,6 +16,7 @@ from humanoid_control_common.mit_interface import (
 )
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.controller import ModeGains
 from humanoid_controller_manager.hardware.member import (
     COMPONENT_ERRORS,
     Fault,
@@ -44,6 +45,8 @@ class HardwareGroup:
         self.members = tuple(members)
         # Configured gains of the joints with gains per mode: (modes, 2, n); NaN where unknown.
         self.mode_gains = np.full((len(Mode), 2, len(joints)), np.nan)
+        # Configured gains of held joints, where those of the mode are unknown; None: not given.
+        self.hold_gains: ModeGains | None = None
         self.capabilities = np.zeros((len(COMMAND_INTERFACES), len(joints)), dtype=np.int8)
         self.reports: tuple[SafetyReport, ...] = ()
         self.fault: Fault | None = None  # the latest, also if it has passed
@@ -111,15 +114,25 @@ class HardwareGroup:
         if gains is not None:
             self.mode_gains[:, :, self._per_mode(member)] = gains[:, :, np.newaxis]
 
-    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
-        """Refuse gains of a mode that not all joints can have.
+    def check_gains(
+        self,
+        mode: Mode,
+        stiffness: float,
+        damping: float,
+        where: str,
+        rows: IndexArray | None = None,
+    ) -> None:
+        """Refuse gains of a mode that not all joints at `rows` (None: of the robot) can have.
 
         Raises ConfigError if a component cannot realize them, or gives its joints others in `mode`.
         """
         for member in self.members:
-            member.component.check_gains(stiffness, damping, where)
+            if rows is None or np.isin(member.rows, rows).any():
+                member.component.check_gains(stiffness, damping, where)
         given = self.mode_gains[mode]
         differs = np.isfinite(given[0]) & (given != [[stiffness], [damping]]).any(axis=0)
+        if rows is not None:
+            differs &= np.isin(np.arange(len(self.joints)), rows)
         if differs.any():
             other = given[:, np.flatnonzero(differs)[0]]
             raise ConfigError(
@@ -305,13 +318,18 @@ class HardwareGroup:
     def _activation_order(self) -> list[Member]:
         return sorted(self.members, key=lambda member: member is self._idle_owner)
 
-    def lacking(self, needs: Mapping[str, Capability]) -> str:
-        """Return which joints do not offer `needs`, in words; empty if all do."""
+    def lacking(self, needs: Mapping[str, Capability], rows: IndexArray | None = None) -> str:
+        """Return which joints at `rows` do not offer `needs`, in words; empty if all do.
+
+        Without `rows`: of all joints.
+        """
         problems = []
         for interface, level in needs.items():
-            row = self.capabilities[COMMAND_INTERFACES.index(interface)]
-            if (row < level).any():
-                joints = self.joints.named(row < level)
+            lacks = self.capabilities[COMMAND_INTERFACES.index(interface)] < level
+            if rows is not None:
+                lacks &= np.isin(np.arange(len(self.joints)), rows)
+            if lacks.any():
+                joints = self.joints.named(lacks)
                 problems.append(f"{interface} {level.name.lower()} not offered by {joints}")
         return "; ".join(problems)
 

@@ -1,45 +1,45 @@
 """The mode controller in charge: switching, preparing and falling back between two ticks."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_controller_manager.controller import Controller, Progress
+from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.loop.controller_group import (
+    ControllerGroup,
+    MemberError,
+)
 from humanoid_controller_manager.loop.mode_controllers import (
+    PLUGIN_ERRORS,
     ControllerSlot,
+    Tick,
     checked_slots,
+    controllers_of,
+    member_names,
     refusal_as_safe,
 )
-from humanoid_controller_manager.loop.results import shown, words_of
-from humanoid_controller_manager.loop.snapshot import Fall, Phase
+from humanoid_controller_manager.loop.results import words_of
+from humanoid_controller_manager.loop.snapshot import Fall, MemberReport, Phase
 
 NO_CONTROLLER: Final = "none"
-# A plug-in may call exit(), which must not end the loop.
-PLUGIN_ERRORS: Final = (Exception, SystemExit)
-LARGEST_SEGMENT: Final = (1 << 32) - 1  # that a message holds
 LARGEST_SWITCH_NUMBER: Final = (1 << 32) - 1  # the next one is 1
 CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
+
+Runnable: TypeAlias = ControllerSlot | ControllerGroup
 
 logger = logging.getLogger(__name__)
 
 
-class Tick(NamedTuple):
-    """The inputs of a controller in one tick. Times in [s]."""
-
-    state: JointState
-    now: float
-    period: float
-    clock: Callable[[], float]  # the loop's time now: shows whether a controller is late
-
-
 class ActiveController:
     """Holds the controller in charge and fills a valid command in every tick.
+
+    That may be a group: several controllers with joints of their own, see ControllerGroup.
 
     A controller that raises, gives an invalid command or, in a stiff mode, takes longer than
     `patience` is replaced by its fallbacks within the same tick. After the last of them every joint
@@ -50,7 +50,8 @@ class ActiveController:
         safe_chain: names of the fallbacks of controllers without fallbacks of their own.
         patience: longest time an update may take [s].
 
-    Raises ConfigError for unknown names and for fallbacks outside the safe modes.
+    Raises ConfigError for unknown names, for fallbacks outside the safe modes, and for controllers
+    of one mode that cannot be in charge together.
     """
 
     def __init__(
@@ -66,10 +67,11 @@ class ActiveController:
         self.fall: Fall | None = None
         self.progress: Progress | None = None  # of the controller in charge, if it has any
         self.remark = ""  # of the controller in charge
+        self.members: tuple[MemberReport, ...] = ()  # of the group in charge
         self._hardware = hardware
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
-        self._slot: ControllerSlot | None = None
+        self._slot: Runnable | None = None
         self._entered = 0.0
         self._candidate = JointCommand(len(hardware.joints))
         self.exchange_slots(slots)
@@ -77,9 +79,15 @@ class ActiveController:
     def exchange_slots(self, slots: Mapping[str, ControllerSlot]) -> None:
         """Replace the controllers to choose from; the one in charge stays. Called by any thread.
 
-        Raises ConfigError, see `checked_slots`; nothing is changed then.
+        Raises ConfigError, see `checked_slots`; nothing is changed then. Also refuses controllers
+        that would be in charge of a mode together, but cannot be.
         """
-        self._slots = checked_slots(slots, self._safe_chain)
+        checked = checked_slots(slots, self._safe_chain)
+        for mode in Mode:
+            members = controllers_of(mode, checked.values())
+            if members and members[0].share is not None:
+                ControllerGroup(members, self._hardware).check_hold()
+        self._slots = checked
 
     @property
     def name(self) -> str:
@@ -89,37 +97,44 @@ class ActiveController:
     @property
     def mode(self) -> Mode:
         """The mode of the controller in charge."""
-        return Mode.ZERO_TORQUE if self._slot is None else self._slot.controller.mode
+        return Mode.ZERO_TORQUE if self._slot is None else self._slot.mode
 
     def refusal_of(self, name: str) -> str:
-        """Return why controller `name` cannot be activated on this hardware; empty if it can."""
-        return self._refusal(self._slots, name)
+        """Return why controller `name` cannot be activated on this hardware; empty if it can.
+
+        The members of a group are named in one, see `group_name`.
+        """
+        return self._slot_of(self._slots, name)[1]
 
     def refusal_as_first(self, name: str) -> str:
         """Return why the loop cannot start with controller `name`; empty if it can."""
-        return self.refusal_of(name) or refusal_as_safe(self._slots[name])
+        slot, refusal = self._slot_of(self._slots, name)
+        return refusal if slot is None else refusal_as_safe(slot)
 
     def switch(self, name: str, tick: Tick, command: JointCommand) -> str:
         """Put controller `name` in charge; on failure change nothing and return the reason.
 
         `command` is the one in force. A controller that needs stiffness starts once the hardware
         has confirmed the impedance: until then the present pose is held with the gains in force.
+
+        A group that replaces one with a common member is no switch of the mode: that member goes
+        on, and mode, switch number and gains stay.
         """
-        slots = self._slots  # read once: another thread may exchange them
-        refusal = self._refusal(slots, name)
-        if refusal:
+        slot, refusal = self._slot_of(self._slots, name)
+        if slot is None:
             return refusal
-        slot = slots[name]
-        if slot is self._slot:
+        if name == self.name:
             return ""
-        if "stiffness" in slot.controller.needs and self._hardware.confirms_impedance:
+        if isinstance(slot, ControllerGroup) and slot.goes_on(self._slot):
+            return self._replace_members(slot, tick, command)
+        if slot.needs_stiffness and self._hardware.confirms_impedance:
             self._enter(slot, tick.now, Phase.PREPARING)
             command.position[:] = tick.state.position
             command.array[1:3] = 0.0
             return ""
         error = self._activate(slot, tick, command)
         if error is not None:
-            return f"{name}: {words_of(error)}"
+            return _named(slot, error)
         self._enter(slot, tick.now, Phase.RUNNING)
         return ""
 
@@ -144,7 +159,7 @@ class ActiveController:
         tick: Tick,
         command: JointCommand,
         error: BaseException | None = None,
-        failed: ControllerSlot | None = None,
+        failed: Runnable | None = None,
     ) -> None:
         """Leave the controller in charge; fill `command` by its first fallback that works.
 
@@ -157,7 +172,7 @@ class ActiveController:
             if slot is failed:
                 continue
             failure = self._activate(slot, tick, command)
-            problem = f"{slot.name}: {words_of(failure)}" if failure is not None else ""
+            problem = _named(slot, failure) if failure is not None else ""
             if failure is None:
                 self._enter(slot, tick.now, Phase.RUNNING)
                 problem, failure = self._try(slot, tick, command)
@@ -172,14 +187,36 @@ class ActiveController:
         command.array.fill(0.0)
         self.fall = Fall(number, f"{reason}; no fallback left, every joint is limp", error)
 
-    def _refusal(self, slots: Mapping[str, ControllerSlot], name: str) -> str:
-        slot = slots.get(name)
-        if slot is None:
-            return f"unknown controller '{name}'; known: {', '.join(slots)}"
-        lacking = self._hardware.lacking(slot.controller.needs)
-        return f"{name}: {lacking}" if lacking else ""
+    def _slot_of(
+        self, slots: Mapping[str, ControllerSlot], name: str
+    ) -> tuple[Runnable | None, str]:
+        """Return the controller or group `name`; None and the reason if it cannot be activated."""
+        unknown = [it for it in member_names(name) or (name,) if it not in slots]
+        if unknown:
+            return None, f"unknown controller '{unknown[0]}'; known: {', '.join(slots)}"
+        members = [slots[it] for it in member_names(name)]
+        slot: Runnable = members[0]
+        if len(members) > 1 or members[0].share is not None:
+            try:
+                slot = ControllerGroup(members, self._hardware)
+            except ConfigError as error:
+                return None, str(error)
+        lacking = slot.lacking(self._hardware)
+        return (None, lacking) if lacking else (slot, "")
 
-    def _prepared(self, slot: ControllerSlot, tick: Tick, command: JointCommand) -> bool:
+    def _replace_members(self, slot: ControllerGroup, tick: Tick, command: JointCommand) -> str:
+        """Replace the group in charge by `slot`; return why not, or empty."""
+        before = self._slot
+        assert isinstance(before, ControllerGroup)
+        if self.phase is Phase.RUNNING:
+            try:
+                slot.replace(before, tick, command)
+            except MemberError as error:
+                return str(error)
+        self._slot, self.members = slot, slot.not_updated
+        return ""
+
+    def _prepared(self, slot: Runnable, tick: Tick, command: JointCommand) -> bool:
         """Return whether `slot` is running now; if not, `command` is the one to write meanwhile."""
         waiting = self._hardware.unconfirmed()
         if waiting:
@@ -192,24 +229,23 @@ class ActiveController:
             return False
         error = self._activate(slot, tick, command)
         if error is not None:
-            self.fall_back(f"{slot.name}: {words_of(error)}", tick, command, error)
+            self.fall_back(_named(slot, error), tick, command, error)
             return False
         self.phase = Phase.RUNNING
         return True
 
-    def _activate(
-        self, slot: ControllerSlot, tick: Tick, command: JointCommand
-    ) -> BaseException | None:
+    def _activate(self, slot: Runnable, tick: Tick, command: JointCommand) -> BaseException | None:
         try:
-            slot.controller.on_activate(tick.state, command.copy(), tick.now)
+            slot.activate(tick, command)
         except PLUGIN_ERRORS as error:
             return error
         self._candidate.array.fill(0.0)
         return None
 
-    def _enter(self, slot: ControllerSlot, now: float, phase: Phase) -> None:
+    def _enter(self, slot: Runnable, now: float, phase: Phase) -> None:
         self.leave()
         self._slot = slot
+        self.members = slot.not_updated if isinstance(slot, ControllerGroup) else ()
         self.phase = phase
         self._entered = now
         self._count_switch()
@@ -223,22 +259,15 @@ class ActiveController:
         """Deactivate the controller in charge; then none is."""
         if self._slot is not None and self.phase is Phase.RUNNING:
             try:
-                self._slot.controller.on_deactivate()
+                self._slot.deactivate()
             except PLUGIN_ERRORS:
                 # The switch happens in any case: the error can only be logged.
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
-        self.progress, self.remark = None, ""
-
-    def _take_report(self, controller: Controller) -> None:
-        """Read progress and remark. Raises what the controller raises; TypeError for wrong ones."""
-        progress, remark = controller.progress, controller.remark
-        if not (progress is None or _is_progress(progress)) or not isinstance(remark, str):
-            raise TypeError(f"progress is {shown(progress)}, remark {shown(remark)}")
-        self.progress, self.remark = progress, remark
+        self.progress, self.remark, self.members = None, "", ()
 
     def _try(
-        self, slot: ControllerSlot, tick: Tick, command: JointCommand
+        self, slot: Runnable, tick: Tick, command: JointCommand
     ) -> tuple[str, BaseException | None]:
         """Update `slot`; copy its command to `command` if it is valid and in time.
 
@@ -247,15 +276,16 @@ class ActiveController:
         candidate = self._candidate
         started = tick.clock()
         try:
-            slot.controller.update(tick.state, candidate, tick.now, tick.period)
-            self._take_report(slot.controller)
+            slot.update(tick, candidate)
+            self.progress, self.remark, self.members = slot.report()
+        except MemberError as failure:
+            return str(failure), failure.error
         except PLUGIN_ERRORS as error:
             return f"{slot.name} failed: {words_of(error)}", error
         elapsed = tick.clock() - started
         # A late soft command is still right; leaving the controller would make the robot limp.
-        if elapsed > self._patience and slot.controller.mode not in SAFE_MODES:
-            late = f"{slot.name} took {elapsed * 1e3:.1f} ms (period {self._patience * 1e3:.1f} ms)"
-            return late, None
+        if elapsed > self._patience and slot.mode not in SAFE_MODES:
+            return slot.late(elapsed, self._patience), None
         if not candidate.is_valid():
             joints = self._hardware.joints.named(candidate.invalid_joints())
             return f"{slot.name} gave an invalid command for {joints}", None
@@ -263,13 +293,6 @@ class ActiveController:
         return "", None
 
 
-def _is_progress(found: Progress) -> bool:
-    """Return whether all fields can be published and compared: the class alone is no proof."""
-    if not isinstance(found, Progress):
-        return False
-    segments = found.current_segment, found.total_segments
-    return (
-        all(isinstance(it, int | np.integer) and 0 <= it <= LARGEST_SEGMENT for it in segments)
-        and isinstance(found.fraction, float | int | np.floating)
-        and isfinite(found.fraction)
-    )
+def _named(slot: Runnable, error: BaseException) -> str:
+    """Return the `error` of an activation with the controller's name."""
+    return str(error) if isinstance(error, MemberError) else f"{slot.name}: {words_of(error)}"

@@ -15,9 +15,9 @@ from humanoid_control_common.joints import JointSet
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
-from humanoid_controller_manager.loop.active_controller import ActiveController, Tick
+from humanoid_controller_manager.loop.active_controller import ActiveController
 from humanoid_controller_manager.loop.latest_value import LatestValue
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
 from humanoid_controller_manager.safety.ineffective_commands import IneffectiveCommands
 from humanoid_controller_manager.safety.limits import LimitStage
@@ -266,4 +266,5 @@ class ControlLoop:
             fall=active.fall,
             ticket=self._ticket,
             refusal=self._refusal,
+            members=active.members,
         )

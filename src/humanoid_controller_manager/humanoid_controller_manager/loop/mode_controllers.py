@@ -1,20 +1,152 @@
 """The mode controllers that the loop may choose from, and their fallbacks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from typing import Final, NamedTuple, Protocol, Self, TypeAlias
+
+import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import SAFE_MODES
-from humanoid_controller_manager.controller import Controller
+from humanoid_control_common.joints import IndexArray
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_controller_manager.controller import Controller, Progress
+from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.loop.results import shown
+from humanoid_controller_manager.loop.snapshot import MemberReport
+
+# A plug-in may call exit(), which must not end the loop.
+PLUGIN_ERRORS: Final = (Exception, SystemExit)
+LARGEST_SEGMENT: Final = (1 << 32) - 1  # that a message holds
+BETWEEN_MEMBERS: Final = "+"  # in the name of a group; no name of a ROS node contains it
+
+
+class Tick(NamedTuple):
+    """The inputs of a controller in one tick. Times in [s]."""
+
+    state: JointState
+    now: float
+    period: float
+    clock: Callable[[], float]  # the loop's time now: shows whether a controller is late
+
+
+# What the controller in charge reports after an update: progress, remark, and those of each member
+# of a group.
+Report: TypeAlias = tuple[Progress | None, str, tuple[MemberReport, ...]]
+
+
+class HasMode(Protocol):
+    """A controller, or a group of them, with its mode."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that it implements."""
+
+
+class Share:
+    """The joints that one controller claims, and its arrays for them.
+
+    Args:
+        rows: of its joints among the robot's, shape (k,), in the controller's order.
+    """
+
+    __slots__ = ("command", "measured", "rows", "state")
+
+    def __init__(self, rows: IndexArray) -> None:
+        self.rows = rows
+        self.state = JointState(len(rows))
+        self.measured = self.state.read_only()  # a view for the controller
+        self.command = JointCommand(len(rows))
+
+    def claims(self, other: Self) -> IndexArray:
+        """Return the rows that both claim, sorted."""
+        return np.intersect1d(self.rows, other.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerSlot:
-    """A configured mode controller and the names of its fallbacks, in order."""
+    """A configured mode controller and the names of its fallbacks, in order.
+
+    With a `share` it claims some joints only: it runs as a member of a ControllerGroup.
+    """
 
     name: str
     controller: Controller
     fallbacks: tuple[str, ...] = ()
+    share: Share | None = None  # None: it claims all joints
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that it implements."""
+        return self.controller.mode
+
+    @property
+    def needs_stiffness(self) -> bool:
+        """Whether it starts only once the impedance of its mode is confirmed."""
+        return "stiffness" in self.controller.needs
+
+    def lacking(self, hardware: HardwareGroup) -> str:
+        """Return which joints do not offer what it needs; empty if all do."""
+        rows = None if self.share is None else self.share.rows
+        lacking = hardware.lacking(self.controller.needs, rows)
+        return f"{self.name}: {lacking}" if lacking else ""
+
+    # Of a controller with all joints; in the loop's thread.
+
+    def activate(self, tick: Tick, command: JointCommand) -> None:
+        """Activate it from the `command` in force. Raises what it raises."""
+        self.controller.on_activate(tick.state, command.copy(), tick.now)
+
+    def update(self, tick: Tick, command: JointCommand) -> None:
+        """Write its command of this tick to `command`. Raises what it raises."""
+        self.controller.update(tick.state, command, tick.now, tick.period)
+
+    def report(self) -> Report:
+        """Return its checked progress and remark. Raises what it raises; TypeError."""
+        return (*checked_report(self.controller), ())
+
+    def late(self, elapsed: float, patience: float) -> str:
+        """Return that its update took `elapsed`, longer than `patience` [s]."""
+        return f"{self.name} took {elapsed * 1e3:.1f} ms (period {patience * 1e3:.1f} ms)"
+
+    def deactivate(self) -> None:
+        """Deactivate it. Raises what it raises."""
+        self.controller.on_deactivate()
+
+
+def group_name(members: Iterable[str]) -> str:
+    """Return the name of the group of controllers `members`."""
+    return BETWEEN_MEMBERS.join(members)
+
+
+def member_names(name: str) -> tuple[str, ...]:
+    """Return the controllers that are in charge as `name`: one, or the members of a group."""
+    return tuple(name.split(BETWEEN_MEMBERS)) if name else ()
+
+
+def controllers_of(mode: Mode, slots: Iterable[ControllerSlot]) -> tuple[ControllerSlot, ...]:
+    """Return the controllers that are in charge of `mode` by default, none if there are none.
+
+    The first one of the mode; if it claims some joints only, also those after it whose joints are
+    not claimed yet.
+    """
+    chosen: list[ControllerSlot] = []
+    for slot in slots:
+        if slot.mode is mode and all(are_disjoint(slot, other) for other in chosen):
+            chosen.append(slot)
+    return tuple(chosen)
+
+
+def are_disjoint(one: ControllerSlot, other: ControllerSlot) -> bool:
+    """Return whether no joint is claimed by both."""
+    if one.share is None or other.share is None:
+        return False
+    return not one.share.claims(other.share).size
 
 
 def checked_slots(
@@ -32,9 +164,17 @@ def checked_slots(
     return dict(slots)
 
 
-def refusal_as_safe(slot: ControllerSlot) -> str:
+def checked_report(controller: Controller) -> tuple[Progress | None, str]:
+    """Return progress and remark. Raises what the controller raises; TypeError for wrong ones."""
+    progress, remark = controller.progress, controller.remark
+    if not (progress is None or _is_progress(progress)) or not isinstance(remark, str):
+        raise TypeError(f"progress is {shown(progress)}, remark {shown(remark)}")
+    return progress, remark
+
+
+def refusal_as_safe(slot: HasMode) -> str:
     """Return why the loop cannot start with, or fall back to, this controller; empty if it can."""
-    mode = slot.controller.mode
+    mode = slot.mode
     return "" if mode in SAFE_MODES else f"'{slot.name}' is {mode.name}, expected a safe mode"
 
 
@@ -45,3 +185,15 @@ def _check(slots: Mapping[str, ControllerSlot], where: str, names: Sequence[str]
         refusal = refusal_as_safe(slots[name])
         if refusal:
             raise ConfigError(f"{where}: {refusal}")
+
+
+def _is_progress(found: Progress) -> bool:
+    """Return whether all fields can be published and compared: the class alone is no proof."""
+    if not isinstance(found, Progress):
+        return False
+    segments = found.current_segment, found.total_segments
+    return (
+        all(isinstance(it, int | np.integer) and 0 <= it <= LARGEST_SEGMENT for it in segments)
+        and isinstance(found.fraction, float | int | np.floating)
+        and isfinite(found.fraction)
+    )

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.joints import FloatArray, IndexArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
@@ -37,6 +37,14 @@ class Refusal:
     reason: str
 
 
+class MemberReport(NamedTuple):
+    """What one of several controllers side by side reports after its update."""
+
+    name: str
+    progress: Progress | None
+    remark: str
+
+
 class Snapshot(NamedTuple):
     """One tick. The arrays are copies; the rows are those of JointState and JointCommand."""
 
@@ -46,7 +54,7 @@ class Snapshot(NamedTuple):
     measured_at: int  # [ns] of the system's clock: the same moment
     state_array: FloatArray  # (3, n) as read in this tick
     command_array: FloatArray  # (5, n) as written in this tick, after limits
-    controller: str  # name of the mode controller in charge
+    controller: str  # name of the mode controller in charge, or of the group of them
     mode: Mode
     switch_number: int
     phase: Phase
@@ -58,6 +66,29 @@ class Snapshot(NamedTuple):
     fall: Fall | None  # the latest
     ticket: int  # of the latest request that the loop has looked at
     refusal: Refusal | None  # the latest
+    members: tuple[MemberReport, ...] = ()  # of the group in charge; empty for a single controller
+
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """The names of the mode controllers in charge."""
+        return tuple(it.name for it in self.members) or (self.controller,)
+
+    def of_member(self, name: str, rows: IndexArray) -> Self:
+        """Return the tick as controller `name`, which claims the joints `rows`, sees it.
+
+        The arrays have the columns of its joints. While it is a member of the group in charge, it
+        is `controller`, with its own progress and remark.
+        """
+        own = next((it for it in self.members if it.name == name), None)
+        own = own or MemberReport(self.controller, self.progress, self.remark)
+        return self._replace(
+            state_array=self.state_array[:, rows],
+            command_array=self.command_array[:, rows],
+            controller=own.name,
+            progress=own.progress,
+            remark=own.remark,
+            members=(),
+        )
 
     @property
     def state(self) -> JointState:

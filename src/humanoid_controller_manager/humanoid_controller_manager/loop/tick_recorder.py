@@ -166,7 +166,11 @@ class TickRecorder:
     def _note_changes(self, snapshot: Snapshot) -> None:
         last = self._last
         self._last = snapshot
-        if last is None or snapshot.switch_number != last.switch_number:
+        if (
+            last is None
+            or snapshot.switch_number != last.switch_number
+            or snapshot.controller != last.controller
+        ):
             number = snapshot.switch_number
             text = f"{snapshot.mode.name} ({snapshot.controller}, switch {number})"
             self._controller = snapshot.controller.encode()[:CONTROLLER]

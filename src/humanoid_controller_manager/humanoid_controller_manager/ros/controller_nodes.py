@@ -1,7 +1,7 @@
 """The ROS side of controllers: one node for each configured controller."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rclpy.event_handler import EventHandler
@@ -12,7 +12,7 @@ from rclpy.node import Node
 
 from humanoid_control_common.config import Document, read_yaml
 from humanoid_control_common.errors import ConfigError
-from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller
+from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller, RobotFacts
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
 from humanoid_controller_manager.ros.parameters import (
@@ -42,15 +42,18 @@ class ControllerNode:
     document: Document
     executor: Executor
 
-    def attach(self, plugin_type: str, instance: object) -> SnapshotListener | None:
+    def attach(
+        self, plugin_type: str, instance: object, robot: RobotFacts
+    ) -> SnapshotListener | None:
         """See RosSide. Raises ConfigError for a topic or service that cannot be created."""
         attach, node = find_plugin(ROS_SIDES, plugin_type), self.context.node
+        context = replace(self.context, robot=robot)
         try:
             listener: SnapshotListener | None = None
             if attach:
-                listener = attach(self.context, instance)
+                listener = attach(context, instance)
             elif _reports_progress(instance):
-                listener = publish_progress(self.context)
+                listener = publish_progress(context)
         except _REFUSED as error:
             raise ConfigError(f"{node.get_name()}: {error}") from error
         except (Exception, SystemExit) as error:  # plug-in code: may raise anything

@@ -68,6 +68,7 @@ class ControllerManagerNode:
         self.executor.add_node(self.node)
         self._failed_callbacks = FailedCallbacks()
         hardware = load_hardware(self.description)
+        hardware.hold_gains = parameters.hold_gains
         joints, limits = self.description.joints, self.description.limits
         self.robot = RobotFacts(joints, limits, rate, hardware.capabilities)
         self._simulated = hardware.simulates_time
@@ -91,7 +92,7 @@ class ControllerManagerNode:
         realtime = self.loop_thread.realtime
         self._snapshot_publisher = SnapshotPublisher((), interval, realtime=realtime)
         self._listen(listeners_of(self.registry.records))
-        self.registry.connect(lambda: self.loop.snapshot.controller, self._exchange)
+        self.registry.connect(lambda: self.loop.snapshot.controllers, self._exchange)
 
     def start(self) -> None:
         """Bring the hardware up and start the loop. Raises what LoopThread.start raises.

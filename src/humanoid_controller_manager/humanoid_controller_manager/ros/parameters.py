@@ -5,13 +5,14 @@ from array import array
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from humanoid_control_common.config import Document, KeyPath, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_controller_manager.controller import ModeGains
 
 Parameters = TypeVar("Parameters", bound=StrictModel)
 
@@ -47,6 +48,9 @@ class ManagerParameters(StrictModel):
     velocity_safety_factor: float = Field(default=2.0, gt=1.0, allow_inf_nan=False)
     # ... or, of single joints, beyond this many rad/s.
     velocity_safety_limits: dict[str, float] = Field(default_factory=dict)
+    # Gains of joints that no controller of a mode claims, where they are not set per mode.
+    hold_stiffness: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)  # [Nm/rad]
+    hold_damping: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)  # [Nm*s/rad]
     controllers: dict[str, ControllerEntry]  # in the order they are brought up
 
     @field_validator("velocity_safety_limits")
@@ -56,6 +60,19 @@ class ManagerParameters(StrictModel):
             if not 0.0 < limit < math.inf:
                 raise ValueError(f"{joint} is {limit:g} rad/s, expected a positive number")
         return value
+
+    @model_validator(mode="after")
+    def _both(self) -> Self:
+        if (self.hold_stiffness is None) is not (self.hold_damping is None):
+            raise ValueError("hold_stiffness and hold_damping belong together")
+        return self
+
+    @property
+    def hold_gains(self) -> ModeGains | None:
+        """The gains of joints that no controller of a mode claims, if they are given."""
+        if self.hold_stiffness is None or self.hold_damping is None:
+            return None
+        return ModeGains(self.hold_stiffness, self.hold_damping)
 
     def velocity_safety_limit(self, joints: JointSet, limits: JointLimits) -> FloatArray:
         """Return the measured speed [rad/s] of each joint that leads to DAMPING, (n_joints,).

@@ -23,7 +23,7 @@ class PluginContext:
     """The surroundings of one plug-in."""
 
     node: Node  # named after the controller; `controller_manager` for hardware components
-    robot: RobotFacts
+    robot: RobotFacts  # with the joints that the controller claims; the listener sees those, too
     now: Callable[[], float]  # the loop's time [s]
     stamp: Callable[[Snapshot], Time]  # ROS time of a tick
     # Tells the hardware components that the joint states of a tick are published.

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.joints import IndexArray
 from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import (
@@ -17,9 +18,11 @@ from humanoid_controller_manager.controller import (
     RobotFacts,
 )
 from humanoid_controller_manager.duties import Contract
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share, member_names
+from humanoid_controller_manager.loop.snapshot import SnapshotListener
 from humanoid_controller_manager.plugins import CONTROLLERS, ROS_SIDES, find_plugin, require_plugin
 from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
+from humanoid_controller_manager.switching.claims import KEY, claimed_rows, refuse_conflicts
 from humanoid_controller_manager.switching.registry import (
     Configured,
     Record,
@@ -34,7 +37,14 @@ logger = logging.getLogger(__name__)
 class ChecksGains(Protocol):
     """The hardware, which refuses gains that its joints cannot have."""
 
-    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
+    def check_gains(
+        self,
+        mode: Mode,
+        stiffness: float,
+        damping: float,
+        where: str,
+        rows: IndexArray | None = None,
+    ) -> None:
         """See HardwareGroup. Raises ConfigError."""
 
 
@@ -68,6 +78,11 @@ def _checked(plugin: Any, where: str) -> None:
     elif not _is_known(plugin.needs):
         known = ", ".join(COMMAND_INTERFACES)
         raise ConfigError(f"{where} needs {plugin.needs!r}, expected {known}")
+    elif KEY in getattr(plugin.Parameters, "model_fields", ()):
+        raise ConfigError(
+            f"{where} has a parameter '{KEY}': the manager takes that key and gives the controller "
+            "its joints as `robot.joints`. Leave it out"
+        )
     logger.debug("%s takes on: %s", where, ", ".join(sorted(duties)))
 
 
@@ -84,9 +99,16 @@ def _is_known(needs: Any) -> bool:
 
 
 def configured_instance(
-    name: str, plugin: Any, document: Document, robot: RobotFacts, hardware: ChecksGains
+    name: str,
+    plugin: Any,
+    document: Document,
+    robot: RobotFacts,
+    hardware: ChecksGains,
+    rows: IndexArray | None = None,
 ) -> Any:
     """Return a configured controller of class `plugin`; `hardware` is configured already.
+
+    `robot` has the joints that it claims: those at `rows`, or all of the robot's.
 
     Raises ConfigError naming the controller and the place in its parameters.
     """
@@ -102,8 +124,13 @@ def configured_instance(
         raise ConfigError(f"{where}: on_configure failed: {error!r}") from error
     _contract_of(plugin).refuse_hidden(instance, where)
     if gains is not None:
-        hardware.check_gains(instance.mode, *gains, where)
+        hardware.check_gains(instance.mode, *gains, where, rows)
     return instance
+
+
+def _of_member(listener: SnapshotListener, name: str, rows: IndexArray) -> SnapshotListener:
+    """Return `listener` with the ticks as controller `name` sees them."""
+    return lambda snapshot: listener(snapshot.of_member(name, rows))
 
 
 T = TypeVar("T")
@@ -141,14 +168,18 @@ class Lifecycle:
     surroundings: Surroundings
     robot: RobotFacts
     hardware: ChecksGains
-    pending_controller: Callable[[], str]  # the one that a switch is on its way to, or empty
+    pending_controller: Callable[[], str]  # one or a group that a switch is on its way to, or empty
     in_executor: InExecutor
 
     def bring_up(self, entries: Mapping[str, ControllerEntry]) -> None:
-        """Load and configure `entries` in order and activate broadcasters, before the loop runs."""
+        """Load and configure `entries` in order and activate broadcasters, before the loop runs.
+
+        Raises ConfigError also for two controllers of one mode that claim the same joint.
+        """
         for name, entry in entries.items():
             self._add(name, entry)
             self.configure(name)
+        refuse_conflicts(self.registry.records.values(), self.robot.joints)
         broadcasters = [r.name for r in self.registry.records.values() if r.mode is None]
         self.registry.broadcast(on=broadcasters, off=())
 
@@ -192,14 +223,21 @@ class Lifecycle:
         self.in_executor(lambda: self.registry.put(Record(name, entry, plugin)))
 
     def _configured(self, record: Record, side: RosSide) -> Configured:
+        rows, document, mode = None, side.document, record.mode
+        if mode is not None:
+            rows, document = claimed_rows(record.name, mode, document, self.robot.joints)
+        robot = self.robot if rows is None else self.robot.of(rows)
         instance = configured_instance(
-            record.name, record.plugin, side.document, self.robot, self.hardware
+            record.name, record.plugin, document, robot, self.hardware, rows
         )
-        listener = side.attach(record.entry.type, instance)
-        if record.mode is None:
+        listener = side.attach(record.entry.type, instance, robot)
+        if mode is None:
             return Configured(instance, side, None, listener)
         fallbacks = tuple(record.entry.fallback_controllers)
-        slot = ControllerSlot(record.name, instance, fallbacks)
+        share = None if rows is None else Share(rows)
+        if listener is not None and rows is not None:
+            listener = _of_member(listener, record.name, rows)
+        slot = ControllerSlot(record.name, instance, fallbacks, share)
         return Configured(instance, side, slot, listener)
 
     # In the executor's thread.
@@ -231,7 +269,7 @@ class Lifecycle:
             raise ControllerError(
                 f"Controller '{record.name}' can not be {done} from 'active' state."
             )
-        if self.pending_controller() == record.name:
+        if record.name in member_names(self.pending_controller()):
             raise ControllerError(
                 f"Controller '{record.name}' can not be {done}: a switch to it is on its way"
             )

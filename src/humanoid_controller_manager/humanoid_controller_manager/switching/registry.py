@@ -12,7 +12,12 @@ from typing import Any, Protocol, TypeAlias
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.modes import Mode
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.loop.mode_controllers import (
+    ControllerSlot,
+    controllers_of,
+    group_name,
+)
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
 from humanoid_controller_manager.ros.parameters import ControllerEntry
 
@@ -32,8 +37,13 @@ class RosSide(Protocol):
     def document(self) -> Document:
         """The controller's parameters."""
 
-    def attach(self, plugin_type: str, instance: object) -> SnapshotListener | None:
-        """Create the topics and services of `instance`; return its listener, if it has one."""
+    def attach(
+        self, plugin_type: str, instance: object, robot: RobotFacts
+    ) -> SnapshotListener | None:
+        """Create the topics and services of `instance`; return its listener, if it has one.
+
+        `robot` has the joints that it claims.
+        """
 
     def has(self, node: object) -> bool:
         """Return whether `node` executes its callbacks."""
@@ -102,11 +112,11 @@ class Registry:
         self.records: Records = {}
         self.safe_chain = tuple(safe_chain)
         # Until `connect`:
-        self.in_charge: Callable[[], str] = str
+        self.in_charge: Callable[[], Sequence[str]] = tuple
         self._exchange: Exchange = lambda slots, listeners: None
 
-    def connect(self, in_charge: Callable[[], str], exchange: Exchange) -> None:
-        """Connect to the loop: `in_charge` returns its controller, `exchange` takes changes."""
+    def connect(self, in_charge: Callable[[], Sequence[str]], exchange: Exchange) -> None:
+        """Connect to the loop: `in_charge` returns its controllers, `exchange` takes changes."""
         self.in_charge = in_charge
         self._exchange = exchange
 
@@ -124,7 +134,7 @@ class Registry:
         """Return the state of a controller."""
         if record.configured is None:
             return State.UNCONFIGURED
-        active = record.broadcasting if record.mode is None else record.name == self.in_charge()
+        active = record.broadcasting if record.mode is None else record.name in self.in_charge()
         return State.ACTIVE if active else State.INACTIVE
 
     def needed_for(self, name: str) -> str:
@@ -139,10 +149,12 @@ class Registry:
         return f"it is a fallback of {', '.join(users)}" if users else ""
 
     def of_mode(self, mode: Mode) -> str | None:
-        """Return the first configured controller of `mode`, in loading order."""
-        return next(
-            (r.name for r in self.records.values() if r.mode is mode and r.configured), None
-        )
+        """Return the controller of `mode`, or the group of them; None if none is configured.
+
+        See `controllers_of`, in loading order.
+        """
+        chosen = controllers_of(mode, slots_of(self.records).values())
+        return group_name(slot.name for slot in chosen) or None
 
     def put(self, record: Record) -> None:
         """Add `record`, or replace the one of this name.

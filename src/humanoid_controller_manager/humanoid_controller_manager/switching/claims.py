@@ -1,0 +1,86 @@
+"""The joints that mode controllers claim: the key `joints` of their parameters."""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from humanoid_control_common.config import Document, StrictModel, validate
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import IndexArray, JointSet
+from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_controller_manager.loop.mode_controllers import are_disjoint
+from humanoid_controller_manager.switching.registry import Record
+
+KEY: Final = "joints"
+
+
+class _Claim(StrictModel):
+    joints: list[str]
+
+
+def claimed_rows(
+    name: str, mode: Mode, document: Document, joints: JointSet
+) -> tuple[IndexArray | None, Document]:
+    """Return the rows of the joints that controller `name` claims, and its other parameters.
+
+    None instead of rows: it claims all `joints`.
+
+    Raises ConfigError, with file and key, for a list that is empty, names an unknown joint or one
+    twice, or belongs to a safe mode, which must own all joints.
+    """
+    if not isinstance(document.content, Mapping) or KEY not in document.content:
+        return None, document
+    own = {KEY: document.content[KEY]}
+    names = validate(_Claim, Document(document.name, own, document.places)).joints
+    where = f"{document.where((KEY,))}: '{KEY}' of {name}"
+    if mode in SAFE_MODES:
+        raise ConfigError(f"{where}: {mode.name} must own all joints: leave the key out")
+    if not names:
+        raise ConfigError(f"{where} is empty: name joints, or leave the key out to claim all")
+    try:
+        rows = joints.indices(names)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    rest: dict[str, Any] = {key: it for key, it in document.content.items() if key != KEY}
+    return rows, Document(document.name, rest, document.places)
+
+
+def refuse_conflicts(records: Iterable[Record], joints: JointSet) -> None:
+    """Raise ConfigError if two controllers of one mode claim the same joint, naming both.
+
+    In a safe mode each claims all joints, and the loop's fallbacks name the one that they mean.
+    """
+    stiff = [r for r in records if r.mode is not None and r.mode not in SAFE_MODES]
+    for one, other in combinations(stiff, 2):
+        first, second = (record.configured and record.configured.slot for record in (one, other))
+        if one.mode is other.mode and first and second and not are_disjoint(first, second):
+            raise ConfigError(_conflict(one, other, joints))
+
+
+def _conflict(one: Record, other: Record, joints: JointSet) -> str:
+    assert one.mode is not None
+    where, elsewhere = _place(other), _place(one)
+    both = f"'{one.name}' ({elsewhere}) and '{other.name}' of mode {one.mode.name}"
+    lists = [_rows(record) for record in (one, other)]
+    if lists[0] is not None and lists[1] is not None:
+        rows = np.intersect1d(lists[0], lists[1])
+        names = ", ".join(joints.names[row] for row in rows)
+        return f"{where}: '{KEY}': {names} claimed by both {both}: leave each joint to one of them"
+    whole = [record.name for record, rows in zip((one, other), lists, strict=True) if rows is None]
+    claim = "claim" if len(whole) > 1 else "claims"
+    return (
+        f"{where}: {both} can't be in charge together: {' and '.join(whole)} {claim} all joints. "
+        f"Give each of them a list '{KEY}', or load one of them later, in place of the other"
+    )
+
+
+def _rows(record: Record) -> IndexArray | None:
+    slot = record.configured and record.configured.slot
+    return slot.share.rows if slot and slot.share else None
+
+
+def _place(record: Record) -> str:
+    assert record.configured is not None
+    return record.configured.side.document.where((KEY,))
