@@ -13,7 +13,7 @@ from humanoid_control_common.joints import JointSet
 from humanoid_control_common.mit_interface import Capability
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import Broadcaster, Controller, ModeGains, RobotFacts
-from humanoid_controller_manager.loop.mode_controllers import checked_slots
+from humanoid_controller_manager.loop.mode_controllers import checked_slots, member_names
 from humanoid_controller_manager.ros.parameters import ControllerEntry
 from humanoid_controller_manager.switching import lifecycle
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
@@ -76,13 +76,26 @@ class Numbered(Damper):
     mode: ClassVar[Any] = 3
 
 
+class Listed(StrictModel):
+    joints: list[str]
+
+
+class OwnJoints(Stiff):
+    """Has a parameter of the name that the manager takes."""
+
+    Parameters: ClassVar[type[StrictModel]] = Listed
+
+
 class Hardware:
     """Refuses damping above `most` [Nm s/rad]."""
 
     most = float("inf")
 
-    def check_gains(self, mode: Mode, stiffness: float, damping: float, where: str) -> None:
+    def check_gains(
+        self, mode: Mode, stiffness: float, damping: float, where: str, rows: Any = None
+    ) -> None:
         assert stiffness == 20.0
+        self.rows = rows
         if damping > self.most:
             raise ConfigError(f"{where}: damping is {damping:g}")
 
@@ -104,11 +117,12 @@ class Side:
         self.world = world
         self.open = True
 
-    def attach(self, plugin_type: str, instance: Any) -> Callable[[Any], None]:
+    def attach(self, plugin_type: str, instance: Any, robot: Any) -> Callable[[Any], None]:
         self.world.note("attach")
         if self.world.refuse:
             raise ConfigError(self.world.refuse)
-        return lambda snapshot: None
+        self.robot = robot
+        return self.world.heard.append
 
     def close(self) -> None:
         self.world.note("close")
@@ -122,6 +136,8 @@ class World:
     def __init__(self, robot: RobotFacts, safe_chain: tuple[str, ...] = ()) -> None:
         self.entries = {"d": ControllerEntry(type="x/Damper")}
         self.gain: Any = 1.0
+        self.joints: dict[str, Any] = {}  # lists of the controllers that have one
+        self.heard: list[Any] = []  # snapshots that listeners got
         self.refuse = ""
         self.sides: list[Side] = []
         self.in_charge = ""
@@ -142,7 +158,7 @@ class World:
             self.note("exchange")
             checked_slots(slots, self.registry.safe_chain)
 
-        self.registry.connect(lambda: self.in_charge, exchange)
+        self.registry.connect(lambda: member_names(self.in_charge), exchange)
         return self
 
     def note(self, what: str) -> None:
@@ -167,7 +183,10 @@ class World:
 
     def open(self, name: str, entry: ControllerEntry) -> Side:
         self.note("open")
-        self.sides.append(Side(Document(f"parameters of {name}", {"gain": self.gain}), self))
+        content = {"gain": self.gain}
+        content |= {"joints": self.joints[name]} if name in self.joints else {}
+        places = {("joints",): f"c.yaml:{len(self.sides) + 1}"}
+        self.sides.append(Side(Document(f"parameters of {name}", content, places), self))
         return self.sides[-1]
 
     def state(self, name: str) -> State:
@@ -185,7 +204,7 @@ class World:
 
 @pytest.fixture(autouse=True)
 def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    plugins = (Damper, Speaker, Stiff, NoUpdate, Misspelt, Numbered)
+    plugins = (Damper, Speaker, Stiff, NoUpdate, Misspelt, Numbered, OwnJoints)
     known = {f"x/{plugin.__name__}": plugin for plugin in plugins}
 
     def require(group: str, name: str, where: str) -> Any:
