@@ -12,7 +12,7 @@ from humanoid_control_common.errors import SwitchRefusedError
 from humanoid_controller_manager.services.switch_plan import Candidate, Plan, Selection, plan_switch
 from humanoid_controller_manager.switching.registry import State
 
-CLAIM = "elbow/position"
+CLAIM = ("elbow/position",)
 NAMES = ("limp", "damped", "standby", "raw", "states", "mute", "ghost")
 
 
@@ -20,8 +20,8 @@ def _shown(in_charge: str = "damped") -> dict[str, Candidate]:
     shown = {name: Candidate(State.INACTIVE, CLAIM) for name in ("limp", "damped", "standby")}
     shown[in_charge] = Candidate(State.ACTIVE, CLAIM)
     shown["raw"] = Candidate(State.UNCONFIGURED, CLAIM)
-    shown["states"] = Candidate(State.ACTIVE, "")
-    shown["mute"] = Candidate(State.INACTIVE, "")
+    shown["states"] = Candidate(State.ACTIVE)
+    shown["mute"] = Candidate(State.INACTIVE)
     return shown
 
 
@@ -44,7 +44,7 @@ def _refusal(**wish: object) -> str:
 
 def test_another_takes_over_from_the_one_that_is_deactivated() -> None:
     plan = _plan(["standby"], ["damped"])
-    assert (plan.take_over, plan.follows) == ("standby", False)
+    assert (plan.take_over, plan.follows) == (("standby",), False)
 
 
 def test_the_one_in_charge_has_to_be_named_before_another_takes_over() -> None:
@@ -64,7 +64,7 @@ def test_two_cannot_take_over_at_once() -> None:
 
 def test_the_one_in_charge_deactivated_alone_is_followed_by_the_next_safe_one() -> None:
     plan = _plan(deactivate=["standby"], in_charge="standby", successor="damped")
-    assert (plan.take_over, plan.follows) == ("damped", True)
+    assert (plan.take_over, plan.follows) == (("damped",), True)
 
 
 def test_the_last_of_the_safe_controllers_stays() -> None:
@@ -81,7 +81,7 @@ def test_the_one_in_charge_is_never_restarted() -> None:
 
 def test_broadcasters_come_and_go_beside_it() -> None:
     plan = _plan(["mute"], ["states"])
-    assert (plan.take_over, plan.activate, plan.deactivate) == ("", ("mute",), ("states",))
+    assert (plan.take_over, plan.activate, plan.deactivate) == ((), ("mute",), ("states",))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_strict_refuses_what_cannot_be_done_in_upstreams_words(
 
 def test_best_effort_leaves_out_what_cannot_be_done_and_says_why() -> None:
     plan = _plan(["mute", "ghost", "raw"], ["standby", "states"], strict=False)
-    assert (plan.activate, plan.deactivate, plan.take_over) == (("mute",), ("states",), "")
+    assert (plan.activate, plan.deactivate, plan.take_over) == (("mute",), ("states",), ())
     assert len(plan.left_out) == 3
 
 
@@ -127,7 +127,72 @@ def test_best_effort_with_only_unknown_names_is_refused() -> None:
 
 
 def test_nothing_asked_for_is_nothing_to_do() -> None:
-    assert _plan() == Plan("", False, (), (), ())
+    assert _plan() == Plan((), False, (), (), ())
+
+
+SIDES = {
+    "left": Candidate(State.ACTIVE, ("a/position",), "REMOTE"),
+    "right": Candidate(State.ACTIVE, ("b/position",), "REMOTE"),
+    "spare": Candidate(State.INACTIVE, ("b/effort", "b/position"), "REMOTE"),
+    "wide": Candidate(State.INACTIVE, ("a/position", "b/position"), "REMOTE"),
+    "third": Candidate(State.INACTIVE, ("c/position",), "REMOTE"),
+    "walker": Candidate(State.INACTIVE, ("c/position",), "LOCOMOTION"),
+}
+
+
+@pytest.mark.parametrize(
+    ("activate", "deactivate", "in_charge"),
+    [
+        (["spare"], ["right"], ("left", "spare")),
+        (["third"], [], ("left", "right", "third")),
+        ([], ["right"], ("left",)),
+        (["wide"], ["left", "right"], ("wide",)),
+        (["spare", "third"], ["right"], ("left", "spare", "third")),
+        (["walker"], ["left", "right"], ("walker",)),
+    ],
+)
+def test_controllers_side_by_side_are_exchanged_one_by_one(
+    activate: list[str], deactivate: list[str], in_charge: tuple[str, ...]
+) -> None:
+    plan = plan_switch(Selection(activate, deactivate, True), SIDES, "damped")
+    assert (plan.take_over, plan.follows) == (in_charge, False)
+
+
+def test_the_last_of_them_is_followed_by_the_next_safe_one() -> None:
+    plan = plan_switch(Selection([], ["left", "right"], True), SIDES, "damped")
+    assert (plan.take_over, plan.follows) == (("damped",), True)
+
+
+@pytest.mark.parametrize(
+    ("activate", "deactivate", "said"),
+    [
+        (
+            ["spare"],
+            [],
+            "Unable to activate controller 'spare' since the command interface 'b/position' is "
+            "currently claimed by another controller: 'right'.",
+        ),
+        (
+            ["spare", "wide"],
+            ["left", "right"],
+            "Unable to activate controller 'wide' since the command interface 'b/position' will be "
+            "used by another controller that is being activated: 'spare'.",
+        ),
+        (
+            ["walker"],
+            ["right"],
+            "Unable to activate controller 'walker' of LOCOMOTION beside 'left' of REMOTE: one "
+            "mode is in force at a time.",
+        ),
+    ],
+)
+def test_two_that_claim_one_joint_are_refused_with_both_named(
+    activate: list[str], deactivate: list[str], said: str
+) -> None:
+    for strict in (True, False):
+        with pytest.raises(SwitchRefusedError) as caught:
+            plan_switch(Selection(activate, deactivate, strict), SIDES, "damped")
+        assert str(caught.value) == said
 
 
 @given(
@@ -148,5 +213,6 @@ def test_one_stays_in_charge_whatever_is_wished(
         assert in_charge not in plan.deactivate
         return
     assert in_charge in plan.deactivate  # nobody is pushed out without being named
-    assert plan.take_over in (activate if not plan.follows else [successor])
-    assert plan.take_over != in_charge
+    (name,) = plan.take_over
+    assert name in (activate if not plan.follows else [successor])
+    assert name != in_charge

@@ -10,7 +10,8 @@ import pytest
 
 from humanoid_control_common.errors import ControllerError, SwitchRefusedError
 from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.controller import ModeGains
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
 from humanoid_controller_manager.ros.parameters import ControllerEntry
 from humanoid_controller_manager.services.switch_plan import Selection
 from humanoid_controller_manager.services.switcher import Switcher
@@ -49,7 +50,7 @@ class Bench:
             slot = ControllerSlot(name, controller)
             self.registry.put(self._record(name, controller, slot))
         self.registry.put(self._record("speaker", Speaker(), None))
-        self.registry.connect(lambda: robot.loop.snapshot.controller, self._exchange)
+        self.registry.connect(lambda: robot.loop.snapshot.controllers, self._exchange)
         self.bell = TickingBell(robot)
         authority = LoopAuthority(robot.loop)
         self.switcher = Switcher(
@@ -239,6 +240,30 @@ def test_a_loop_that_stands_still_is_told(bench: Bench) -> None:
     )
     bench.robot.tick()
     assert bench.in_charge == "torque"
+
+
+def test_one_of_two_is_replaced_and_the_other_goes_on(bench: Bench) -> None:
+    group = bench.robot.group
+    group.hold_gains = ModeGains(15.0, 1.5)
+    kind = type(bench.robot.controllers["damped"])
+    for name, joint in (("left", "a"), ("right", "b"), ("spare", "b")):
+        controller = kind(Mode.LOCOMOTION, {}, 1.0, 0.1)
+        bench.robot.controllers[name] = controller
+        slot = ControllerSlot(name, controller, share=Share(group.joints.indices([joint])))
+        bench.registry.put(bench._record(name, controller, slot))
+    bench.switch(["right", "left"], ["damped"])
+    assert (bench.in_charge, bench.active("left"), bench.active("right")) == (
+        "left+right", True, True,
+    )  # fmt: skip
+    assert "'b/position' is currently claimed by another controller: 'right'" in bench.refusal(
+        activate=["spare"]
+    )
+    bench.switch(["spare"], ["right"])
+    assert bench.in_charge == "left+spare"
+    assert bench.robot.controllers["left"].calls.count("on_activate") == 1
+    bench.switch(deactivate=["spare"])
+    assert (bench.in_charge, bench.active("spare")) == ("left", False)
+    assert "'damped' is in charge now" in bench.switch(deactivate=["left"])
 
 
 def test_nothing_to_do_is_said(bench: Bench) -> None:

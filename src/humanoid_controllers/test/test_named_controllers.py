@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from humanoid_control_common.modes import INTENT_OF_MODE, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
+from humanoid_controller_manager.controller import ModeGains
+from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
+from humanoid_controllers.mode_manager.mode_manager import _unfinished
 from humanoid_controllers.passive_controllers import DampingController
+from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.standby import StandbyController
 
 MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
@@ -118,3 +123,72 @@ def test_a_policy_that_was_loaded_later_is_found(robot: Any) -> None:
     assert refused.message == "Rejected START_LOCOMOTION: no policy loaded"
     robot.modes._controller_of = {**NAMES, Mode.LOCOMOTION: "other_standby"}.get
     assert robot.ask(INTENT_OF_MODE[Mode.LOCOMOTION]).accepted
+
+
+# Controllers side by side.
+
+
+@pytest.fixture
+def shared(robot_type: Any, make: Callable[..., Any], facts: Any) -> Any:
+    """A robot in REMOTE with `left` (shoulder) and `right` (wrist); `spare` claims the wrist."""
+    robot = robot_type()
+    slots = {
+        NAMES[mode]: ControllerSlot(NAMES[mode], controller)
+        for mode, controller in robot.controllers.items()
+        if mode is not Mode.REMOTE
+    }
+    for name, row in (("left", 0), ("right", 2), ("spare", 2)):
+        rows = np.array([row])
+        controller = make(RemotePolicyController)
+        controller.on_configure(controller._parameters, facts.of(rows))
+        slots[name] = ControllerSlot(name, controller, share=Share(rows))
+    robot.loop.hardware.hold_gains = ModeGains(20.0, 2.0)
+    robot.loop.exchange_slots(slots)
+    robot.modes._controller_of = {**NAMES, Mode.REMOTE: "left+right"}.get
+    robot.enter(Mode.REMOTE)
+    return robot
+
+
+def test_a_mode_starts_with_all_its_controllers_and_states_them(shared: Any) -> None:
+    statement = shared.modes.statement
+    assert (statement.mode, statement.controller_name) == (Mode.REMOTE, "left+right")
+
+
+def test_one_of_them_is_exchanged_in_the_mode(shared: Any) -> None:
+    number = shared.loop.snapshot.switch_number
+    answer = ask(shared, Mode.REMOTE, "left+spare")
+    snapshot = shared.tick()
+    assert answer.accepted
+    assert (snapshot.controller, snapshot.ticket) == ("left+spare", answer.ticket)
+    assert (snapshot.switch_number, shared.message) == (number, "")
+    answer = ask(shared, Mode.REMOTE, "right")  # none of them goes on
+    assert answer.message == (
+        "Rejected START_REMOTE: 'left+spare' is in charge of REMOTE; leave that mode first"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named", "said"),
+    [
+        (lambda robot: robot.stop.press("panel"), "left+spare", "panel"),
+        (lambda robot: setattr(robot.hardware, "confirmed", False), "left+spare", "not confirmed"),
+        (lambda robot: None, "left+right+spare", "'right' and 'spare' can't .* both claim wrist"),
+        (lambda robot: None, "left+ghost", "unknown controller 'ghost'"),
+    ],
+    ids=["stopped", "unconfirmed", "conflict", "unknown"],
+)
+def test_an_exchange_is_refused_where_a_start_would_be(
+    shared: Any, wrong: Callable[[Any], object], named: str, said: str
+) -> None:
+    wrong(shared)
+    shared.loop.tick(shared.time, 0.01, lambda: shared.time)
+    answer = ask(shared, Mode.REMOTE, named)
+    assert not answer.accepted
+    assert re.search(f"^Rejected START_REMOTE: .*{said}", answer.message)
+    assert shared.loop.snapshot.controller == "left+right"
+
+
+def test_the_one_without_progress_is_named(shared: Any) -> None:
+    assert _unfinished(shared.loop.snapshot) == (
+        "'left' has no property `progress`, so it never is"
+    )

@@ -21,7 +21,7 @@ from humanoid_controller_manager.services.interfaces import (
     required_commands,
     state_interfaces,
 )
-from humanoid_controller_manager.switching.registry import Record, State
+from humanoid_controller_manager.switching.registry import Record, State, claimed_joints
 
 ACTIVE: Final = LifecycleState(id=LifecycleState.PRIMARY_STATE_ACTIVE, label="active")
 DATA_TYPE: Final = "double"
@@ -38,7 +38,7 @@ def controllers(manager: ControllerManagerNode) -> list[ControllerState]:
 
 
 def _controller(manager: ControllerManagerNode, record: Record) -> ControllerState:
-    joints = manager.robot.joints.names
+    joints = claimed_joints(record, manager.robot.joints)
     state = manager.registry.state(record)
     message = ControllerState(
         name=record.name,
@@ -50,7 +50,7 @@ def _controller(manager: ControllerManagerNode, record: Record) -> ControllerSta
         message.required_command_interfaces = required_commands(record.plugin, joints)
         message.required_state_interfaces = state_interfaces(joints)
     if state is State.ACTIVE and record.mode is not None:
-        message.claimed_interfaces = _acting(manager)
+        message.claimed_interfaces = _acting(manager, joints)
     return message
 
 
@@ -76,15 +76,20 @@ def components(manager: ControllerManagerNode) -> list[HardwareComponentState]:
 
 
 def commands(manager: ControllerManagerNode) -> list[HardwareInterface]:
-    """Return every command interface; those an actuator acts on are available and claimed."""
-    acting = set(_acting(manager))
-    commanded = manager.registry.in_charge() in manager.registry.records
+    """Return every command interface; those an actuator acts on are available.
+
+    Claimed are those of the controllers in charge: no controller claims a joint that is held.
+    """
+    acting = set(_acting(manager, manager.robot.joints.names))
+    records = manager.registry.records
+    active = [records[name] for name in manager.registry.in_charge() if name in records]
+    joints = {joint for it in active for joint in claimed_joints(it, manager.robot.joints)}
     return [
         HardwareInterface(
             name=name,
             data_type=DATA_TYPE,
             is_available=name in acting,
-            is_claimed=name in acting and commanded,
+            is_claimed=name in acting and name.partition("/")[0] in joints,
         )
         for name in command_interfaces(manager.robot.joints.names)
     ]
@@ -118,5 +123,6 @@ def activity(
     return message
 
 
-def _acting(manager: ControllerManagerNode) -> list[str]:
-    return acting_commands(manager.robot.joints.names, manager.loop.hardware.capabilities)
+def _acting(manager: ControllerManagerNode, joints: Sequence[str]) -> list[str]:
+    columns = manager.robot.joints.indices(joints)
+    return acting_commands(joints, manager.loop.hardware.capabilities[:, columns])

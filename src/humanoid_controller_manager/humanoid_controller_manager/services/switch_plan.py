@@ -1,7 +1,8 @@
 """Plans a switch of controllers: ros2_control's rules and words, as a pure function.
 
-One rule is this stack's own: exactly one mode controller is in charge. A request that activates
-another one must deactivate it; deactivated alone, it is followed by the next safe controller.
+One rule is this stack's own: a mode controller is always in charge, or several of one mode that
+claim different joints. A request that activates another one must deactivate those that claim its
+joints. Where the last one is deactivated, the next safe controller follows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,14 +25,19 @@ class Candidate(NamedTuple):
     """One loaded controller, as far as switching is concerned."""
 
     state: State
-    claims: str  # the first command interface it claims; empty for a broadcaster
+    claims: tuple[str, ...] = ()  # command interfaces; of a broadcaster none
+    mode: str = ""  # of a mode controller
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The switch to carry out. `take_over` is empty if the controller in charge stays."""
+    """The switch to carry out.
 
-    take_over: str
+    `take_over` names the mode controllers in charge afterwards, in loading order; it is empty if
+    those in charge stay.
+    """
+
+    take_over: tuple[str, ...]
     follows: bool  # `take_over` was not requested: it follows the one that is deactivated
     activate: tuple[str, ...]
     deactivate: tuple[str, ...]
@@ -53,14 +59,21 @@ def plan_switch(selection: Selection, candidates: Mapping[str, Candidate], succe
     on = _kept(on, lambda n: _not_activated(n, candidates[n].state, n in again), strict, reasons)
     off = _kept(off, lambda n: _not_deactivated(n, candidates[n].state), strict, reasons)
     leaving = [name for name in off if candidates[name].claims]
-    entering = _entering(on, leaving, candidates)
-    if leaving and not entering and not successor:
+    entering = [name for name in on if candidates[name].claims]
+    in_charge = [n for n, s in candidates.items() if s.claims and s.state is State.ACTIVE]
+    staying = [name for name in in_charge if name not in leaving]
+    _refuse_conflicts(entering, leaving, staying, candidates)
+    take_over: tuple[str, ...] = ()
+    if entering or leaving:
+        take_over = tuple(n for n in candidates if n in staying or n in entering)
+    follows = bool(leaving and not take_over)
+    if follows and not successor:
         raise SwitchRefusedError(
             f"Controller with name '{leaving[0]}' can not be deactivated: it is the last of the "
             "safe controllers, and one is always in charge. Name another one to activate."
         )
-    follows = bool(leaving and not entering)
-    return Plan(successor if follows else entering, follows, tuple(on), tuple(off), tuple(reasons))
+    take_over = (successor,) if follows else take_over
+    return Plan(take_over, follows, tuple(on), tuple(off), tuple(reasons))
 
 
 def _known(
@@ -112,25 +125,36 @@ def _not_deactivated(name: str, state: State) -> str:
     return f"Controller with name '{name}' can not be deactivated since it is not active."
 
 
-def _entering(on: list[str], leaving: list[str], candidates: Mapping[str, Candidate]) -> str:
-    """Return the mode controller to put in charge; empty if none is. Raise on conflicts."""
-    entering = [name for name in on if candidates[name].claims]
-    if not entering:
-        return ""
-    unable = "Unable to activate controller '{}' since the command interface '{}' "
-    if len(entering) > 1:
-        second = unable.format(entering[1], candidates[entering[1]].claims)
+def _refuse_conflicts(
+    entering: list[str],
+    leaving: list[str],
+    staying: list[str],
+    candidates: Mapping[str, Candidate],
+) -> None:
+    """Raise unless `entering` and `staying` can be in charge together."""
+    for index, name in enumerate(entering):
+        if name in leaving:
+            raise SwitchRefusedError(
+                f"Controller with name '{name}' can not be restarted while it is in charge."
+            )
+        for other in staying:
+            _refuse_both(name, other, "is currently claimed by another controller", candidates)
+        for other in entering[:index]:
+            how = "will be used by another controller that is being activated"
+            _refuse_both(name, other, how, candidates)
+
+
+def _refuse_both(name: str, other: str, how: str, candidates: Mapping[str, Candidate]) -> None:
+    one, two = candidates[name], candidates[other]
+    taken = set(two.claims)
+    common = next((interface for interface in one.claims if interface in taken), "")
+    if common:
         raise SwitchRefusedError(
-            f"{second}will be used by another controller that is being activated: '{entering[0]}'."
+            f"Unable to activate controller '{name}' since the command interface '{common}' {how}: "
+            f"'{other}'."
         )
-    if entering[0] in leaving:
+    if one.mode != two.mode:
         raise SwitchRefusedError(
-            f"Controller with name '{entering[0]}' can not be restarted while it is in charge."
+            f"Unable to activate controller '{name}' of {one.mode} beside '{other}' of {two.mode}: "
+            "one mode is in force at a time."
         )
-    in_charge = [n for n, s in candidates.items() if s.claims and s.state is State.ACTIVE]
-    if in_charge and in_charge[0] not in leaving:
-        first = unable.format(entering[0], candidates[entering[0]].claims)
-        raise SwitchRefusedError(
-            f"{first}is currently claimed by another controller: '{in_charge[0]}'."
-        )
-    return entering[0]

@@ -9,10 +9,11 @@ from typing import Final
 from humanoid_control_common.errors import SwitchRefusedError
 from humanoid_control_common.modes import SAFE_MODES
 from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.mode_controllers import group_name, member_names
 from humanoid_controller_manager.services.interfaces import acting_commands
 from humanoid_controller_manager.services.switch_plan import Candidate, Plan, Selection, plan_switch
 from humanoid_controller_manager.switching.lifecycle import InExecutor
-from humanoid_controller_manager.switching.registry import Registry
+from humanoid_controller_manager.switching.registry import Record, Registry, claimed_joints
 from humanoid_controller_manager.switching.switch_requests import (
     SwitchAnswer,
     SwitchAuthority,
@@ -68,7 +69,8 @@ class Switcher:
         for reason in plan.left_out:
             logger.warning("%s", reason)
         if plan.take_over:
-            self._await(plan.take_over, answer, timeout if timeout > 0.0 else DEFAULT_TIMEOUT)
+            patience = timeout if timeout > 0.0 else DEFAULT_TIMEOUT
+            self._await(group_name(plan.take_over), answer, patience)
         self.in_executor(lambda: self._toggle_broadcasters(plan))
         return _answer_text(selection, plan)
 
@@ -78,9 +80,9 @@ class Switcher:
         self._check_broadcasters(plan)
         if not plan.take_over:
             return plan, SwitchAnswer("")
-        mode = self.registry.get(plan.take_over, "activate").mode
+        mode = self.registry.get(plan.take_over[0], "activate").mode
         assert mode is not None  # only mode controllers take over
-        answer = self.authority.request_switch(plan.take_over, mode, number)
+        answer = self.authority.request_switch(group_name(plan.take_over), mode, number)
         if answer.refusal:
             raise SwitchRefusedError(answer.refusal)
         return plan, answer
@@ -93,7 +95,7 @@ class Switcher:
         records = self.registry.records
         ending = set(plan.deactivate) - set(plan.activate)
         silent = sorted(name for name in ending if self._is_broadcaster(name))
-        coming = (plan.take_over, self.authority.pending_controller())
+        coming = (*plan.take_over, *member_names(self.authority.pending_controller()))
         modes = [self.loop.snapshot.mode, *(records[n].mode for n in coming if n in records)]
         stiff = next((mode for mode in modes if mode is not None and mode not in SAFE_MODES), None)
         if silent and stiff is not None:
@@ -118,7 +120,8 @@ class Switcher:
         if failure:
             raise SwitchRefusedError(
                 f"Failed switching controllers....\n"
-                f"Unable to activate controllers: [ {controller} ]: {failure}"
+                f"Unable to activate controllers: [ {' '.join(member_names(controller))} ]: "
+                f"{failure}"
             )
 
     def _toggle_broadcasters(self, plan: Plan) -> None:
@@ -133,18 +136,25 @@ class Switcher:
         return record is not None and record.mode is None
 
     def _candidates(self) -> dict[str, Candidate]:
-        joints = self.loop.hardware.joints.names
-        acting = acting_commands(joints, self.loop.hardware.capabilities)
-        first = acting[0] if acting else f"{joints[0]}/position"
         return {
-            name: Candidate(self.registry.state(record), "" if record.mode is None else first)
+            name: Candidate(self.registry.state(record), self._claims(record), record.mode.name)
+            if record.mode is not None
+            else Candidate(self.registry.state(record))
             for name, record in self.registry.records.items()
         }
+
+    def _claims(self, record: Record) -> tuple[str, ...]:
+        """Return the command interfaces that a mode controller claims once it is active."""
+        hardware = self.loop.hardware
+        joints = claimed_joints(record, hardware.joints)
+        columns = hardware.capabilities[:, hardware.joints.indices(joints)]
+        # Also a joint that no actuator moves has one controller.
+        return (*acting_commands(joints, columns), *(f"{joint}/position" for joint in joints))
 
     def _successor(self) -> str:
         """Return the safe controller after the one in charge; empty if it is the last."""
         chain = self.registry.safe_chain
-        in_charge = self.registry.in_charge()
+        in_charge = self.registry.in_charge()[0]
         after = chain[chain.index(in_charge) + 1 :] if in_charge in chain else chain
         return after[0] if after else ""
 
@@ -155,7 +165,7 @@ def _answer_text(selection: Selection, plan: Plan) -> str:
         return "After checking the controllers, no controllers need to be activated or deactivated."
     lines = ["Successfully switched controllers!"]
     if plan.follows:
-        lines.append(f"'{plan.take_over}' is in charge now: one mode controller always is.")
+        lines.append(f"'{plan.take_over[0]}' is in charge now: one mode controller always is.")
     if not selection.strict:
         if plan.deactivate:
             lines.append(f"Deactivated controllers: [ {' '.join(plan.deactivate)} ]")

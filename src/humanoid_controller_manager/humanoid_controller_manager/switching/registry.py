@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.loop.mode_controllers import (
@@ -81,6 +82,14 @@ class Record:
 Records: TypeAlias = Mapping[str, Record]
 # Takes the new slots of the loop and the new listeners. Raises ConfigError and changes nothing.
 Exchange: TypeAlias = Callable[[Mapping[str, ControllerSlot], Sequence[SnapshotListener]], None]
+
+
+def claimed_joints(record: Record, joints: JointSet) -> tuple[str, ...]:
+    """Return the names of those of the robot's `joints` that a mode controller claims."""
+    slot = record.configured and record.configured.slot
+    if not slot or slot.share is None:
+        return joints.names
+    return tuple(joints.names[row] for row in slot.share.rows)
 
 
 def slots_of(records: Records) -> dict[str, ControllerSlot]:

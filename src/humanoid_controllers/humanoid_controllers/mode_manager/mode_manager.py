@@ -16,6 +16,7 @@ from humanoid_control_common.modes import (
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_controller_manager.loop.active_controller import CONFIRMATION_LIMIT
 from humanoid_controller_manager.loop.control_loop import ControlLoop
+from humanoid_controller_manager.loop.mode_controllers import member_names
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
 from humanoid_controller_manager.switching.switch_requests import SwitchRequests
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
@@ -198,7 +199,7 @@ class ModeManager:
         decision = decide(self._situation(snapshot, now, policy_loaded=not refusal), intent)
         match decision.verdict:
             case Verdict.STAY:
-                return self._stay(request, snapshot)
+                return self._stay(request, snapshot, now)
             case Verdict.REFUSE:
                 return self._refuse(decision.reason)
             case Verdict.WAIT:
@@ -235,9 +236,12 @@ class ModeManager:
             policy_loaded=policy_loaded,
         )
 
-    def _stay(self, request: _Request, snapshot: Snapshot) -> Answer:
+    def _stay(self, request: _Request, snapshot: Snapshot, now: float) -> Answer:
         intent = request.intent
         if request.named not in (None, snapshot.controller):
+            assert request.named is not None
+            if not set(member_names(request.named)).isdisjoint(snapshot.controllers):
+                return self._exchange_members(request, snapshot, now)
             return self._refuse(
                 f"Rejected {intent.value}: '{snapshot.controller}' is in charge of "
                 f"{snapshot.mode.name}; leave that mode first"
@@ -246,6 +250,18 @@ class ModeManager:
             # DAMP takes back the switch that is on its way: the newest request counts.
             self._requests.go_down(self._way_down)
         return Answer(True, f"already in {snapshot.mode.name}")
+
+    def _exchange_members(self, request: _Request, snapshot: Snapshot, now: float) -> Answer:
+        """Exchange some of the controllers side by side; the mode stays, and the others go on."""
+        refusal = (
+            self._controller_refusal(snapshot.mode, request.controller)
+            or self._problem
+            or self._stop.refusal()
+            or self.unconfirmed(snapshot, now)
+        )
+        if refusal:
+            return self._refuse(f"Rejected {request.intent.value}: {refusal}")
+        return self._switch(request)
 
     def _switch(self, request: _Request) -> Answer:
         assert request.controller is not None
@@ -318,4 +334,6 @@ def _unfinished(snapshot: Snapshot) -> str:
         return "" if progress.finished else "still on its way"
     if snapshot.phase is Phase.PREPARING:
         return "it has not begun yet"
-    return f"'{snapshot.controller}' has no property `progress`, so it never is"
+    members = [it.name for it in snapshot.members if it.progress is None]
+    name = members[0] if members else snapshot.controller
+    return f"'{name}' has no property `progress`, so it never is"
