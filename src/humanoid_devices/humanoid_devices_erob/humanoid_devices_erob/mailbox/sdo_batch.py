@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Final, TypeAlias
 
@@ -114,23 +115,34 @@ class SdoBatches:
             return
         reading = replace(batch, write=False, valid_until=inf)
         transfers = _written(objects, batch, reading) if batch.write else _read(objects, reading)
+        self._advance(slave, transfers, finished, None)
 
-        def refusal(of: SdoBatch) -> str:
-            late = self._clock() - of.valid_until
-            if late > 0:
-                return f"its permission ended {late * 1e3:.1f} ms ago"
-            return self.refusal(slave, of)
+    def _advance(
+        self,
+        slave: int,
+        transfers: Transfers,
+        finished: Callable[[int, Sequence[SdoResult]], None],
+        outcome: SdoOutcome | None,
+    ) -> None:
+        """Take the outcome of a slave's latest transfer; begin its next one.
 
-        def advance(outcome: SdoOutcome | None) -> None:
-            try:
-                target, of = next(transfers) if outcome is None else transfers.send(outcome)
-            except StopIteration as end:
-                finished(slave, end.value)
-            else:
-                job = SdoJob(target, self.patience, lambda: refusal(of), advance)
-                self._engine.submit(slave, job)
+        Each transfer has a job of its own. A callback that refers to itself would stay in memory:
+        the control process makes no full garbage collections (`calm_interpreter`).
+        """
+        try:
+            target, of = next(transfers) if outcome is None else transfers.send(outcome)
+        except StopIteration as end:
+            finished(slave, end.value)
+            return
+        refusal = partial(self._refusal, slave, of)
+        then = partial(self._advance, slave, transfers, finished)
+        self._engine.submit(slave, SdoJob(target, self.patience, refusal, then))
 
-        advance(None)
+    def _refusal(self, slave: int, batch: SdoBatch) -> str:
+        late = self._clock() - batch.valid_until
+        if late > 0:
+            return f"its permission ended {late * 1e3:.1f} ms ago"
+        return self.refusal(slave, batch)
 
 
 def refusals(objects: Sequence[SdoObject], reason: str) -> Results:

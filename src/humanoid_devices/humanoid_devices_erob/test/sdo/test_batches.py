@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
 from math import inf
@@ -45,6 +46,20 @@ def test_a_slave_is_written_in_order_then_read_back_in_order(make_world) -> None
         assert kinds(drive) == [
             "w2382:1", "w2381:1", "w2381:2", "r2382:1", "r2381:1", "r2381:2",
         ]  # fmt: skip
+
+
+def test_finished_batches_leave_nothing_to_the_garbage_collector(make_world) -> None:
+    world = make_world(2)
+    objects = [register(slave, VELOCITY, 1) for slave in range(2)]
+    world.write(objects)
+    gc.collect()
+    gc.disable()
+    try:
+        world.write(objects)
+        world.read(objects)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(("registers", "limit"), [(3, 0.0145), (2, 0.0102)])
