@@ -57,11 +57,12 @@ def make_ros_side_realtime() -> None:
 
 
 def calm_interpreter() -> None:
-    """Shorten Python's own pauses: fast thread switches, no full garbage collections.
+    """Shorten Python's own pauses: fast thread switches, short garbage collections.
 
-    Young objects are still collected; all objects made so far are exempt for good.
+    All objects made so far are exempt from collections for good. A full collection walks the other
+    ones, about 2000, in about 1 ms (measured on the virtual robot). Without full collections the
+    memory of a plug-in with reference cycles would grow without end.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(700, 10, 1_000_000)

@@ -126,8 +126,8 @@ class SdoBatches:
     ) -> None:
         """Take the outcome of a slave's latest transfer; begin its next one.
 
-        Each transfer has a job of its own. A callback that refers to itself would stay in memory:
-        the control process makes no full garbage collections (`calm_interpreter`).
+        Each transfer has a job of its own: a callback that refers to itself would stay in memory
+        until the next full garbage collection.
         """
         try:
             target, of = next(transfers) if outcome is None else transfers.send(outcome)
