@@ -35,7 +35,7 @@ from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.prime import CAN_JOINTS, ROTORS
-from humanoid_twin.robot.build import build_drives, build_wrists
+from humanoid_twin.robot.main import build_drives, build_wrists
 from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.testing import Robot, robot
 from prime_description import expand

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from humanoid_twin.clock import Moment
-from humanoid_twin.ethercat.firmware import STEP, Physics
+from humanoid_twin.ethercat.firmware import STEP
+from humanoid_twin.physics.plant import Plant
 
 _STEP_TIME: Final = round(STEP * 1e9)  # [ns]
 # Longer gaps between two calls on the wall clock are hold-ups of this machine.
@@ -36,7 +37,7 @@ class Scheduler:
     The caller sets the time. A step follows the events of the buses at the same time.
     """
 
-    def __init__(self, plant: Physics, moment: Moment) -> None:
+    def __init__(self, plant: Plant, moment: Moment) -> None:
         """`moment` is shared with the sides."""
         self.plant = plant
         self.moment = moment

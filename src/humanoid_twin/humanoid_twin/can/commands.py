@@ -4,28 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol, TypedDict
+from typing import TypedDict
 
 from humanoid_twin.can.adapters.slcan import SlcanPort
-from humanoid_twin.can.controller import CanController
+from humanoid_twin.can.adapters.socketcan import SocketCanPort
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
 from humanoid_twin.can.motors.motor import CanMotor, MotorReport
 from humanoid_twin.errors import CanError
-
-
-class Adapter(Protocol):
-    """The host's end of the bus."""
-
-    @property
-    def controller(self) -> CanController:
-        """Its node."""
-
-    def unplug(self) -> None:
-        """Pull it out of the host."""
-
-    def plug_in(self) -> None:
-        """Put it back."""
 
 
 class CanStatistics(TypedDict):
@@ -51,7 +37,7 @@ class CanCommands:
     """
 
     can: VirtualCan
-    adapter: Adapter
+    adapter: SlcanPort | SocketCanPort
 
     def power_off(self, id: int | None = None) -> None:
         """Cut the power of a motor, or of all: no torque, no answer, no acknowledgement."""

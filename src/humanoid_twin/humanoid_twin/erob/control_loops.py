@@ -1,4 +1,10 @@
-"""The cascaded loops: position → velocity → motor current, in counts and register units."""
+"""From a target per SYNC0 to a motor current per millisecond, in counts and register units.
+
+The demand is interpolated; the cascaded loops follow it with the gains in force.
+"""
+
+from dataclasses import replace
+from typing import Literal
 
 from humanoid_twin.erob.parameters import (
     POSITION_GAIN_UNIT,
@@ -8,6 +14,74 @@ from humanoid_twin.erob.parameters import (
     LoopGains,
     Offer,
 )
+
+RegisterName = Literal["position", "velocity", "integral", "feed_forward"]
+
+
+class GainStore:
+    """Registers written over the bus, factory gains, and which of the two are active."""
+
+    def __init__(self, factory: LoopGains, *, stores_behind_closed_gate: bool) -> None:
+        self._factory = factory
+        self._stores = stores_behind_closed_gate
+        self.power_cycle()
+
+    def power_cycle(self) -> None:
+        """Close the gate and reset the registers to the factory gains."""
+        self.gate = 0
+        self.registers = self._factory
+
+    @property
+    def active(self) -> LoopGains:
+        """Gains in use by the loops."""
+        return self.registers if self.gate == 1 else self._factory
+
+    def write(self, name: RegisterName, value: int) -> None:
+        """Write a register; the loops don't use it while the gate is 0."""
+        if self.gate == 0 and not self._stores:
+            return
+        self.registers = replace(self.registers, **{name: value})
+
+
+class CspInterpolator:
+    """Straight lines between targets, each over the SYNC0 period before it (assumed).
+
+    The period is measured between the last two targets, as SYNC0 alone latches them.
+    """
+
+    __slots__ = ("_longest", "_remaining", "_since_target", "_target", "speed", "value")
+
+    def __init__(self, longest: float) -> None:
+        self._longest = max(1, round(longest / TICK))  # [ticks]
+        self._since_target = 0
+        self.value = 0.0  # [counts]
+        self.speed = 0.0  # [counts/s] of the demand, in the latest tick
+        self.hold(0.0)
+
+    def hold(self, position: float) -> None:
+        """Demand this position [counts] until the next target."""
+        self.value = self._target = float(position)
+        self._remaining = 0
+        self.speed = 0.0
+
+    def aim(self, target: int, ticks: int | None = None) -> None:
+        """Latch a target [counts]: reach it after `ticks`, by default one SYNC0 period."""
+        self._target = float(target)
+        ticks = self._since_target if ticks is None else ticks
+        self._remaining = min(self._longest, max(1, ticks))
+        self._since_target = 0
+
+    def tick(self) -> float:
+        """Advance by one millisecond. Return the demand [counts]."""
+        self._since_target += 1
+        self.speed = 0.0
+        if self._remaining:
+            step = (self._target - self.value) / self._remaining
+            self.value += step
+            self.speed = step / TICK
+            self._remaining -= 1
+        return self.value
+
 
 # Velocity demanded per position error and LSB of 0x2382:01 [1/s]: 0.01943.
 _POSITION_UNIT = POSITION_GAIN_UNIT / VELOCITY_GAIN_UNIT

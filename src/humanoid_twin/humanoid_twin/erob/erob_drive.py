@@ -6,10 +6,8 @@ import logging
 
 from humanoid_devices_erob.wire.cia402 import CSP, DriveState
 from humanoid_twin.erob.cia402 import STATUSWORDS, is_fault_reset, next_state
-from humanoid_twin.erob.control_loops import CascadedLoop
-from humanoid_twin.erob.csp_interpolator import CspInterpolator
+from humanoid_twin.erob.control_loops import CascadedLoop, CspInterpolator, GainStore
 from humanoid_twin.erob.faults import DriveError, FaultMemory
-from humanoid_twin.erob.gains import GainStore
 from humanoid_twin.erob.objects import build_dictionary
 from humanoid_twin.erob.parameters import COUNTS_PER_RADIAN, TICK, DriveParameters, Offer
 from humanoid_twin.ethercat.firmware import AlState

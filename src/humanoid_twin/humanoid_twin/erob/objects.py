@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from humanoid_devices_erob.wire import objects as wire
 from humanoid_devices_erob.wire.abort import AbortCode
+from humanoid_twin.erob.control_loops import GainStore, RegisterName
 from humanoid_twin.erob.faults import FaultMemory
-from humanoid_twin.erob.gains import GainStore, RegisterName
 from humanoid_twin.erob.parameters import DriveParameters, Offer
 from humanoid_twin.ethercat.coe.dictionary import (
     Access,
@@ -18,40 +18,16 @@ from humanoid_twin.ethercat.coe.dictionary import (
     Value,
 )
 
+if TYPE_CHECKING:
+    from humanoid_twin.erob.erob_drive import ErobDrive
+
 _DIGITAL_INPUTS = 0x60FD  # these two are in the older PDO mapping of the vendor's demos
 _DIGITAL_OUTPUTS = 0x60FE
-_INTERPOLATION = 0x60C2  # CiA 402-2
-
-
-class Cyclic(Protocol):
-    """The values of the cyclic objects."""
-
-    controlword: int
-    target: int  # [counts]
-    mode: int
-    digital_outputs: int
-    interpolation_period: int  # 0x60C2:01
-    interpolation_index: int  # 0x60C2:02: the period's unit is 10 to the power of it [s]
-
-    @property
-    def statusword(self) -> int:
-        """0x6041."""
-
-    @property
-    def position(self) -> int:
-        """0x6064 [counts]."""
-
-    @property
-    def velocity(self) -> int:
-        """0x606C [counts/s]."""
-
-    @property
-    def torque(self) -> int:
-        """0x6077 [0.1 % of the rated torque]."""
+_INTERPOLATION = 0x60C2  # CiA 402-2; 01: period, 02: its unit is 10 to the power of this [s]
 
 
 def build_dictionary(
-    drive: Cyclic, gains: GainStore, faults: FaultMemory, parameters: DriveParameters
+    drive: "ErobDrive", gains: GainStore, faults: FaultMemory, parameters: DriveParameters
 ) -> ObjectDictionary:
     """Return all objects of the device."""
     dictionary = ObjectDictionary()
@@ -66,7 +42,7 @@ def _input(name: str, type_: TypeCode, get: Callable[[], int]) -> Entry:
     return Entry(name=name, type=type_, get=get, pdo_mappable=True)
 
 
-def _output(drive: Cyclic, attribute: str, name: str, type_: TypeCode) -> Entry:
+def _output(drive: "ErobDrive", attribute: str, name: str, type_: TypeCode) -> Entry:
     return Entry(
         name=name,
         type=type_,
@@ -77,7 +53,7 @@ def _output(drive: Cyclic, attribute: str, name: str, type_: TypeCode) -> Entry:
     )
 
 
-def _add_cyclic(dictionary: ObjectDictionary, drive: Cyclic) -> None:
+def _add_cyclic(dictionary: ObjectDictionary, drive: "ErobDrive") -> None:
     add = dictionary.add_variable
     add(wire.CONTROLWORD, _output(drive, "controlword", "Controlword", TypeCode.U16))
     add(wire.TARGET_POSITION, _output(drive, "target", "Target position", TypeCode.I32))
@@ -167,7 +143,7 @@ def _add_gains(dictionary: ObjectDictionary, gains: GainStore, parameters: Drive
     )
 
 
-def _add_interpolation(dictionary: ObjectDictionary, drive: Cyclic, offer: Offer) -> None:
+def _add_interpolation(dictionary: ObjectDictionary, drive: "ErobDrive", offer: Offer) -> None:
     period = _output(drive, "interpolation_period", "Interpolation time period", TypeCode.U8)
     index = _output(drive, "interpolation_index", "Interpolation time index", TypeCode.I8)
     entries = _offered({1: period, 2: index}, offer)

@@ -10,10 +10,9 @@ from random import Random
 from humanoid_twin.assumptions import HELP
 from humanoid_twin.clock import Clock, SteppedClock
 from humanoid_twin.errors import RingError
-from humanoid_twin.ethercat.capture import Capture
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.losses import Fate, Losses, miscount
-from humanoid_twin.ethercat.port import PacketPort
+from humanoid_twin.ethercat.port import Capture, PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.twin_process import TwinProcess

@@ -1,16 +1,16 @@
 """Commands of the control channel about a ring: faults, loads and reports."""
 
 from dataclasses import dataclass, replace
-from typing import Final, TypedDict
+from typing import TypedDict
 
 from humanoid_devices_erob.wire import objects
 from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary, SdoAbort
 from humanoid_twin.ethercat.esc.slave import Slave
-from humanoid_twin.ethercat.firmware import Physics
 from humanoid_twin.ethercat.log import LogLine
 from humanoid_twin.ethercat.losses import Fate, Losses
 from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.physics.plant import Plant
 
 
 class DriveReport(TypedDict):
@@ -54,7 +54,7 @@ class RingCommands:
     """
 
     ring: VirtualRing
-    plant: Physics  # joint k is that of drive k
+    plant: Plant  # joint k is that of drive k
     losses: Losses
 
     def mailbox_delay(self, seconds: float, slave: int | None = None) -> None:
@@ -211,42 +211,27 @@ class RingCommands:
 
     def _report(self, slave: Slave) -> DriveReport:
         joint, dictionary = self.ring.slaves.index(slave), slave.firmware.dictionary
-        raw = {name: _integer(dictionary, *place) for name, place in _OBJECTS.items()}
         return DriveReport(
             al_state=int(slave.al.state),
             al_error=slave.al.error,
             al_status=int(slave.al.code),
             powered=slave.powered,
-            statusword=raw["statusword"],
-            error=raw["error"],
-            position=raw["position"],
-            velocity=raw["velocity"],
-            torque=raw["torque"],
-            target=raw["target"],
-            gate=raw["gate"],
-            pos_reg=raw["pos_reg"],
-            vel_reg=raw["vel_reg"],
-            integral=raw["integral"],
+            statusword=_integer(dictionary, objects.STATUSWORD, 0),
+            error=_integer(dictionary, objects.ERROR_CODE, 0),
+            position=_integer(dictionary, objects.POSITION, 0),
+            velocity=_integer(dictionary, objects.VELOCITY, 0),
+            torque=_integer(dictionary, objects.TORQUE, 0),
+            target=_integer(dictionary, objects.TARGET_POSITION, 0),
+            gate=_integer(dictionary, *objects.GATE_SWITCH),
+            pos_reg=_integer(dictionary, *objects.POSITION_GAIN),
+            vel_reg=_integer(dictionary, *objects.VELOCITY_GAIN),
+            integral=_integer(dictionary, *objects.VELOCITY_INTEGRAL),
             joint_position=float(self.plant.position[joint]),
             joint_velocity=float(self.plant.velocity[joint]),
             sync_errors=slave.supervision.errors,
             dc_difference_ns=slave.clock.difference,
             sync0_active=slave.clock.active,
         )
-
-
-_OBJECTS: Final = {
-    "statusword": (objects.STATUSWORD, 0),
-    "error": (objects.ERROR_CODE, 0),
-    "position": (objects.POSITION, 0),
-    "velocity": (objects.VELOCITY, 0),
-    "torque": (objects.TORQUE, 0),
-    "target": (objects.TARGET_POSITION, 0),
-    "gate": objects.GATE_SWITCH,
-    "pos_reg": objects.POSITION_GAIN,
-    "vel_reg": objects.VELOCITY_GAIN,
-    "integral": objects.VELOCITY_INTEGRAL,
-}
 
 
 def _integer(dictionary: ObjectDictionary, index: int, subindex: int) -> int:

@@ -1,11 +1,7 @@
-"""The interface between a ring and its drives and plant."""
+"""The interface between a ring and its drives."""
 
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from humanoid_twin.ethercat.coe.dictionary import ObjectDictionary
 
@@ -60,24 +56,3 @@ class Firmware(Protocol):
 
     def power_cycle(self) -> None:
         """Start after a loss of power: volatile values are at their factory values (gate 0)."""
-
-
-class Physics(Protocol):
-    """The plant of a ring; joint k belongs to slave k."""
-
-    @property
-    def position(self) -> Sequence[float] | npt.NDArray[np.float64]:
-        """Joint angles [rad]."""
-
-    @property
-    def velocity(self) -> Sequence[float] | npt.NDArray[np.float64]:
-        """Joint speeds [rad/s]."""
-
-    def step(self, seconds: float, /) -> None:
-        """Advance all joints [s], after all drives have set their torques."""
-
-    def set_state(self, joint: int, position: float, velocity: float) -> None:
-        """Set angle [rad] and speed [rad/s] of a joint."""
-
-    def set_external_torque(self, joint: int, torque: float) -> None:
-        """Load a joint from outside [Nm]."""

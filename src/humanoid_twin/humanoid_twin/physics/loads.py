@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_twin.physics.model import OBSTACLE, moving_links
+from humanoid_twin.physics.mujoco_plant import OBSTACLE, moving_links
 from humanoid_twin.physics.plant import FloatArray
 
 # Bits of MuJoCo's contype and conaffinity that the robot's own shapes have.

@@ -1,6 +1,6 @@
 import pytest
 
-from humanoid_twin.erob.csp_interpolator import CspInterpolator
+from humanoid_twin.erob.control_loops import CspInterpolator
 
 
 def test_target_is_reached_in_a_straight_line_over_one_sync0_period():

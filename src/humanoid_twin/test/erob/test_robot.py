@@ -8,9 +8,9 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_twin.erob.build import bench as flywheels
 from humanoid_twin.erob.build import build_robot, prime_arms
 from humanoid_twin.erob.parameters import DriveParameters, LoopGains
-from humanoid_twin.ethercat.firmware import AlState, Firmware, Physics
+from humanoid_twin.ethercat.firmware import AlState, Firmware
 from humanoid_twin.mounting import Mounting
-from humanoid_twin.physics.plant import Inertia
+from humanoid_twin.physics.plant import Inertia, Plant
 
 OUTPUTS = {0x6040: 2, 0x607A: 4, 0x6060: 1, 0x60FE: 4}  # bytes of both mappings of the vendor
 INPUTS = {0x6041: 2, 0x6064: 4, 0x606C: 4, 0x6077: 2, 0x60FD: 4}
@@ -19,7 +19,7 @@ INPUTS = {0x6041: 2, 0x6064: 4, 0x606C: 4, 0x6077: 2, 0x60FD: 4}
 def test_drive_and_plant_are_what_the_ring_expects():
     robot = build_robot(prime_arms(1))
     firmware: Firmware = robot.drives[0]
-    physics: Physics = robot.plant
+    physics: Plant = robot.plant
     firmware.al_state_changed(AlState.PREOP)
     firmware.step(0.001)
     physics.step(dt=0.001)

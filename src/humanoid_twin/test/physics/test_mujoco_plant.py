@@ -7,8 +7,7 @@ import pytest
 
 from humanoid_control_common.config import read_yaml
 from humanoid_control_common.errors import ConfigError
-from humanoid_twin.physics.model import build_model, moving_links
-from humanoid_twin.physics.mujoco_plant import MujocoPlant
+from humanoid_twin.physics.mujoco_plant import MujocoPlant, build_model, moving_links
 from humanoid_twin.physics.plant import Plant
 from humanoid_twin.prime import JOINTS, ROTORS
 

@@ -13,7 +13,7 @@ from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, Recording
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
-from humanoid_twin.robot.build import build_drives, build_wrists
+from humanoid_twin.robot.main import build_drives, build_wrists
 from humanoid_twin.scheduler import Scheduler
 
 MILLISECOND = 1_000_000  # [ns]

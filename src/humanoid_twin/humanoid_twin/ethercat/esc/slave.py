@@ -13,10 +13,9 @@ from humanoid_twin.ethercat.coe.sdo_information import SdoInformation
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.al import Al, AlStatusCode, Readiness, requested
 from humanoid_twin.ethercat.esc.dc import DistributedClock, SyncSupervision
-from humanoid_twin.ethercat.esc.eeprom import Eeprom
 from humanoid_twin.ethercat.esc.esc import Esc
 from humanoid_twin.ethercat.esc.process_data import ProcessData
-from humanoid_twin.ethercat.esc.sii import build_sii
+from humanoid_twin.ethercat.esc.sii import Eeprom, build_sii
 from humanoid_twin.ethercat.esc.sync_manager import MAILBOX_IN, MAILBOX_OUT, SyncManager, Watchdog
 from humanoid_twin.ethercat.firmware import AlState, Firmware
 from humanoid_twin.ethercat.log import Note, access_detail, request_detail

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame
-from humanoid_twin.ethercat.capture import Capture, read_capture
+from humanoid_twin.ethercat.port import Capture, read_capture
 
 FRAMES = [encode_frame([Datagram(Command.BRD, 0, bytes(size))]) for size in (2, 80, 1400)]
 
