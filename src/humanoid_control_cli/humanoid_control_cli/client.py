@@ -1,12 +1,10 @@
 """A short-lived ROS node that waits for conditions. The only module that drives rclpy."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -46,7 +44,7 @@ class Client:
         self._executor.add_node(self.node)
         self._awake = ExitStack()
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> Self:
         self._awake.enter_context(kept_awake(self._executor))
         return self
 

@@ -1,10 +1,8 @@
 """Write messages into a bag from a separate thread, so that no subscription waits for a disk."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from humanoid_control_common.errors import RobotError
 from humanoid_recording.summary import Topic
@@ -41,7 +39,7 @@ class Recording:
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="bag")
 
-    def __enter__(self) -> Recording:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -1,11 +1,9 @@
 """Write a bag as rosbag2 does: a folder with one MCAP file and its metadata.yaml."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, Self, cast
 
 from mcap.writer import CompressionType, Writer
 
@@ -56,7 +54,7 @@ class BagWriter:
         self._writer = Writer(output, CHUNK_SIZE, CompressionType.ZSTD)
         self._writer.start(profile="ros2", library="humanoid_control")
 
-    def __enter__(self) -> BagWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """Child processes that cannot outlive this one: start, read, signal and reap them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil
@@ -14,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, Self
 
 from humanoid_bringup.supervision import orphan_reaper
 from humanoid_control_common.ending_times import SIGTERM_TO_SIGKILL
@@ -91,7 +89,7 @@ class OrphanReaper:
         self._pipe: IO[bytes] = self._process.stdin
         self.folder.mkdir(mode=0o700)  # only now that it will be removed, come what may
 
-    def __enter__(self) -> OrphanReaper:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

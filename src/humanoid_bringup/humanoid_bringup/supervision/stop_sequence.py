@@ -4,35 +4,9 @@ import math
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from humanoid_bringup.supervision.processes import Child
 from humanoid_control_common.ending_times import SIGINT_TO_SIGTERM, SIGTERM_TO_SIGKILL
-
-
-class Stoppable(Protocol):
-    """A process that can be stopped."""
-
-    @property
-    def label(self) -> str:
-        """Its name in messages."""
-
-    @property
-    def outlives(self) -> bool:
-        """True if other processes need it until they have ended."""
-
-    @property
-    def required(self) -> bool:
-        """True if the robot stops with it: it may have to remove the torque of joints."""
-
-    @property
-    def running(self) -> bool:
-        """True until it has ended."""
-
-    def catches(self, number: signal.Signals, /) -> bool:
-        """Return True if it has installed a handler for a signal."""
-
-    def send(self, number: signal.Signals, /) -> None:
-        """Send it a signal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +19,7 @@ class Patience:
 
 @dataclass(slots=True)
 class _Turn:
-    process: Stoppable
+    process: Child
     sent: signal.Signals | None = None
     deadline: float = -math.inf  # [s] when the next signal is due
 
@@ -62,7 +36,7 @@ class StopSequence:
     """
 
     def __init__(
-        self, processes: Sequence[Stoppable], patience: Patience, say: Callable[[str], None]
+        self, processes: Sequence[Child], patience: Patience, say: Callable[[str], None]
     ) -> None:
         self._turns = [_Turn(process) for process in processes]
         self._patience = patience

@@ -1,13 +1,11 @@
 """Record the signals that stop `hc up`, for its event loop."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Final
+from typing import Final, Self
 
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -26,7 +24,7 @@ class StopSignals:
         os.set_blocking(self._reader, False)
         os.set_blocking(self._writer, False)
 
-    def __enter__(self) -> StopSignals:
+    def __enter__(self) -> Self:
         self._set(self._note)
         # Python runs a handler between two of its instructions: a signal just before the wait
         # would be noticed after it. Written by the C handler, the pipe ends the wait.

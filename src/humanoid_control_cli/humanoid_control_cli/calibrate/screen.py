@@ -1,7 +1,5 @@
 """Screen and keys of `hc calibrate`; without a terminal, lines of text only."""
 
-from __future__ import annotations
-
 import os
 import select
 import sys
@@ -9,7 +7,7 @@ import termios
 import time
 import tty
 from contextlib import ExitStack
-from typing import Final
+from typing import Final, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -29,7 +27,7 @@ class Screen:
         self._drawn = 0.0  # [s]
         self._cleanup = ExitStack()
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> Self:
         console = Console(markup=False, highlight=False)
         if console.is_terminal and sys.stdin.isatty():
             self._cleanup.enter_context(self._keys)
@@ -69,7 +67,7 @@ class Keys:
         self._file = sys.stdin.fileno() if sys.stdin and sys.stdin.isatty() else -1
         self._before: list[object] = []
 
-    def __enter__(self) -> Keys:
+    def __enter__(self) -> Self:
         if self._file >= 0:
             self._before = termios.tcgetattr(self._file)
             tty.setcbreak(self._file)

@@ -5,12 +5,10 @@ events of the loop, and the events of its ROS side. Each ring has one writer. A 
 the numbers at both its ends are equal: one is written before the rest, the other after it.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +80,7 @@ class RecordFacts:
         return json.dumps(asdict(self)).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> RecordFacts:
+    def from_bytes(cls, data: bytes) -> Self:
         """Return the facts in `data`. Raises RobotError if there are none."""
         try:
             plain: dict[str, Any] = json.loads(data)

@@ -1,11 +1,10 @@
 """The latest messages, written from any thread, and snapshots of them."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
@@ -41,7 +40,7 @@ class Description:
     error: str = ""
 
     @classmethod
-    def read(cls, urdf: str) -> Description:
+    def read(cls, urdf: str) -> Self:
         """Read `urdf`. Never raises: the page shows the error."""
         try:
             return cls(urdf, parse_urdf(urdf))

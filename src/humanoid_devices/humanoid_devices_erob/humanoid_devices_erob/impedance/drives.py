@@ -1,10 +1,8 @@
 """The impedance manager's parameters, its drives, and the registers that each mode requires."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -42,7 +40,7 @@ class ImpedanceParameters(StrictModel):
     follow_requests: bool = False  # take requests as statements: alone on a bench
 
     @model_validator(mode="after")
-    def _consistent(self) -> ImpedanceParameters:
+    def _consistent(self) -> Self:
         count = len(self.joint_names)
         for name in ("ring_positions", "kt", "gear"):
             if len(getattr(self, name)) != count:
@@ -74,7 +72,7 @@ class Drives:
     torque_efficiency: float  # realized / nominal, compensated
 
     @classmethod
-    def of(cls, parameters: ImpedanceParameters) -> Drives:
+    def of(cls, parameters: ImpedanceParameters) -> Self:
         """Return the drives that `parameters` describe."""
         return cls(
             tuple(parameters.joint_names),

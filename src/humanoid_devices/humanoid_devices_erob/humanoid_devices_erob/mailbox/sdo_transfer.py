@@ -3,24 +3,12 @@
 Expedited, normal and segmented transfers (ETG.1000.6), without time and frames.
 """
 
-from typing import Protocol
-
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoObject, SdoOutcome, SdoStatus
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
 from humanoid_devices_erob.wire.mailbox import HEADER_BYTES
 
 _EXPEDITED_BYTES = 4
-
-
-class Transfer(Protocol):
-    """A transfer; it has ended when `outcome` is set."""
-
-    request: coe.Request
-    outcome: SdoOutcome | None
-
-    def take(self, response: coe.Response) -> bool:
-        """Evaluate a response; return whether it answers `request`."""
 
 
 def _names(
@@ -40,7 +28,7 @@ def _contradictory(message: str) -> SdoOutcome:
 
 
 class Download:
-    """Writes an object of at least one byte. See Transfer."""
+    """Writes an object of at least one byte; the transfer has ended when `outcome` is set."""
 
     def __init__(self, target: SdoObject, mailbox_size: int) -> None:
         self.outcome: SdoOutcome | None = None
@@ -57,7 +45,7 @@ class Download:
             self._rest = data[first:]
 
     def take(self, response: coe.Response) -> bool:
-        """See Transfer."""
+        """Evaluate a response; return whether it answers `request`."""
         if isinstance(response, coe.Abort) and _names(self._target, response):
             self.outcome = _aborted(response.code)
             return True
@@ -78,7 +66,7 @@ class Download:
 
 
 class Upload:
-    """Reads an object. See Transfer."""
+    """Reads an object; the transfer has ended when `outcome` is set."""
 
     def __init__(self, target: SdoObject) -> None:
         self.outcome: SdoOutcome | None = None
@@ -88,7 +76,7 @@ class Upload:
         self._data = b""
 
     def take(self, response: coe.Response) -> bool:
-        """See Transfer."""
+        """Evaluate a response; return whether it answers `request`."""
         if isinstance(response, coe.Abort) and _names(self._target, response):
             self.outcome = _aborted(response.code)
             return True
@@ -128,3 +116,6 @@ class Upload:
             )
         else:
             self.request = coe.SegmentUploadRequest(toggle)
+
+
+Transfer = Download | Upload

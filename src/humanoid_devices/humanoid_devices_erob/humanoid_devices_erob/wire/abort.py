@@ -4,70 +4,47 @@ from enum import IntEnum
 
 
 class AbortCode(IntEnum):
-    """Codes of an SDO abort."""
+    """Codes of an SDO abort, each with its meaning in `text`."""
 
-    TOGGLE = 0x05030000
-    TIMEOUT = 0x05040000
-    COMMAND = 0x05040001
-    OUT_OF_MEMORY = 0x05040005
-    UNSUPPORTED_ACCESS = 0x06010000
-    WRITE_ONLY = 0x06010001
-    READ_ONLY = 0x06010002
-    SUBINDEX_NOT_ZERO = 0x06010003
-    NO_COMPLETE_ACCESS = 0x06010004
-    NO_OBJECT = 0x06020000
-    NOT_MAPPABLE = 0x06040041
-    PDO_TOO_LONG = 0x06040042
-    INCOMPATIBLE = 0x06040043
-    HARDWARE = 0x06060000
-    LENGTH = 0x06070010
-    TOO_LONG = 0x06070012
-    TOO_SHORT = 0x06070013
-    NO_SUBINDEX = 0x06090011
-    VALUE_RANGE = 0x06090030
-    VALUE_TOO_HIGH = 0x06090031
-    VALUE_TOO_LOW = 0x06090032
-    GENERAL = 0x08000000
-    CANNOT_STORE = 0x08000020
-    LOCAL_CONTROL = 0x08000021
-    WRONG_STATE = 0x08000022
-    NO_DICTIONARY = 0x08000023
+    text: str
+
+    def __new__(cls, code: int, text: str) -> "AbortCode":
+        """Keep the meaning beside the code."""
+        member = int.__new__(cls, code)
+        member._value_, member.text = code, text
+        return member
+
+    TOGGLE = 0x05030000, "toggle bit not changed"
+    TIMEOUT = 0x05040000, "SDO protocol timed out"
+    COMMAND = 0x05040001, "command specifier not valid or unknown"
+    OUT_OF_MEMORY = 0x05040005, "out of memory"
+    UNSUPPORTED_ACCESS = 0x06010000, "unsupported access to the object"
+    WRITE_ONLY = 0x06010001, "object is write only"
+    READ_ONLY = 0x06010002, "object is read only"
+    SUBINDEX_NOT_ZERO = 0x06010003, "subindex can't be written while subindex 0 isn't 0"
+    NO_COMPLETE_ACCESS = 0x06010004, "complete access isn't supported for the object"
+    NO_OBJECT = 0x06020000, "object does not exist"
+    NOT_MAPPABLE = 0x06040041, "object can't be mapped to a PDO"
+    PDO_TOO_LONG = 0x06040042, "mapped objects would exceed the PDO's length"
+    INCOMPATIBLE = 0x06040043, "parameters are incompatible"
+    HARDWARE = 0x06060000, "access failed, hardware error"
+    LENGTH = 0x06070010, "length of the data doesn't match the object"
+    TOO_LONG = 0x06070012, "data is longer than the object"
+    TOO_SHORT = 0x06070013, "data is shorter than the object"
+    NO_SUBINDEX = 0x06090011, "subindex does not exist"
+    VALUE_RANGE = 0x06090030, "value out of range"
+    VALUE_TOO_HIGH = 0x06090031, "value too high"
+    VALUE_TOO_LOW = 0x06090032, "value too low"
+    GENERAL = 0x08000000, "general error"
+    CANNOT_STORE = 0x08000020, "data can't be transferred or stored"
+    LOCAL_CONTROL = 0x08000021, "data can't be stored: local control"
+    WRONG_STATE = 0x08000022, "data can't be stored in the present state of the device"
+    NO_DICTIONARY = 0x08000023, "no object dictionary"
 
 
-_TEXTS = {
-    AbortCode.TOGGLE: "toggle bit not changed",
-    AbortCode.TIMEOUT: "SDO protocol timed out",
-    AbortCode.COMMAND: "command specifier not valid or unknown",
-    AbortCode.OUT_OF_MEMORY: "out of memory",
-    AbortCode.UNSUPPORTED_ACCESS: "unsupported access to the object",
-    AbortCode.WRITE_ONLY: "object is write only",
-    AbortCode.READ_ONLY: "object is read only",
-    AbortCode.SUBINDEX_NOT_ZERO: "subindex can't be written while subindex 0 isn't 0",
-    AbortCode.NO_COMPLETE_ACCESS: "complete access isn't supported for the object",
-    AbortCode.NO_OBJECT: "object does not exist",
-    AbortCode.NOT_MAPPABLE: "object can't be mapped to a PDO",
-    AbortCode.PDO_TOO_LONG: "mapped objects would exceed the PDO's length",
-    AbortCode.INCOMPATIBLE: "parameters are incompatible",
-    AbortCode.HARDWARE: "access failed, hardware error",
-    AbortCode.LENGTH: "length of the data doesn't match the object",
-    AbortCode.TOO_LONG: "data is longer than the object",
-    AbortCode.TOO_SHORT: "data is shorter than the object",
-    AbortCode.NO_SUBINDEX: "subindex does not exist",
-    AbortCode.VALUE_RANGE: "value out of range",
-    AbortCode.VALUE_TOO_HIGH: "value too high",
-    AbortCode.VALUE_TOO_LOW: "value too low",
-    AbortCode.GENERAL: "general error",
-    AbortCode.CANNOT_STORE: "data can't be transferred or stored",
-    AbortCode.LOCAL_CONTROL: "data can't be stored: local control",
-    AbortCode.WRONG_STATE: "data can't be stored in the present state of the device",
-    AbortCode.NO_DICTIONARY: "no object dictionary",
-}
+_TEXTS = {int(code): code.text for code in AbortCode}
 
 
 def describe_abort(code: int) -> str:
     """Return the code with its meaning: `0x06020000 (object does not exist)`."""
-    try:
-        text = _TEXTS[AbortCode(code)]
-    except ValueError:
-        text = "unknown abort code"
-    return f"0x{code:08X} ({text})"
+    return f"0x{code:08X} ({_TEXTS.get(code, 'unknown abort code')})"

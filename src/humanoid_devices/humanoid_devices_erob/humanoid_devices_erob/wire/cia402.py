@@ -23,16 +23,6 @@ class StatusBit(IntFlag):
     FOLLOWING_ERROR = 1 << 13
 
 
-class ControlBit(IntFlag):
-    """Bits of the controlword 0x6040."""
-
-    SWITCH_ON = 1 << 0
-    ENABLE_VOLTAGE = 1 << 1
-    QUICK_STOP = 1 << 2  # 0 asks for a quick stop
-    ENABLE_OPERATION = 1 << 3
-    FAULT_RESET = 1 << 7
-
-
 class Controlword(IntEnum):
     """The controlwords of the state transitions."""
 
