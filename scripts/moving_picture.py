@@ -20,9 +20,12 @@ from PIL import Image
 from playwright.sync_api import FloatRect
 
 from humanoid_bringup.program_runner import isolated, running
-from humanoid_viz.browser_testing import OperatorPage, chromium
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+
+sys.path.insert(0, str(ROOT / "tests"))
+from test_support.browser import OperatorPage, chromium  # noqa: E402 - beside the tests
+
 PICTURE: Final = ROOT / "docs/images/prime.gif"
 EXAMPLE: Final = ROOT / "docs/examples/raise_an_elbow.py"
 GIVE_UP: Final = 60.0  # [s] for a program to print the awaited line

@@ -46,6 +46,7 @@ WITHOUT_KEY = {
     "viser": "runtime",
     "zstandard": "runtime",
 }
+SUPPORT = ROOT / "tests/test_support"  # what a test imports of it, the test needs itself
 NOT_IMPORTED = {  # declared, though no `import` names it
     "ament_cmake_pytest": "CMake runs the tests of the interfaces by it",
     "humanoid_devices_mujoco": "a plug-in that the robot's description names",
@@ -59,7 +60,7 @@ NOT_IMPORTED = {  # declared, though no `import` names it
     "xacro": "run as a program by the tests",
 }
 # Tests run in the workspace: its helpers at the root are no packages.
-HELPERS = {"fault_campaign", "src"}
+HELPERS = {"fault_campaign", "src", SUPPORT.name}
 # Declaring these would close a circle of packages, which colcon cannot order.
 CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_twin"),  # tests against the virtual ring
@@ -105,8 +106,15 @@ def imported(package: str, *, test: bool) -> set[str]:
     """Top-level modules from outside of the package and of Python."""
     files = list(sources(package, test=test))
     beside = HELPERS | {file.stem for file in files} if test else set()
+    if test:
+        files += [it for it in SUPPORT.glob("*.py") if any(_imports(file, it) for file in files)]
     modules = set().union(*(names_in(file)[0] for file in files))
     return modules - set(sys.stdlib_module_names) - beside - {package}
+
+
+def _imports(file: Path, support: Path) -> bool:
+    line = rf"^from {SUPPORT.name}(\.{support.stem} import | import {support.stem}\b)"
+    return re.search(line, file.read_text(), flags=re.MULTILINE) is not None
 
 
 def started(package: str) -> set[str]:
@@ -177,7 +185,11 @@ def test_no_dependency_is_declared_twice(package: str) -> None:
 def test_what_rosdep_does_not_know_is_pinned_and_named_where_it_is_needed(module: str) -> None:
     requirements = (ROOT / f"requirements/{WITHOUT_KEY[module]}.txt").read_text()
     assert re.search(rf"^{module}==", requirements, flags=re.MULTILINE)
-    users = [name for name in MANIFESTS if module in imported(name, test=False)]
+    users = [
+        name
+        for name in MANIFESTS
+        if module in imported(name, test=False) | imported(name, test=True)
+    ]
     assert users
     assert [name for name in users if module not in MANIFESTS[name].read_text()] == []
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from test_support.operator import be_on_a_free_domain
+
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.cpu_hogs import more_urgent
 from fault_campaign.disturbing.fake_clock import FakeClock
@@ -22,7 +24,6 @@ from fault_campaign.programs import TESTS, Program, deaths_of
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
-from humanoid_bringup.testing import be_on_a_free_domain
 from humanoid_control_common.modes import Mode
 from humanoid_controllers.mode_manager.rest_watch import SLOW
 from humanoid_twin.prime import JOINTS

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import yaml
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
+from test_support.operator import LATCHED, Operator, be_on_a_free_domain
 
 from humanoid_bringup import executables
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
 from humanoid_bringup.robot_package import find_robot
-from humanoid_bringup.testing import LATCHED, Operator, be_on_a_free_domain
 
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 

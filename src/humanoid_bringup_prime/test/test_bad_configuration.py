@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Backends, Options
 from humanoid_bringup.plan import plan
-from humanoid_bringup.testing import be_on_a_free_domain
 from humanoid_control_common.errors import ConfigError
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"

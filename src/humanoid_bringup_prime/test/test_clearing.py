@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from humanoid_control_msgs.msg import SafetyStatus
-
-from humanoid_bringup.testing import GONE, Clearing
+from test_support.operator import GONE, Clearing
 
 RESET = "reset sent, but PrimeSitoCAN reports FAULT: wrist silent; call again when it is gone"
 

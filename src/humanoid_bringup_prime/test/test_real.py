@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode
+from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Backends, Options
 from humanoid_bringup.plan import plan
-from humanoid_bringup.testing import be_on_a_free_domain
 from humanoid_control_common.modes import Mode
 from humanoid_twin.errors import VethError
 from humanoid_twin.testing import ring

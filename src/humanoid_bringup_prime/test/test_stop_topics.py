@@ -9,8 +9,7 @@ from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Bool
-
-from humanoid_bringup.testing import LATCHED
+from test_support.operator import LATCHED
 
 STOP: Final = "/emergency_stop"
 PUBLISHERS: Final = {

@@ -6,10 +6,10 @@ import re
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode
+from test_support.browser import CHROMIUM, OperatorPage, chromium, colourfulness
 
 from humanoid_bringup.options import Backend
 from humanoid_control_common.modes import Mode
-from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium, colourfulness
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 

@@ -18,10 +18,10 @@ import pytest
 from fault_campaign.disturbing.stalls import Stalls
 from humanoid_control_msgs.msg import MITCommand
 from std_msgs.msg import Bool
+from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
-from humanoid_bringup.testing import be_on_a_free_domain
 from humanoid_control_common.modes import Mode
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS

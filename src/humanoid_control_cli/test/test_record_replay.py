@@ -12,11 +12,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from test_support.browser import CHROMIUM, OperatorPage, chromium
 
 from humanoid_control_cli.client import Client
 from humanoid_control_common.modes import Mode
 from humanoid_recording.reader import BagReader
-from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 STATES = "/prime/joint_states"

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from test_support import browser as browser_testing
+from test_support.browser import CHROMIUM, OperatorPage, chromium
 
 from humanoid_control_common.modes import Mode
-from humanoid_viz import browser_testing
-from humanoid_viz.browser_testing import CHROMIUM, OperatorPage, chromium
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"

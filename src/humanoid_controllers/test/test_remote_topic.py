@@ -13,11 +13,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
 from hypothesis import given
 from hypothesis import strategies as st
+from test_support.lone_node import LoneNode
 
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.testing import LoneNode
 from humanoid_controllers import ros
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.ros import LONGEST_WAIT, waiting_time

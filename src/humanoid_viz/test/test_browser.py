@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
-
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import MOST_SOURCES
-from humanoid_viz.browser_testing import (
+from test_support.browser import (
     CHROMIUM,
     GIVE_UP,
     OperatorPage,
@@ -15,6 +12,9 @@ from humanoid_viz.browser_testing import (
     chromium,
     colourfulness,
 )
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.safety import MOST_SOURCES
 from humanoid_viz.page.panel import LABELS, STOP_LABEL
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

@@ -12,9 +12,9 @@ from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, S
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
+from test_support.operator import Operator
 
 from fault_campaign.campaign_controllers import REMOTE
-from humanoid_bringup.testing import Operator
 
 _LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 

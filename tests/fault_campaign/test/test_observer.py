@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fault_campaign.judging.observer import Observer
 from humanoid_control_msgs.msg import ControlMode
-
-from humanoid_bringup.testing import be_on_a_free_domain
+from test_support.operator import be_on_a_free_domain
 
 BEFORE, AFTER = "of the process before", "of the process now"
 

@@ -1,7 +1,7 @@
 """Has launch_testing run the files test_*_launch.py of this folder, each as one test.
 
 Not by its own plugin of pytest: that imports every test module of the workspace by the name of its
-file, and several share one. `launch_test FILE` runs them, too.
+file, and several share one. `PYTHONPATH=tests launch_test FILE` runs them, too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-from humanoid_bringup.testing import be_on_a_free_domain
+from test_support.operator import be_on_a_free_domain
 
 # A machine that has to have the launch system may not skip what needs it.
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
-
-from humanoid_bringup.testing import be_on_a_free_domain
+from test_support.operator import be_on_a_free_domain
 
 MISSING = not all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
 REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"

@@ -8,9 +8,9 @@ from humanoid_control_msgs.msg import ControlMode
 from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
 from launch_ros.substitutions import FindPackageShare
 from launch_testing.actions import ReadyToTest
+from test_support.operator import Operator, running_with
 
 from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
-from humanoid_bringup.testing import Operator, running_with
 from launch import LaunchDescription
 
 FILE = [FindPackageShare("humanoid_bringup_prime"), "/launch/twin.launch.py"]

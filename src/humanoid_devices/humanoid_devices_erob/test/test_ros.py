@@ -16,8 +16,8 @@ from humanoid_control_msgs.msg import SdoResult as SdoResultMessage
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import TimeoutException
 from std_srvs.srv import Trigger
+from test_support.lone_node import LoneNode
 
-from humanoid_controller_manager.testing import LoneNode
 from humanoid_devices_erob import ros
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
