@@ -6,6 +6,8 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 ARGS ?=
+# Of the build only where nothing else is made: `make test ARGS="-k modes"` builds everything.
+PACKAGES = $(if $(filter-out setup base build,$(MAKECMDGOALS)),,$(if $(MAKECMDGOALS),$(ARGS)))
 .NOTPARALLEL: # each step needs the one before it, and uses all cores by itself
 
 # A domain of their own keeps tests and benchmarks apart from whatever else runs on this machine.
@@ -25,8 +27,8 @@ base:
 	@scripts/setup.sh --no-tools
 
 .PHONY: build
-build: base ## Build src/ with colcon, if needed
-	@source .venv/setup.sh; python scripts/build.py
+build: base ## Build src/ with colcon, if needed; some packages only: ARGS="humanoid_devices_can"
+	@source .venv/setup.sh; python scripts/build.py $(PACKAGES)
 
 .PHONY: sim
 sim: build ## Run Prime in MuJoCo with the browser viewer

@@ -6,22 +6,13 @@ import os
 import shutil
 import signal
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parent
-# Property-based tests: the same examples in every run, however busy the machine is.
-settings.register_profile(
-    "workspace",
-    deadline=None,
-    max_examples=40,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("workspace")
+TOOLS = ("hypothesis", "pytest_timeout", "xdist")  # what the tests need beside pytest
 # Buses in wall time, rings on a virtual cable, threads that must be on time: not beside anything.
 ALONE = (
     "tests/fault_campaign/test/test_campaign.py",
@@ -55,6 +46,9 @@ PROGRAM_FILES = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Workers run side by side: each in a domain of its own. The user's home is left alone."""
+    if missing := [name for name in TOOLS if find_spec(name) is None]:
+        raise pytest.UsageError(f"tests need {', '.join(missing)}: run `make setup`")
+    repeat_examples()
     heed_signals()
     if "ROS_HOME" not in os.environ:  # workers inherit it; for logs and files of the black box
         folder = tempfile.mkdtemp(prefix="humanoid_control_tests_")
@@ -64,6 +58,21 @@ def pytest_configure(config: pytest.Config) -> None:
         from humanoid_control_common.testing import own_domains
 
         os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
+
+
+def repeat_examples() -> None:
+    """Give property-based tests the same examples in every run, however busy the machine is."""
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile(
+        "workspace",
+        deadline=None,
+        max_examples=40,
+        database=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+    settings.load_profile("workspace")
 
 
 def heed_signals() -> None:

@@ -9,6 +9,19 @@ import pytest
 
 import build
 
+# Notes the packages that it is to build, and leaves what colcon leaves of them.
+COLCON = """
+import pathlib, sys
+top, *rest = sys.argv[1:]
+names = rest[rest.index("--packages-select") + 1:] if "--packages-select" in rest else []
+with open(f"{top}/builds", "a") as log:
+    print(*names, file=log)
+for name in names or [it.parent.name for it in pathlib.Path(top, "src").glob("*/package.xml")]:
+    marker = pathlib.Path(top, "install", name, "share/colcon-core/packages", name)
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+"""
+
 
 @pytest.fixture
 def workspace(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -29,15 +42,26 @@ def workspace(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build, "ROOT", clone)
     monkeypatch.setattr(build, "SOURCES", clone / "src")
     monkeypatch.setattr(build, "STAMP", clone / "build" / "stamp.json")
-    colcon = f"open({str(clone / 'builds')!r}, 'a').write('x')"
-    monkeypatch.setattr(build, "COMMAND", [sys.executable, "-c", colcon])
+    monkeypatch.setattr(build, "COMMAND", [sys.executable, "-c", COLCON, str(clone)])
     return clone
+
+
+def add_package(workspace: Path, name: str, needs: str) -> None:
+    folder = workspace / "src" / name
+    folder.mkdir()
+    text = f"<package><name>{name}</name><exec_depend>{needs}</exec_depend></package>"
+    (folder / "package.xml").write_text(text)
+
+
+def chosen(workspace: Path) -> list[list[str]]:
+    """Return the packages named in each run of colcon; none: all."""
+    return [line.split() for line in (workspace / "builds").read_text().splitlines()]
 
 
 def builds(workspace: Path) -> int:
     """How often colcon was run."""
     log = workspace / "builds"
-    return len(log.read_text()) if log.exists() else 0
+    return len(log.read_text().splitlines()) if log.exists() else 0
 
 
 def test_a_package_is_named_as_soon_as_it_is_begun(
@@ -141,13 +165,13 @@ def test_what_a_removed_package_left_goes_too(workspace: Path) -> None:
 def test_another_python_or_ros_starts_from_nothing(workspace: Path) -> None:
     build.main()
     (workspace / "build/arm").mkdir()
-    (workspace / "install/arm").mkdir(parents=True)
+    (workspace / "install/arm/old").mkdir()
     identity = '{"identity": {"ros": "/opt/ros/jazzy", "python": "3.12"}}'
     (workspace / ".venv/setup-state.json").write_text(identity)
     assert build.main() == 0
     assert builds(workspace) == 2
     assert not (workspace / "build/arm").exists()
-    assert not (workspace / "install/arm").exists()
+    assert not (workspace / "install/arm/old").exists()
 
 
 def test_an_import_that_failed_is_an_error_and_not_a_build_of_less(
@@ -161,4 +185,60 @@ def test_an_import_that_failed_is_an_error_and_not_a_build_of_less(
     said = capsys.readouterr().err
     assert "nothing is in src/external/launch, src/external/ros2cli:" in said
     assert "vcs import src/external < bar.repos" in said
+    assert builds(workspace) == 0
+
+
+def test_one_package_is_built_alone_once_the_others_are(workspace: Path) -> None:
+    add_package(workspace, "hand", needs="arm")
+    build.main()
+    assert build.main(["hand"]) == 0
+    assert chosen(workspace) == [[], ["hand"]]
+
+
+def test_packages_that_one_needs_and_that_are_not_built_are_built_with_it(workspace: Path) -> None:
+    add_package(workspace, "hand", needs="arm")
+    add_package(workspace, "finger", needs="hand")
+    add_package(workspace, "leg", needs="rclpy")
+    assert build.main(["finger"]) == 0
+    assert chosen(workspace) == [["arm", "finger", "hand"]]
+
+
+def test_build_of_one_package_leaves_nothing_to_do_but_for_the_others(workspace: Path) -> None:
+    add_package(workspace, "hand", needs="arm")
+    build.main()
+    (workspace / "src/hand/setup.py").write_text("changed")
+    build.main(["hand"])
+    assert build.main() == 0
+    assert builds(workspace) == 2
+    (workspace / "src/arm/setup.py").write_text("changed")
+    build.main(["hand"])
+    assert build.main() == 0
+    assert chosen(workspace) == [[], ["hand"], ["hand"], []]
+
+
+def test_removed_package_is_forgotten(workspace: Path) -> None:
+    add_package(workspace, "hand", needs="arm")
+    build.main()
+    (workspace / "src/hand/package.xml").unlink()
+    build.main()
+    assert build.main() == 0
+    assert builds(workspace) == 2
+
+
+def test_failed_build_of_one_package_is_repeated(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build.main()
+    with monkeypatch.context() as broken:
+        broken.setattr(build, "COMMAND", [sys.executable, "-c", "raise SystemExit(7)"])
+        assert build.main(["arm"]) == 7
+    assert build.main() == 0
+    assert builds(workspace) == 2
+
+
+def test_unknown_package_is_refused_with_the_known_ones(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert build.main(["leg"]) == 1
+    assert "no package leg; there are arm" in capsys.readouterr().err
     assert builds(workspace) == 0

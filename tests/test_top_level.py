@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,23 @@ def test_every_requirement_is_pinned(name: str) -> None:
 def test_what_was_never_run_says_so() -> None:
     for name in ("docker/Dockerfile", "docker/compose.yaml", ".github/workflows/ci.yml"):
         assert "never" in (ROOT / name).read_text().splitlines()[0].lower(), name
+
+
+def test_tests_without_their_tools_say_what_to_run() -> None:
+    script = (
+        "import sys; sys.modules.update(hypothesis=None, pytest_timeout=None, xdist=None); "
+        "import pytest; sys.exit(pytest.main(['-q', '--collect-only', 'tests/test_top_level.py']))"
+    )
+    bare = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=bare,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert run.stderr.startswith(
+        "ERROR: tests need hypothesis, pytest_timeout, xdist: run `make setup`"
+    )
