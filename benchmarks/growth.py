@@ -26,8 +26,7 @@ from pathlib import Path
 import numpy as np
 from figures import Figure, arguments, note, report, single
 from processes import BenchmarkError, running
-
-from humanoid_bringup.program_runner import PATIENCE, Running, isolated
+from program_runner import PATIENCE, Running, isolated
 
 EVERY = 2.0  # [s] between two samples
 ROUND = 20.0  # [s] between two requests of the operator

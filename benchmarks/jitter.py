@@ -25,9 +25,9 @@ import numpy as np
 from figures import Figure, arguments, figure, note, report
 from numpy.typing import NDArray
 from processes import control, peer, running
+from program_runner import PATIENCE, ProgramError, isolated
 
 from humanoid_bringup.options import Backend
-from humanoid_bringup.program_runner import PATIENCE, ProgramError, isolated
 from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
 
 RATE = 1000  # [Hz]

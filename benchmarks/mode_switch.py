@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from figures import Figure, arguments, figure, note, report
 from humanoid_control_msgs.msg import ControlMode
 from processes import Client, client, control, peer, running
+from program_runner import Running, isolated
 from std_srvs.srv import Trigger
 
 from humanoid_bringup.options import Backend
-from humanoid_bringup.program_runner import Running, isolated
 
 RATES = (50, 200, 1000)  # [Hz]
 SWITCHES = 250  # at every rate

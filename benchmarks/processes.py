@@ -9,19 +9,19 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import program_runner
 import rclpy
 import yaml
 from ament_index_python.packages import get_package_prefix
+from program_runner import PATIENCE, Running
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from humanoid_bringup import program_runner
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
-from humanoid_bringup.program_runner import PATIENCE, Running
 from humanoid_control_common.fastdds_tuning import tuned_middleware
 from humanoid_control_common.modes import Mode
 

@@ -20,11 +20,11 @@ import numpy as np
 from figures import Figure, arguments, figure, ratio, report
 from numpy.typing import NDArray
 from processes import BenchmarkError, client, control, running
+from program_runner import isolated
 from rosgraph_msgs.msg import Clock
 
 from humanoid_bringup.options import Backend
 from humanoid_bringup.plan import SIMULATION_UPDATE_RATE
-from humanoid_bringup.program_runner import isolated
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.hardware_component import HardwareInfo

@@ -24,10 +24,10 @@ import psutil
 from figures import Figure, arguments, figure, ratio, report
 from numpy.typing import NDArray
 from processes import Client, client, control, peer, running
+from program_runner import isolated
 from sensor_msgs.msg import JointState
 
 from humanoid_bringup.options import Backend
-from humanoid_bringup.program_runner import isolated
 
 TOPICS = {"control": "/prime/joint_states", "bare": "/bare/joint_states"}
 RATES = (50, 200, 1000)  # [Hz]

@@ -22,6 +22,7 @@ import numpy as np
 from figures import Figure, arguments, figure, note, report, single
 from humanoid_control_msgs.msg import ControlMode, MITCommand, StandbyState
 from processes import Client, client, running
+from program_runner import Running, isolated
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from virtual_robot import processor_time
@@ -29,7 +30,6 @@ from virtual_robot import processor_time
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
-from humanoid_bringup.program_runner import Running, isolated
 from humanoid_control_common.modes import Mode
 from humanoid_twin.testing import Robot, robot
 from prime_description import expand

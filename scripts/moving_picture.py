@@ -19,11 +19,10 @@ from typing import Final
 from PIL import Image
 from playwright.sync_api import FloatRect
 
-from humanoid_bringup.program_runner import isolated, running
-
 ROOT: Final = Path(__file__).resolve().parent.parent
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
+from program_runner import isolated, running  # noqa: E402 - beside the benchmarks
 from test_support.browser import OperatorPage, chromium  # noqa: E402 - beside the tests
 
 PICTURE: Final = ROOT / "docs/images/prime.gif"

@@ -6,8 +6,7 @@ import sys
 
 from humanoid_bringup.supervision.output import Output, wants_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
-from humanoid_bringup.supervision.stop_sequence import Patience
-from humanoid_bringup.supervision.supervisor import OWN_LABEL, Supervisor
+from humanoid_bringup.supervision.supervisor import OWN_LABEL, Patience, Supervisor
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from humanoid_bringup.supervision.processes import OrphanReaper
-from humanoid_bringup.supervision.stop_sequence import Patience
+from humanoid_bringup.supervision.supervisor import Patience
 from humanoid_control_cli.robot import operator_requests
 from humanoid_control_common import ending_times as times
 from humanoid_controller_manager.loop import loop_thread

@@ -4,7 +4,7 @@ from signal import SIGINT, SIGKILL, SIGTERM, Signals
 
 import pytest
 
-from humanoid_bringup.supervision.stop_sequence import Patience, StopSequence
+from humanoid_bringup.supervision.supervisor import Patience, StopSequence
 from humanoid_control_common.ending_times import END_AT_ONCE, END_IN_ORDER
 
 PATIENCE = Patience(after_interrupt=5.0, after_terminate=3.0)

@@ -1,8 +1,9 @@
-"""Tick records as messages on the topics on which they were published."""
+"""Tick records as messages on the topics on which they were published, filled into templates."""
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -13,13 +14,48 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout, String
 
+from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import Event, report_of
 from humanoid_recording.black_box.alarms import event_text
-from humanoid_recording.black_box.templates import Template
 from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.topics import CONTROL_MODE
+
+_STAMP: Final = struct.Struct("<iI")
+_STAMP_AT: Final = 4  # behind CDR's own header; a message's header is its first field
+_SECOND: Final = 1_000_000_000  # [ns]
+_DOUBLE: Final = 8  # bytes; also the size of each sequence's head: its length and a gap
+
+
+class Template:
+    """A message whose last fields are `count` sequences of float64, all of `width` numbers.
+
+    Args:
+        message: with sequences of that length in it.
+        stamped: whether it begins with a header.
+    """
+
+    def __init__(self, message: Any, count: int, width: int, *, stamped: bool = True) -> None:
+        assert width > 0, "rclpy serializes empty sequences in another way than the wire has them"
+        self._data = bytearray(serialize_message(message))
+        self._stamped = stamped
+        length = width * _DOUBLE
+        self._rows: Sequence[slice] = [
+            slice(start, start + length)
+            for i in range(count)
+            for start in [len(self._data) - (count - i) * length - (count - i - 1) * _DOUBLE]
+        ]
+
+    def filled(self, stamp: int, values: FloatArray) -> bytes:
+        """Return the message with `values`, shape (count, width), at `stamp` [ns]."""
+        data = self._data
+        if self._stamped:
+            _STAMP.pack_into(data, _STAMP_AT, *divmod(stamp, _SECOND))
+        for place, row in zip(self._rows, values, strict=True):
+            data[place] = row.tobytes()
+        return bytes(data)
+
 
 SAFETY: Final = "/safety_status"
 DESCRIPTION: Final = "/robot_description"

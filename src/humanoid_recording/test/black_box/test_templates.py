@@ -12,7 +12,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout
 
-from humanoid_recording.black_box.templates import Template
+from humanoid_recording.black_box.messages import Template
 
 NAMES = st.lists(st.text("abcdefghij_", min_size=1, max_size=9), min_size=1, max_size=16)
 FIELDS = ("position", "velocity", "effort", "stiffness", "damping")

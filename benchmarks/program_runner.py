@@ -1,4 +1,4 @@
-"""Run programs for tests, benchmarks and pictures: on a ROS domain of their own, always ended."""
+"""Run programs for benchmarks and pictures: on a ROS domain of their own, always ended."""
 
 import os
 import re
