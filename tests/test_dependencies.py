@@ -117,12 +117,16 @@ def _imports(file: Path, support: Path) -> bool:
     return re.search(line, file.read_text(), flags=re.MULTILINE) is not None
 
 
+# Topics that are called like packages.
+TOPICS = {"humanoid_controllers": {"joy"}}
+
+
 def started(package: str) -> set[str]:
     """Packages that strings name: nodes to start, plug-ins to find, folders to look up."""
     words = set().union(*(names_in(file)[1] for file in sources(package, test=False)))
     for file in MANIFESTS[package].parent.glob("config/*.yaml"):
         words |= set(re.findall(r"\w+(?=/\w)|(?<=package: )\w+", file.read_text()))
-    return words - {package}
+    return words - {package} - TOPICS.get(package, set())
 
 
 def released() -> set[str]:

@@ -20,10 +20,11 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.fastdds_tuning import tuned_middleware
+from humanoid_control_common.robot_namespace import ROOT
 from humanoid_control_common.testing import own_domains
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 
-CLEAR_FAULT: Final = "/mode_manager/clear_fault"
+CLEAR_FAULT: Final = "mode_manager/clear_fault"
 RESET_SENT: Final = "reset sent, but "  # how a refusal begins that may come at first
 GONE: Final = 10  # statements since every source was well: the mode manager has received it, too
 ALL_SOURCES: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -85,22 +86,22 @@ class Clearing:
 
 
 class Operator:
-    """Drives the robot as an operator's program does, in the ROS domain of its making."""
+    """Drives the robot of a namespace as an operator's program does, in its ROS domain."""
 
-    def __init__(self) -> None:
+    def __init__(self, namespace: str = ROOT) -> None:
         self.context = Context()
         with tuned_middleware(get_rmw_implementation_identifier()):
             rclpy.init(context=self.context)
-        self.node = Node("operator", context=self.context)
+        self.node = Node("operator", context=self.context, namespace=namespace)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.statements: list[ControlMode] = []
         self.joint_states: list[JointState] = []
         self.standby: list[StandbyState] = []
-        self.listen(ControlMode, "/control_mode", self._note_mode)
-        self.listen(JointState, "/prime/joint_states", self.joint_states.append)
-        self.listen(StandbyState, "/standby_controller/state", self.standby.append, LATCHED)
-        self._requests = self.node.create_publisher(ControlMode, "/control_mode", 10)
+        self.listen(ControlMode, "control_mode", self._note_mode)
+        self.listen(JointState, "prime/joint_states", self.joint_states.append)
+        self.listen(StandbyState, "standby_controller/state", self.standby.append, LATCHED)
+        self._requests = self.node.create_publisher(ControlMode, "control_mode", 10)
 
     def __enter__(self) -> Self:
         return self
@@ -146,6 +147,10 @@ class Operator:
         self._requests.publish(ControlMode(mode=mode))
         self.next_statements()
 
+    def request_unseen(self, mode: int) -> None:
+        """Publish a request where no robot states a mode."""
+        self._requests.publish(ControlMode(mode=mode))
+
     def next_statements(self, count: int = 3) -> None:
         """Wait for statements made from now on."""
         seen = len(self.statements)
@@ -171,7 +176,7 @@ class Operator:
         def listen(message: SafetyStatus) -> None:
             clearing.heard(message.source, message.level)
 
-        topic = self.node.create_subscription(SafetyStatus, "/safety_status", listen, ALL_SOURCES)
+        topic = self.node.create_subscription(SafetyStatus, "safety_status", listen, ALL_SOURCES)
 
         def cleared() -> bool:
             self.next_statements()
@@ -193,7 +198,7 @@ class Operator:
         begun = next(it for it in self.statements if it.switch_number == number).header.stamp
 
         def finished() -> bool:
-            state = self.latched(StandbyState, "/standby_controller/state")[0]
+            state = self.latched(StandbyState, "standby_controller/state")[0]
             stamp = state.header.stamp  # older: of an earlier STANDBY
             return state.is_finished and (stamp.sec, stamp.nanosec) >= (begun.sec, begun.nanosec)
 

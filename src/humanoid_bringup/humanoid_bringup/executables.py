@@ -10,6 +10,7 @@ from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 
 from humanoid_bringup.options import Process
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot_namespace import ROOT, absolute, remapping
 
 
 def find_executable(package: str, executable: str) -> Path:
@@ -44,15 +45,16 @@ def command_line(process: Process) -> list[str]:
     """Return the command line of a process. Raises ConfigError as `find_executable`."""
     program = str(find_executable(process.package, process.executable))
     files = [word for file in process.parameter_files for word in ("--params-file", str(file))]
-    return [program, *(process.arguments or ("--ros-args", *files))]
+    words = "--ros-args", *remapping(process.namespace), *files
+    return [program, *(process.arguments or words)]
 
 
 def write_parameters(
-    folder: Path, node: str, parameters: Mapping[str, Any], namespace: str = ""
+    folder: Path, node: str, parameters: Mapping[str, Any], namespace: str = ROOT
 ) -> Path:
     """Write a ROS parameters file for `node`; launch would give inline values to every node."""
     path = folder / f"{node}.yaml"
-    name = f"{namespace}/{node}" if namespace else node
+    name = absolute(namespace, node) if namespace else node
     content = {name: {"ros__parameters": dict(parameters)}}
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return path

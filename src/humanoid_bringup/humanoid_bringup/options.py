@@ -10,6 +10,7 @@ from typing import Final
 from humanoid_bringup.robot_package import RobotPackage, find_robot
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.robot_namespace import ROOT
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")  # it becomes the name of a parameter
 
@@ -55,6 +56,7 @@ class Options:
 
     backend: Backend
     robot: RobotPackage = field(default_factory=find_robot)
+    namespace: str = ROOT  # of all names of this robot, such as "/left"
     backends: Backends = Backends.ALL  # of REAL and TWIN
     ethercat_interface: str = ""  # of REAL; empty: that of the hardware file
     can_interface: str = ""  # of REAL; kind of adapter by python-can's names; empty: the same
@@ -105,9 +107,10 @@ class Process:
     package: str
     executable: str
     parameter_files: tuple[Path, ...] = ()
-    arguments: tuple[str, ...] = ()  # the whole command line, in place of parameter files
+    arguments: tuple[str, ...] = ()  # the whole command line, in place of files and namespace
     required: bool = True
     ready: str = ""  # the later ones wait until it prints a line that begins so
     # The later ones need it until they have ended: where SIGINT is ignored when it is started, it
     # goes on ignoring it, and ends by SIGTERM.
     outlives: bool = False
+    namespace: str = ROOT  # of its nodes

@@ -8,14 +8,13 @@ import yaml
 
 from humanoid_bringup import virtual_robot
 from humanoid_bringup.calibration.robot import read_robot
+from humanoid_bringup.controllers_file import node_section, unused_sections
 from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import Backend, Backends, Options, Process
 from humanoid_bringup.preflight.gamepad import joystick_number
-from humanoid_bringup.robot_package import RobotPackage
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.calibration import is_placeholder
 from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
-from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 from humanoid_devices_erob.impedance.wiring import (
     NODE,
@@ -58,25 +57,29 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     update_rate = _update_rate(options, document)
     arguments = _description_arguments(options, update_rate)
     if not options.full_mit:
-        gains = _mode_gains(options.robot, arguments, update_rate, document)
+        gains = _mode_gains(options, arguments, update_rate, document)
         arguments["mode_gains"] = str(_written(gains, folder / "mode_gains.yaml"))
     urdf = options.robot.expand(arguments)
-    processes = []
+    processes, space = [], options.namespace
     if options.black_box:
         # The first to start is the last to end: it records how the others end.
         where = "humanoid_recording", "black_box"
-        box = Process("black_box", *where, (controllers,), required=False, outlives=True)
+        box = Process(
+            "black_box", *where, (controllers,), required=False, outlives=True, namespace=space
+        )
         processes.append(box)
     if options.backend is Backend.REAL:
         read_robot(urdf)  # the whole calibration file: a component looks at its own joints only
     if _has_erobs(options) and not options.calibrate:
-        own = manager_parameters(urdf, update_rate, _section(document, NODE))
-        files = (controllers, write_parameters(folder, NODE, own))
+        own = manager_parameters(urdf, update_rate, node_section(document, NODE, space))
+        files = (controllers, write_parameters(folder, NODE, own, space))
         # Without it the robot goes to DAMPING, where it must not be left without control as well.
         # First to start is last to end: the control process needs it on the way down, too.
         program = options.robot.impedance_manager
         where = program.package, program.executable
-        manager = Process("impedance", *where, files, required=False, outlives=True)
+        manager = Process(
+            "impedance", *where, files, required=False, outlives=True, namespace=space
+        )
         processes.append(manager)
     own = {
         "update_rate": update_rate,
@@ -92,7 +95,12 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
 
 def notes(options: Options) -> list[str]:
     """Return notes for the operator, to be shown before the bring-up starts."""
-    return [*_notes_on_buses(options), *viewer_processes.notes(options)]
+    file = read_yaml(options.controllers_file or options.robot.controllers_file)
+    return [
+        *unused_sections(file, options.namespace),
+        *_notes_on_buses(options),
+        *viewer_processes.notes(options),
+    ]
 
 
 def _notes_on_buses(options: Options) -> list[str]:
@@ -129,21 +137,24 @@ def _control(options: Options, folder: Path, controllers: Path, own: Mapping[str
     if options.heartbeats:
         modes["heartbeats"] = dict(options.heartbeats)
     if modes:
-        files.append(write_parameters(folder, "mode_manager", modes))
-    files.append(write_parameters(folder, "controller_manager", own))
+        files.append(write_parameters(folder, "mode_manager", modes, options.namespace))
+    files.append(write_parameters(folder, "controller_manager", own, options.namespace))
     name = "control" if options.enable_mode_manager else "control_without_mode_manager"
-    return Process("control", "humanoid_controllers", name, tuple(files))
+    return Process(
+        "control", "humanoid_controllers", name, tuple(files), namespace=options.namespace
+    )
 
 
 def _mode_gains(
-    robot: RobotPackage, arguments: Mapping[str, str], update_rate: int, controllers: Document
+    options: Options, arguments: Mapping[str, str], update_rate: int, controllers: Document
 ) -> dict[str, Any]:
     """Return the gains that the robot's eRobs get in each mode, whatever moves the joints now.
 
     Raises ConfigError for gains that a drive can't have.
     """
     ring = {**arguments, "backends": "ec", "use_sim": "false", "use_fake_hardware": "false"}
-    return mode_gains(robot.expand(ring), update_rate, _section(controllers, NODE))
+    chosen = node_section(controllers, NODE, options.namespace)
+    return mode_gains(options.robot.expand(ring), update_rate, chosen)
 
 
 def _written(content: Mapping[str, Any], path: Path) -> Path:
@@ -154,28 +165,15 @@ def _written(content: Mapping[str, Any], path: Path) -> Path:
 
 def _gamepad(options: Options, folder: Path) -> Process:
     parameters = {"device_id": joystick_number(options.joystick)}
-    files = (write_parameters(folder, "joy_node", parameters),)
-    return Process("gamepad", "joy", "joy_node", files, required=False)
+    files = (write_parameters(folder, "joy_node", parameters, options.namespace),)
+    return Process("gamepad", "joy", "joy_node", files, required=False, namespace=options.namespace)
 
 
 def _update_rate(options: Options, controllers: Document) -> int:
     if options.backend is Backend.MUJOCO:
         return SIMULATION_UPDATE_RATE
-    return validate(_ManagerSection, _section(controllers, "controller_manager")).update_rate
-
-
-def _section(document: Document, node: str) -> Document:
-    """The parameters of `node` in a parameters file. Raises ConfigError if there are none."""
-    try:
-        section = document.content[node]["ros__parameters"]
-    except (KeyError, TypeError):
-        raise ConfigError(f"{document.name}: no {node}.ros__parameters") from None
-    places = {
-        key[2:]: place
-        for key, place in document.places.items()
-        if key[:2] == (node, "ros__parameters")
-    }
-    return Document(document.name, section, places)
+    section = node_section(controllers, "controller_manager", options.namespace)
+    return validate(_ManagerSection, section).update_rate
 
 
 def _description_arguments(options: Options, update_rate: int) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import Backend, Options, Process
+from humanoid_control_common.robot_namespace import ROOT, file_mark
 from humanoid_control_common.tick_records.record_file import own_domain
 from humanoid_controller_manager.ros.domain_lock import FOLDER
 
@@ -25,9 +26,10 @@ def as_real(options: Options, folder: Path) -> Options:
     )
 
 
-def control_socket() -> Path:
-    """Return the control channel of the virtual robot on this ROS domain: there is one at most."""
-    return FOLDER / f"humanoid_control_{os.getuid()}_domain_{own_domain()}_twin"
+def control_socket(namespace: str = ROOT) -> Path:
+    """Return the control channel of the virtual robot of this ROS domain and namespace."""
+    mark = f"domain_{own_domain()}_twin{file_mark(namespace)}"
+    return FOLDER / f"humanoid_control_{os.getuid()}_{mark}"
 
 
 def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> list[Process]:
@@ -38,7 +40,7 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     description = folder / "virtual_prime.urdf"
     description.write_text(urdf, encoding="utf-8")
     master, drives = _cable()
-    control = control_socket()
+    control = control_socket(options.namespace)
     robot = [
         *("--urdf", description, "--cable", master, "--ring", drives),
         *("--can", folder / "can", "--control", control),
@@ -46,12 +48,13 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
         "--realtime",  # drives are on time, whatever else this machine has to do
         "--ignore-interrupt",  # Ctrl-C reaches all at once, and drives are the last to be needed
     ]
-    truth = write_parameters(folder, "truth", {"control": str(control)})
+    own = {"control": str(control)}
+    truth = write_parameters(folder, "truth", own, options.namespace)
     words = tuple(map(str, robot))
     return [
         Process("robot", PACKAGE, "robot", arguments=words, ready=READY, outlives=True),
         *stack,
-        Process("truth", PACKAGE, "truth", (truth,), required=False),
+        Process("truth", PACKAGE, "truth", (truth,), required=False, namespace=options.namespace),
     ]
 
 

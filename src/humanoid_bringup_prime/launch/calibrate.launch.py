@@ -9,6 +9,7 @@ from humanoid_bringup.launching.arguments import (
     BUSES,
     CALIBRATION_FILE,
     HARDWARE_CONFIG,
+    NAMESPACE,
     ROS_TOOLS,
     VIEWER_ADDRESS,
     flag,
@@ -18,6 +19,7 @@ from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
+    NAMESPACE,
     BACKENDS,
     *BUSES,
     HARDWARE_CONFIG,

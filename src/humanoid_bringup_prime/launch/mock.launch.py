@@ -8,6 +8,7 @@ from humanoid_bringup.launching.arguments import (
     GAMEPAD,
     HEARTBEATS,
     INITIAL_MODE,
+    NAMESPACE,
     ROS_TOOLS,
     VIEWER_ADDRESS,
     flag,
@@ -17,6 +18,7 @@ from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
+    NAMESPACE,
     CONTROLLERS_FILE,
     FULL_MIT,
     INITIAL_MODE,

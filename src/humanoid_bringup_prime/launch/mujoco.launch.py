@@ -8,6 +8,7 @@ from humanoid_bringup.launching.arguments import (
     GAMEPAD,
     HEARTBEATS,
     INITIAL_MODE,
+    NAMESPACE,
     REAL_TIME_FACTOR,
     ROS_TOOLS,
     VIEWER_ADDRESS,
@@ -18,6 +19,7 @@ from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
+    NAMESPACE,
     REAL_TIME_FACTOR,
     CONTROLLERS_FILE,
     FULL_MIT,

@@ -11,6 +11,7 @@ from humanoid_bringup.launching.arguments import (
     HARDWARE_CONFIG,
     HEARTBEATS,
     INITIAL_MODE,
+    NAMESPACE,
     ROS_TOOLS,
     VIEWER_ADDRESS,
     flag,
@@ -20,6 +21,7 @@ from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
+    NAMESPACE,
     BACKENDS,
     *BUSES,
     HARDWARE_CONFIG,

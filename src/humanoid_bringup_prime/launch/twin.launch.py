@@ -13,6 +13,7 @@ from humanoid_bringup.launching.arguments import (
     HARDWARE_CONFIG,
     HEARTBEATS,
     INITIAL_MODE,
+    NAMESPACE,
     ROS_TOOLS,
     VIEWER_ADDRESS,
     file,
@@ -23,6 +24,7 @@ from humanoid_bringup.options import Backend
 from launch import LaunchDescription
 
 ARGUMENTS = (
+    NAMESPACE,
     BACKENDS,
     HARDWARE_CONFIG,
     CALIBRATION_FILE,

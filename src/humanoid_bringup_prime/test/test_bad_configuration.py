@@ -112,7 +112,7 @@ WRONG_CONTROLLERS = {
         r"controllers\.yaml:\d+: 'damping_controller' has no ros__parameters mapping",
     ),
     "bad topic": (
-        "/prime/joint_states",
+        "prime/joint_states",
         "/pri me//x",
         r"[Ii]nvalid topic name",
     ),

@@ -18,7 +18,7 @@ from humanoid_control_common.modes import Mode
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 PLACEHOLDER = CONFIG / "prime_calibration.yaml"
-STATE = "/erob_impedance_manager/state"
+STATE = "erob_impedance_manager/state"
 # The documents' ring, in kinematic order.
 RING = {
     "left_shoulder_pitch": 0, "left_shoulder_roll": 1, "left_shoulder_yaw": 2,

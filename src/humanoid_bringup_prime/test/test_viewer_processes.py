@@ -20,6 +20,7 @@ SHOWN: dict[str, Any] = {
     "viewer_port": 0,
     "viewer_token_file": None,
     "rviz": True,
+    "namespace": "",
 }
 
 
@@ -69,7 +70,7 @@ def test_tools_that_are_installed_show_the_robot_and_may_end(
     assert notes(options) == []
     assert rules(processes["tf"]) == [
         "robot_description:=~/robot_description",
-        "joint_states:=/prime/joint_states",
+        "joint_states:=prime/joint_states",
     ]
     (file,) = (word for word in processes["tf"].arguments if word.endswith(".yaml"))
     tf = yaml.safe_load(Path(file).read_text())["robot_state_publisher"]["ros__parameters"]
@@ -98,11 +99,39 @@ def test_the_model_alone_touches_no_topic_of_a_robot(installed: Any, tmp_path: P
     model, *others = processes
     assert (model.executable, rules(model)) == ("still_model", ["__ns:=/view"])
     assert [process.label for process in others] == ["tf", "rviz", "status", "viewer"]
-    robots = {"/control_mode", "/prime/joint_states", "/robot_description", "/tf", "/tf_static"}
     for process in others:
         moved = dict(rule.split(":=") for rule in rules(process))
-        assert robots <= set(moved)
-        assert all(target.startswith(("/view", "~/")) for target in moved.values())
+        assert {"__ns", "/tf", "/tf_static"} <= set(moved)
+        absolute = [target for target in moved.values() if target.startswith("/")]
+        assert all(target.startswith("/view") for target in absolute)
+    config = Path(by_label(others)["rviz"].arguments[1]).read_text()
+    assert "/view/robot_description" in config and "Fixed Frame: world" in config
+
+
+def test_the_tools_of_a_robot_in_a_namespace_follow_it(installed: Any, tmp_path: Path) -> None:
+    installed("robot_state_publisher", "rviz2")
+    options = Options(
+        backend=Backend.MUJOCO, namespace="/left", robot_state_publisher=True, rviz=True
+    )
+    processes = by_label(plan(options, tmp_path))
+    for label in ("tf", "rviz", "status", "viewer"):
+        assert "__ns:=/left" in rules(processes[label])
+    assert {processes[name].namespace for name in ("control", "black_box")} == {"/left"}
+    tf = yaml.safe_load((tmp_path / "robot_state_publisher.yaml").read_text())
+    assert tf["/left/robot_state_publisher"]["ros__parameters"]["frame_prefix"] == "left/"
+    status = yaml.safe_load((tmp_path / "status_marker.yaml").read_text())
+    assert status["/left/status_marker"]["ros__parameters"]["frame"] == "left/world"
+    assert "/clock:=clock" in rules(processes["rviz"])
+    config = yaml.safe_load(Path(processes["rviz"].arguments[1]).read_text())
+    shown = config["Visualization Manager"]
+    assert shown["Global Options"]["Fixed Frame"] == "left/world"
+    assert {d["TF Prefix"] for d in shown["Displays"] if "TF Prefix" in d} == {"left"}
+    topics = [d[k]["Value"] for d in shown["Displays"] for k in d if k.endswith("Topic")]
+    assert topics == [
+        "/left/robot_description",
+        "/left/prime/joint_states",
+        "/left/prime/status_marker",
+    ]
 
 
 def test_nothing_to_look_with_is_an_error(installed: Any, tmp_path: Path) -> None:

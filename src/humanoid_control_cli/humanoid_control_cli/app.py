@@ -1,11 +1,14 @@
 """The commands of `hc`. A command imports what is slow to load when it runs."""
 
+from typing import Annotated
+
 import typer
 
 from humanoid_control_cli.bag.command import record, replay, view
 from humanoid_control_cli.black_box.command import app as black_box
 from humanoid_control_cli.calibrate.command import calibrate
 from humanoid_control_cli.doctor.command import decode, doctor, version
+from humanoid_control_cli.domain import NAMESPACE, choose_namespace
 from humanoid_control_cli.new_controller.command import new_controller
 from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
 from humanoid_control_cli.sdo.command import app as sdo
@@ -18,6 +21,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # main.py prints errors
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def choose_robot(
+    namespace: Annotated[
+        str,
+        typer.Option(
+            envvar=NAMESPACE,
+            metavar="NAMESPACE",
+            help="The robot's, if several share a ROS domain: /left.",
+            show_default="the root",
+        ),
+    ] = "",
+) -> None:
+    """Humanoid Control: bring a robot up, look at it, change its mode."""
+    choose_namespace(namespace)
+
+
 ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status)
 DATA = (view, record, replay)
 MACHINE = (calibrate, decode, doctor, new_controller, version)

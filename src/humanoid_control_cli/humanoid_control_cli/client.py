@@ -12,7 +12,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 from std_srvs.srv import Trigger
 
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_cli.errors import RefusedError, no_control_process
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.executor_wakeup import kept_awake
@@ -25,11 +25,14 @@ LOOK_PERIOD: Final = 0.05
 class Client:
     """To be used in a `with` statement. `timeout` [s] is how long to wait for an answer.
 
-    Raises ConfigError for a bad ROS_DOMAIN_ID, RobotError if ROS doesn't start.
+    Its names are those of the robot in `hc`'s namespace.
+
+    Raises ConfigError for a bad ROS_DOMAIN_ID or namespace, RobotError if ROS doesn't start.
     """
 
     def __init__(self, timeout: float) -> None:
         ros_domain()
+        namespace = robot_namespace()
         tune_middleware(get_rmw_implementation_identifier())
         self.timeout = timeout
         try:
@@ -38,7 +41,10 @@ class Client:
         except RuntimeError as error:  # root of what rcl raises
             raise RobotError(f"ROS does not start: {error}") from error
         self.node = rclpy.create_node(
-            f"hc_{os.getpid()}", enable_rosout=False, start_parameter_services=False
+            f"hc_{os.getpid()}",
+            namespace=namespace,
+            enable_rosout=False,
+            start_parameter_services=False,
         )
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)

@@ -1,11 +1,13 @@
-"""The ROS domain of `hc` and of the processes that it starts."""
+"""The ROS domain and the namespace of the robot that `hc` commands or starts."""
 
 import os
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot_namespace import checked_namespace, in_words
 
 LARGEST: Final = 232  # beyond it the port numbers of DDS run out
+NAMESPACE: Final = "HC_NAMESPACE"  # environment variable, for a shell of one robot
 
 
 def ros_domain() -> int:
@@ -25,3 +27,24 @@ def ros_domain() -> int:
     if not text.isdecimal() or int(text) > LARGEST:
         raise ConfigError(f"ROS_DOMAIN_ID is '{text}', expected a number from 0 to {LARGEST}")
     return int(text)
+
+
+def robot_namespace() -> str:
+    """Return the robot's namespace, "/left"; empty for the root.
+
+    Raises ConfigError if the environment names none that ROS accepts.
+    """
+    try:
+        return checked_namespace(os.environ.get(NAMESPACE, ""))
+    except ConfigError as error:
+        raise ConfigError(f"{NAMESPACE}: {error}") from None
+
+
+def choose_namespace(text: str) -> None:
+    """Use a namespace in this process and in those that it starts. Raises ConfigError."""
+    os.environ[NAMESPACE] = checked_namespace(text)
+
+
+def robot_in_words() -> str:
+    """Return ROS domain and namespace, for messages. Raises ConfigError for bad ones."""
+    return in_words(f"ROS_DOMAIN_ID {ros_domain()}", robot_namespace())

@@ -1,6 +1,6 @@
 """Errors between `hc` and a running control process."""
 
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words
 from humanoid_control_common.errors import RobotError
 
 
@@ -15,6 +15,6 @@ class RefusedError(RobotError):
 def no_control_process(timeout: float) -> NoAnswerError:
     """Return the error of a control process that is silent for `timeout` [s]."""
     return NoAnswerError(
-        f"no control process answers on ROS_DOMAIN_ID {ros_domain()} within {timeout:g} s: start "
-        "one with `hc up mujoco`, or set the ROS_DOMAIN_ID of the one that is running"
+        f"no control process answers on {robot_in_words()} within {timeout:g} s: start one with "
+        "`hc up mujoco`, or set the ROS_DOMAIN_ID (and HC_NAMESPACE) of the one that is running"
     )

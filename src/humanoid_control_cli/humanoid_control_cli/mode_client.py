@@ -12,10 +12,10 @@ from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_
 from humanoid_control_cli.mode_status import ModeStatus, PendingRequest, Refusal
 from humanoid_control_common.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 
-TOPIC: Final = "/control_mode"
+TOPIC: Final = "control_mode"
 MODE_MANAGER: Final = "mode_manager"
 UNNAMED: Final = "_NODE_NAME_UNKNOWN_"  # in rmw_dds_common's graph
-QUIT: Final = "/humanoid_control/mode/quit"
+QUIT: Final = "humanoid_control/mode/quit"
 KNOWN_MODES: Final = frozenset(Mode)
 LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -87,16 +87,17 @@ class ModeClient:
             if _nanoseconds(state.header.stamp) >= since.stamp and state.is_finished:
                 finished.append(True)
 
-        topic = f"/{since.controller}/state"
+        topic = f"{since.controller}/state"
         self._client.subscribe(StandbyState, topic, note, LATCHED)
         timeout = self._client.timeout
         while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
             if time.monotonic() - self._heard > timeout:
                 raise no_control_process(timeout)
             if self._heard - heard > timeout:  # it goes on stating STANDBY
+                name = self._client.node.resolve_topic_name(topic)
                 raise NoAnswerError(
                     f"{since.in_force}, but '{since.controller}' has not said for {timeout:g} s on "
-                    f"{topic} how far it is: whether it is finished can't be told"
+                    f"{name} how far it is: whether it is finished can't be told"
                 )
         if not finished:
             raise RefusedError(f"STANDBY was left unfinished, in force is {self.latest}")

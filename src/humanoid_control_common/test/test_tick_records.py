@@ -24,7 +24,7 @@ from humanoid_control_common.tick_records.record_file import (
     attach,
     boot_id,
     create,
-    files_of_domain,
+    files_of_robot,
     process_start,
 )
 from humanoid_control_common.tick_records.record_layout import (
@@ -163,7 +163,7 @@ def killed(tmp_path: Path) -> Iterator[RecordFile]:
     process.stdin.write(facts.to_bytes())
     process.stdin.close()
     assert process.stdout.readline() == b"there\n"
-    (path,) = files_of_domain(tmp_path)
+    (path,) = files_of_robot(tmp_path)
     file = attach(path)
     assert file.writer_lives()
     process.send_signal(signal.SIGKILL)
@@ -223,14 +223,14 @@ def test_only_this_user_may_read_it_and_nobody_finds_it_after_its_removal(
     assert file.path.stat().st_mode & 0o777 == 0o600
     file.remove()
     file.remove()
-    assert files_of_domain(tmp_path) == []
+    assert files_of_robot(tmp_path) == []
 
 
 def test_files_that_killed_processes_left_do_not_pile_up(tmp_path: Path) -> None:
     for pid in range(10, 20):
         create(replace(FACTS, pid=pid, process_start=1), tmp_path)
     alive = create(FACTS, tmp_path)
-    left = files_of_domain(tmp_path)
+    left = files_of_robot(tmp_path)
     assert len(left) == 4
     assert alive.path in left
 
@@ -274,3 +274,11 @@ def test_where_memory_is_short_it_holds_less_or_is_not_made(
     leave(whole // 10)
     with pytest.raises(OSError, match="No space left"):
         create(facts, tmp_path)
+
+
+def test_a_robot_finds_the_files_of_its_own_namespace_only(tmp_path: Path) -> None:
+    names = ["", "/left", "/left_1", "/left/arm", "/arm"]
+    made = {name: create(replace(FACTS, namespace=name), tmp_path).path for name in names}
+    assert len(set(made.values())) == len(names)
+    for name in names:
+        assert files_of_robot(tmp_path, name) == [made[name]]

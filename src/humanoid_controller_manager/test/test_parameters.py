@@ -13,12 +13,12 @@ from pydantic import Field
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.parameter_files import parameter_files
 from humanoid_controller_manager.ros.parameters import (
     ManagerParameters,
     controller_entry,
     manager_parameters,
     node_document,
-    parameter_files,
     parse,
 )
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,17 @@ def test_domains_are_independent(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("ROS_DOMAIN_ID", "43")
         with take_domain_lock():
             pass
+
+
+def test_namespaces_of_a_domain_are_independent_and_each_is_exclusive() -> None:
+    names = ["", "/left", "/left/arm", "/left_arm", "/control"]
+    with ExitStack() as held:
+        for name in names:
+            for role in ("control", "left", "black_box"):  # no role is taken for a namespace
+                held.enter_context(take_domain_lock(role, name))
+        for name in names:
+            with pytest.raises(ConfigError, match=f"namespace {name} " if name else "domain 42 "):
+                take_domain_lock(namespace=name)
 
 
 @pytest.mark.parametrize("unset", ["", None])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import subprocess
 import sys
@@ -47,7 +48,7 @@ from humanoid_controller_manager import plugins
 from humanoid_controller_manager.controller import Controller
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.parameters import parameter_files
+from humanoid_control_common.parameter_files import parameter_files
 from humanoid_controller_manager.ros.ros_session import ros_session
 
 class Arm(GenericSystem):
@@ -144,3 +145,47 @@ def test_a_start_that_fails_says_which_joints_may_still_have_torque(
 ) -> None:
     *_, notes = started(tmp_path, monkeypatch, "reports", "stuck")
     assert notes == "['joints may still be powered: arm: no answer']"
+
+
+# Which sections of a file rcl gives to a node, and which of them `Section.is_for` names.
+SECTIONS = """
+import sys
+from pathlib import Path
+from humanoid_control_common.config import read_yaml
+from humanoid_control_common.parameter_files import sections
+from humanoid_control_common.robot_namespace import checked_namespace
+from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of, ros_session
+
+with ros_session(sys.argv):
+    node = configured_node("arm", services=False)
+    own, name = checked_namespace(node.get_namespace()), node.get_fully_qualified_name()
+    file = read_yaml(Path(sys.argv[-1]))
+    ours = [s for s in sections(file, own) if s.is_for(name)]
+    print({n for n in parameters_of(node) if n.startswith("in_")})
+    print({f"in_{file.where(s.key).rpartition(':')[2]}" for s in ours})
+"""
+FILE = """
+arm: {ros__parameters: {in_2: 1}}
+/arm: {ros__parameters: {in_3: 1}}
+/left/arm: {ros__parameters: {in_4: 1}}
+left/arm: {ros__parameters: {in_5: 1}}
+left: {arm: {ros__parameters: {in_6: 1}}}
+/**: {ros__parameters: {in_7: 1}}
+/**/arm: {ros__parameters: {in_8: 1}}
+/*/arm: {ros__parameters: {in_9: 1}}
+/*/*/arm: {ros__parameters: {in_10: 1}}
+/left/*: {ros__parameters: {in_11: 1}}
+/left/**: {ros__parameters: {in_12: 1}}
+/left/warm: {ros__parameters: {in_13: 1}}
+"""
+
+
+@pytest.mark.parametrize("rule", [(), ("-r", "__ns:=/left"), ("-r", "__ns:=/a/b")])
+def test_a_node_gets_the_sections_that_rcl_gives_it(tmp_path: Path, rule: tuple[str, ...]) -> None:
+    path = tmp_path / "parameters.yaml"
+    path.write_text(FILE)
+    command = [sys.executable, "-c", SECTIONS, "--ros-args", *rule, "--params-file", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    rcls, ours = map(ast.literal_eval, done.stdout.splitlines())
+    assert rcls == ours
+    assert "in_2" in rcls, "a name without a slash is for the node wherever it is"

@@ -12,7 +12,7 @@ import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
-from humanoid_control_common.tick_records.record_file import attach, files_of_domain
+from humanoid_control_common.tick_records.record_file import attach, files_of_robot
 from humanoid_control_common.tick_records.record_layout import EventKind, Records, Word
 from humanoid_control_common.tick_records.record_ring import (
     Event,
@@ -180,13 +180,13 @@ def test_after_an_ordered_end_nothing_is_left(
 ) -> None:
     recorded = record(rig().start())
     recorded.tick()
-    (path,) = files_of_domain(tmp_path)
+    (path,) = files_of_robot(tmp_path)
     reader = attach(path)
     assert reader.facts.pid == os.getpid()
     assert not reader.words[Word.ENDED]
     recorded.recorder.end()
     assert reader.words[Word.ENDED]
-    assert files_of_domain(tmp_path) == []
+    assert files_of_robot(tmp_path) == []
     assert len(whole_records(reader.ticks)) == 1, "who had it open goes on reading"
 
 

@@ -6,10 +6,12 @@ from typing import Any, Final, TypedDict
 
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
+from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMessage
 
-from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.mit_interface import COMMAND_INTERFACES
+from humanoid_control_common.robot_namespace import checked_namespace, frame_prefix
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
@@ -33,6 +35,8 @@ def attach_joint_state_broadcaster(
 ) -> SnapshotListener:
     """Publish state and written command of every tick."""
     topics = broadcaster.topics
+    namespace = checked_namespace(context.node.get_namespace())
+    _require_relative(context.node, topics.joint_states_topic, topics.joint_commands_topic)
     states = context.node.create_publisher(JointStateMessage, topics.joint_states_topic, 10)
     commands = context.node.create_publisher(MITCommand, topics.joint_commands_topic, 10)
     names = list(context.robot.joints.names)
@@ -40,7 +44,7 @@ def attach_joint_state_broadcaster(
     def publish(snapshot: Snapshot) -> None:
         state = JointStateMessage(name=names)
         state.header.stamp = context.stamp(snapshot)
-        state.header.frame_id = topics.frame_id
+        state.header.frame_id = f"{frame_prefix(namespace)}{topics.frame_id}"
         state.position, state.velocity, state.effort = snapshot.state_array.tolist()
         states.publish(state)
         context.published(snapshot)
@@ -51,6 +55,16 @@ def attach_joint_state_broadcaster(
             commands.publish(command)
 
     return publish
+
+
+def _require_relative(node: Node, *topics: str) -> None:
+    """Refuse absolute topics in a namespace, which two robots would share. Raises ConfigError."""
+    for topic in topics:
+        if topic.startswith("/") and node.get_namespace() != "/":
+            raise ConfigError(
+                f"{node.get_fully_qualified_name()}: topic '{topic}' would be that of every robot "
+                f"of this ROS domain; give it a relative name, '{topic.lstrip('/')}'"
+            )
 
 
 def attach_remote(context: PluginContext, controller: RemotePolicyController) -> SnapshotListener:
@@ -68,8 +82,8 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     warn_once = _OncePerText(logger.warning)
     age = MessageAge()
     report = RemoteReport()
-    diagnostics = context.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-    name = context.node.get_name()
+    diagnostics = context.node.create_publisher(DiagnosticArray, "diagnostics", 10)
+    name, namespace = context.node.get_name(), checked_namespace(context.node.get_namespace())
 
     def receive(message: MITCommand, info: _MessageInfo) -> None:
         arrival = context.now()
@@ -91,7 +105,7 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
         doing = controller.doing if snapshot.controller == name else "not in charge"
         diagnosis = report.due(doing, monotonic())
         if diagnosis is not None:
-            diagnostics.publish(diagnostic_array(context.stamp(snapshot), [diagnosis]))
+            diagnostics.publish(diagnostic_array(context.stamp(snapshot), [diagnosis], namespace))
 
     context.node.create_subscription(MITCommand, "~/command", receive, 4)
     return publish

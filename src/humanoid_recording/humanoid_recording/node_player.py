@@ -15,11 +15,14 @@ from humanoid_recording.definitions import (
 )
 from humanoid_recording.qos_profiles import replay_qos
 from humanoid_recording.reader import Recorded
-from humanoid_recording.topics import CONTROL_MODE, OBSERVATIONS
+from humanoid_recording.topics import CONTROL_MODE, OBSERVATIONS, split_topic
 
 
 class NodePlayer:
-    """Publishes recorded observations with `node`; `notify` gets a line for each topic left out."""
+    """Publishes recorded observations with `node`; `notify` gets a line for each topic left out.
+
+    Only those of the robot in the node's own namespace.
+    """
 
     def __init__(self, node: Node, notify: Callable[[str], None]) -> None:
         self.count = 0  # messages published
@@ -36,7 +39,7 @@ class NodePlayer:
         publisher = self._publishers[topic]
         if publisher is None:
             return
-        if topic == CONTROL_MODE and _is_request(recorded):
+        if topic.endswith(f"/{CONTROL_MODE}") and _is_request(recorded):
             self.requests += 1
             return
         publisher.publish(recorded.data)
@@ -45,8 +48,8 @@ class NodePlayer:
     def _begin(self, recorded: Recorded) -> Any:
         """Return a publisher for the topic of `recorded`; None if the topic isn't replayed."""
         channel, type_name = recorded.channel, recorded.schema.name
-        if channel.topic not in OBSERVATIONS:
-            self._notify(f"not replayed: {channel.topic}: it is no observation")
+        if obstacle := self._obstacle(channel.topic):
+            self._notify(f"not replayed: {channel.topic}: {obstacle}")
             return None
         try:
             installed = definition(type_name)
@@ -58,6 +61,16 @@ class NodePlayer:
             return None
         qos = replay_qos(channel.metadata.get("offered_qos_profiles", ""))
         return self._node.create_publisher(message_class(type_name), channel.topic, qos)
+
+    def _obstacle(self, topic: str) -> str:
+        """Return why a topic is not replayed; empty if it is."""
+        found = split_topic(topic, OBSERVATIONS)
+        if found is None:
+            return "it is no observation"
+        namespace = found[0] or "/"
+        if namespace != self._node.get_namespace():
+            return f"it is of the robot in {namespace}: `hc --namespace {namespace} replay …`"
+        return ""
 
 
 def _is_request(recorded: Recorded) -> bool:

@@ -69,8 +69,9 @@ def test_every_topic_and_field_exists(layout: dict, bags) -> None:
 
 def test_the_model_comes_from_topics_that_are_recorded(layout: dict) -> None:
     scene = layout["configById"]["3D!prime"]
-    assert scene["layers"]["prime"]["topic"] in OBSERVATIONS
-    assert set(scene["topics"]) <= set(OBSERVATIONS)
+    recorded = {f"/{name}" for name in OBSERVATIONS}
+    assert scene["layers"]["prime"]["topic"] in recorded
+    assert set(scene["topics"]) <= recorded
 
 
 def test_plots_name_the_joints_in_their_order(layout: dict) -> None:

@@ -110,7 +110,7 @@ def test_the_summary_is_rosbag2s(bag: Path, bags) -> None:
     }
 
 
-@pytest.mark.parametrize("topic", OBSERVATIONS)
+@pytest.mark.parametrize("topic", [f"/{name}" for name in OBSERVATIONS])
 def test_definitions_are_whole_and_hashed_as_others_do(topic: str, bags) -> None:
     kind = bags.topic(topic, bags.messages[topic]).type_name
     store = get_typestore(Stores.EMPTY)

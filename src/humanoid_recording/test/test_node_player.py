@@ -15,8 +15,12 @@ from humanoid_recording.reader import Recorded
 class Node:
     """Keeps what is published, by topic."""
 
-    def __init__(self) -> None:
+    def __init__(self, namespace: str = "/") -> None:
         self.published: dict[str, list[bytes]] = {}
+        self.namespace = namespace
+
+    def get_namespace(self) -> str:
+        return self.namespace
 
     def create_publisher(self, _: type, topic: str, __: object) -> SimpleNamespace:
         return SimpleNamespace(publish=self.published.setdefault(topic, []).append)
@@ -54,6 +58,20 @@ def test_observations_are_published_as_they_were_recorded(play, node: Node, bags
         (data,) = node.published.pop(topic)
         assert deserialize_message(data, type(message)) == message
     assert not node.published
+
+
+def test_only_the_robot_in_the_namespace_of_the_node_is_replayed(
+    play, node: Node, said: list[str]
+) -> None:
+    node.namespace = "/left"
+    for topic in ("/control_mode", "/left/control_mode", "/right/control_mode"):
+        play(topic, ControlMode(controller_name="damping_controller"))
+    play("/left/control_mode", ControlMode(mode=1))  # a request
+    assert {topic: len(sent) for topic, sent in node.published.items()} == {"/left/control_mode": 1}
+    assert [text.partition(": it is of the robot in ")[2] for text in said] == [
+        "/: `hc --namespace / replay …`",
+        "/right: `hc --namespace /right replay …`",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from humanoid_twin.control.commands import JointTruth
 from humanoid_twin.errors import TwinError
 from humanoid_twin.robot.control import RobotControl
 
-TOPIC: Final = "/twin/joint_states"
+TOPIC: Final = "twin/joint_states"
 _PERIOD: Final = 0.02  # [s]
 
 

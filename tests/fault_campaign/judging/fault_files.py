@@ -60,7 +60,7 @@ def _ticks(folder: Path) -> tuple[list[int], list[bytes]]:
     """Return the time of each tick [ns], and its counters."""
     times, counters = [], []
     for recorded in BagReader(folder):
-        if recorded.channel.topic == JOINT_STATES:
+        if recorded.channel.topic == f"/{JOINT_STATES}":
             times.append(recorded.time)
         elif recorded.channel.topic == COUNTERS:
             counters.append(recorded.data)

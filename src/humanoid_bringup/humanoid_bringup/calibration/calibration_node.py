@@ -38,7 +38,7 @@ class CalibrationLink:
         self._session: CalibrationSession | None = None
         self._services: BatchServices | None = None
         self._replies: deque[tuple[Batch, Reply]] = deque()
-        node.create_subscription(String, "/robot_description", self._on_description, LATCHED)
+        node.create_subscription(String, "robot_description", self._on_description, LATCHED)
 
     @property
     def described(self) -> bool:
@@ -67,9 +67,9 @@ class CalibrationLink:
         limp = LimpDrives(robot.drives.values(), gate, patience=PATIENCE)
         self._session = CalibrationSession(robot, limp)
         node = self._node
-        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
+        node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
         # Only the latest counts: a backlog would look like measurements that are flowing.
-        node.create_subscription(JointState, "/prime/joint_states", self._on_joint_states, 1)
+        node.create_subscription(JointState, "prime/joint_states", self._on_joint_states, 1)
         node.create_timer(STEP_PERIOD, self.advance, clock=Clock(clock_type=ClockType.STEADY_TIME))
         return self._session
 

@@ -17,6 +17,7 @@ from humanoid_bringup.options import Backends, read_heartbeats
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot_namespace import checked_namespace
 from launch import LaunchContext
 
 THE_ROBOTS: Final = "the robot's own"
@@ -68,6 +69,13 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _namespace(text: str) -> str:
+    try:
+        return checked_namespace(text)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+
+
 def _heartbeats(text: str) -> dict[str, float]:
     try:
         return read_heartbeats(part.strip() for part in text.split(",") if part.strip())
@@ -92,6 +100,12 @@ def of_hardware_file(name: str, what: str) -> Argument:
     return Argument(name, "", f"{what}; empty: that of the hardware file.")
 
 
+NAMESPACE: Final = Argument(
+    "namespace",
+    "",
+    "Of all names of this robot, beside others on the ROS domain (left, /left); empty: the root.",
+    _namespace,
+)
 BACKENDS: Final = Argument(
     "backends",
     "all",

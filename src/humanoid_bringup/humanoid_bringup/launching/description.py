@@ -41,8 +41,9 @@ def bring_up(
     def start(
         package: RobotPackage, chosen: dict[str, Any], folder: Path
     ) -> tuple[list[Process], list[str]]:
-        take_domain_lock().close()  # refuses to start beside another robot
         options = Options(backend=backend, robot=package, **chosen, **fixed)
+        # Refuses to start beside another robot of this name.
+        take_domain_lock(namespace=options.namespace).close()
         processes = plan(options, folder)
         return processes, [*notes(options), *require_machine(options)]
 
@@ -107,6 +108,7 @@ def _action(process: Process) -> ExecuteProcess:
     return Node(
         package=process.package,
         executable=process.executable,
+        namespace=process.namespace or None,
         exec_name=process.label,
         parameters=[str(file) for file in process.parameter_files],
         **common,

@@ -8,18 +8,11 @@ from humanoid_bringup.options import Process
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot_namespace import ROOT, remapping
 
-_OF_THE_ROBOT: Final = (
-    "/control_mode", "/emergency_stop", "/mode_manager/clear_fault", "/prime/joint_commands",
-    "/prime/status_marker", "/robot_description", "/safety_status", "/standby_controller/state",
-    "/tf", "/tf_static",
-)  # fmt: skip
-_VIEW: Final = viewer_processes.Aside(
-    "/view",
-    (
-        "/prime/joint_states:=/view/joint_states",
-        *(f"{name}:=/view{name}" for name in _OF_THE_ROBOT),
-    ),
+# A model is no robot: its transforms stay off /tf, whatever their frames are called.
+_VIEW: Final = viewer_processes.Place(
+    "/view", ("/tf:=/view/tf", "/tf_static:=/view/tf_static"), frames=ROOT
 )
 
 
@@ -27,13 +20,14 @@ def workstation(
     robot: RobotPackage, chosen: dict[str, Any], folder: Path
 ) -> tuple[list[Process], list[str]]:
     """Return the processes of an operator's workstation, and the notes to print first."""
+    place = viewer_processes.Place(chosen["namespace"])
     shown = (
-        viewer_processes.rviz(robot.rviz_file, simulated=chosen["simulated"])
+        viewer_processes.rviz(robot.rviz_file, folder, place, simulated=chosen["simulated"])
         if chosen["rviz"]
         else []
     )
     if chosen["viewer"]:
-        shown.append(viewer_processes.viewer(_address(chosen), folder))
+        shown.append(viewer_processes.viewer(_address(chosen), folder, place))
     return _something(shown), _missing(chosen, viewer_processes.RVIZ)
 
 
@@ -49,12 +43,12 @@ def model(
     if chosen["rviz"] and is_installed(viewer_processes.STATE_PUBLISHER):
         shown.append(viewer_processes.state_publisher(folder, urdf, _VIEW))
     if chosen["rviz"]:
-        shown += viewer_processes.rviz(robot.rviz_file, _VIEW)
+        shown += viewer_processes.rviz(robot.rviz_file, folder, _VIEW)
     if chosen["viewer"]:
         shown.append(viewer_processes.viewer(_address(chosen), folder, _VIEW))
     still = {"robot_description": urdf}
     file = write_parameters(folder, "still_model", still, _VIEW.namespace)
-    words = ("--ros-args", "--params-file", str(file), "-r", f"__ns:={_VIEW.namespace}")
+    words = ("--ros-args", "--params-file", str(file), *remapping(_VIEW.namespace))
     _something(shown)
     return (
         [Process("model", "humanoid_viz", "still_model", arguments=words), *shown],

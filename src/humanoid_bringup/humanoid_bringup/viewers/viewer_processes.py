@@ -1,29 +1,38 @@
 """Processes that show the robot: the browser viewer, and ROS 2's tools where installed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from humanoid_bringup.executables import apt_install, is_installed, write_parameters
 from humanoid_bringup.options import Backend, Options, Process
+from humanoid_control_common.robot_namespace import ROOT, frame_prefix, remapping
 
-JOINT_STATES: Final = "/prime/joint_states"
+JOINT_STATES: Final = "prime/joint_states"
 STATE_PUBLISHER: Final = "robot_state_publisher"
 RVIZ: Final = "rviz2"
 _TF_RATE: Final = 50.0  # [Hz]
+_FIXED: Final = "world"  # the frame in which rviz shows the robot
+# Keys of rviz's displays.
+_TOPICS: Final = frozenset({"Topic", "Description Topic"})
+_DESCRIPTION: Final = "Robot Description"
+_PREFIX: Final = "TF Prefix"
 
 
 def processes(options: Options, folder: Path, urdf: str) -> list[Process]:
     """Return the viewers that `options` select for the robot of `urdf`; none is required."""
-    shown = []
+    shown, place = [], Place(options.namespace)
     if options.robot_state_publisher and is_installed(STATE_PUBLISHER):
-        shown.append(state_publisher(folder, urdf))
+        shown.append(state_publisher(folder, urdf, place))
     if options.rviz:
-        shown += rviz(options.robot.rviz_file, simulated=options.backend is Backend.MUJOCO)
+        simulated = options.backend is Backend.MUJOCO
+        shown += rviz(options.robot.rviz_file, folder, place, simulated=simulated)
     if options.viewer:
         token = options.viewer_token_file
         address = ViewerAddress(options.viewer_host, options.viewer_port, token)
-        shown.append(viewer(address, folder))
+        shown.append(viewer(address, folder, place))
     return shown
 
 
@@ -44,20 +53,23 @@ def missing(*packages: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """Namespace and remappings of a program that stays off the robot's topics."""
+class Place:
+    """Namespace and remappings of a program; `frames` is the namespace of the robot's frames."""
 
-    namespace: str = ""
+    namespace: str = ROOT
     remappings: tuple[str, ...] = ()
+    frames: str | None = None  # None: `namespace`
 
     @property
-    def rules(self) -> tuple[str, ...]:
+    def arguments(self) -> tuple[str, ...]:
         """As the ROS arguments of a program."""
-        name = (f"__ns:={self.namespace}",) if self.namespace else ()
-        return (*self.remappings, *name)
+        rules = (word for rule in self.remappings for word in ("-r", rule))
+        return (*rules, *remapping(self.namespace))
 
-
-WITH_THE_ROBOT: Final = Aside()
+    @property
+    def frame_prefix(self) -> str:
+        """What comes before the names of the robot's frames."""
+        return frame_prefix(self.namespace if self.frames is None else self.frames)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,49 +87,64 @@ class ViewerAddress:
         return {"host": self.host, "port": self.port, "token_file": token}
 
 
-def viewer(address: ViewerAddress, folder: Path, where: Aside = WITH_THE_ROBOT) -> Process:
+def viewer(address: ViewerAddress, folder: Path, where: Place) -> Process:
     """Return the browser viewer."""
     file = write_parameters(folder, "viewer", address.parameters, where.namespace)
-    return _process("viewer", "humanoid_viz", "viewer", file, where.rules)
+    return _process("viewer", "humanoid_viz", "viewer", file, where)
 
 
-def state_publisher(folder: Path, urdf: str, where: Aside = WITH_THE_ROBOT) -> Process:
+def state_publisher(folder: Path, urdf: str, where: Place) -> Process:
     """/tf from the joint states. The description keeps its one publisher, the robot."""
-    parameters = {"robot_description": urdf, "publish_frequency": _TF_RATE}
+    parameters = {
+        "robot_description": urdf,
+        "publish_frequency": _TF_RATE,
+        "frame_prefix": where.frame_prefix,
+    }
     file = write_parameters(folder, STATE_PUBLISHER, parameters, where.namespace)
     # Its own names first: of two rules for a name the first one counts.
-    rules = (
-        "robot_description:=~/robot_description",
-        f"joint_states:={where.namespace + '/joint_states' if where.namespace else JOINT_STATES}",
-    )
-    return _process("tf", STATE_PUBLISHER, STATE_PUBLISHER, file, (*rules, *where.rules))
+    own = ("robot_description:=~/robot_description", f"joint_states:={JOINT_STATES}")
+    there = replace(where, remappings=(*own, *where.remappings))
+    return _process("tf", STATE_PUBLISHER, STATE_PUBLISHER, file, there)
 
 
-def rviz(config: Path, where: Aside = WITH_THE_ROBOT, *, simulated: bool = False) -> list[Process]:
+def rviz(config: Path, folder: Path, where: Place, *, simulated: bool = False) -> list[Process]:
     """Rviz with its `config`, and the text it shows; nothing if rviz is not installed.
 
-    `simulated`: its clock is that of /clock.
+    `simulated`: its clock is that of the robot's topic `clock`.
     """
     if not is_installed(RVIZ):
         return []
+    shown = config
+    if where.namespace:
+        shown = folder / config.name
+        shown.write_text(_moved(config.read_text(encoding="utf-8"), where), encoding="utf-8")
     clock = ("-p", f"use_sim_time:={str(simulated).lower()}")
-    words = ("-d", str(config), "--ros-args", *clock, *_rules(where.rules))
+    # rviz itself would take the time from the root.
+    there = replace(where, remappings=("/clock:=clock", *where.remappings))
+    words = ("-d", str(shown), "--ros-args", *clock, *there.arguments)
+    text = {"frame": f"{where.frame_prefix}{_FIXED}"}
+    file = write_parameters(folder, "status_marker", text, where.namespace)
     return [
         Process("rviz", RVIZ, RVIZ, arguments=words, required=False),
-        _process("status", "humanoid_viz", "status_marker", None, where.rules),
+        _process("status", "humanoid_viz", "status_marker", file, where),
     ]
 
 
-def _process(
-    label: str, package: str, executable: str, file: Path | None, remappings: tuple[str, ...]
-) -> Process:
-    files = () if file is None else (file,)
-    if not remappings:
-        return Process(label, package, executable, files, required=False)
-    words = [word for path in files for word in ("--params-file", str(path))]
-    words = ["--ros-args", *words, *_rules(remappings)]
-    return Process(label, package, executable, arguments=tuple(words), required=False)
+def _moved(config: str, where: Place) -> str:
+    """Return a configuration of rviz with the topics and frames of a robot in a namespace."""
+    content = yaml.safe_load(config)
+    manager = content["Visualization Manager"]
+    manager["Global Options"]["Fixed Frame"] = f"{where.frame_prefix}{_FIXED}"
+    for display in manager["Displays"]:
+        for key in _TOPICS & display.keys():
+            display[key]["Value"] = f"{where.namespace}{display[key]['Value']}"
+        if _DESCRIPTION in display:
+            display[_DESCRIPTION] = f"{where.namespace}{display[_DESCRIPTION]}"
+        if _PREFIX in display:
+            display[_PREFIX] = where.frame_prefix.rstrip("/")
+    return yaml.safe_dump(content, sort_keys=False)
 
 
-def _rules(remappings: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word for rule in remappings for word in ("-r", rule))
+def _process(label: str, package: str, executable: str, file: Path, where: Place) -> Process:
+    words = ("--ros-args", "--params-file", str(file), *where.arguments)
+    return Process(label, package, executable, arguments=words, required=False)

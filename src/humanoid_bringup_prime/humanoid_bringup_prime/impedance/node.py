@@ -16,8 +16,10 @@ from sensor_msgs.msg import JointState
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.parameter_files import parameter_files
+from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
-from humanoid_controller_manager.ros.parameters import node_document, parameter_files, parse
+from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.ros_session import (
     configured_node,
     exit_code,
@@ -44,7 +46,8 @@ class ImpedanceNode:
 
     def __init__(self, files: Sequence[Document]) -> None:
         self.node: Node = configured_node(NODE, services=False)
-        document = node_document(NODE, parameters_of(self.node), files)
+        namespace = checked_namespace(self.node.get_namespace())
+        document = node_document(NODE, parameters_of(self.node), files, namespace)
         parameters = parse(ImpedanceParameters, NODE, document)
         self._drives = Drives.of(parameters)
         gate = JointStatesGate(parameters.joint_names, 1.0 / parameters.update_rate)
@@ -68,9 +71,9 @@ class ImpedanceNode:
         self._states = node.create_publisher(ImpedanceState, "~/state", 1)
         self._others = node.create_subscription(ImpedanceState, "~/state", _give_way, 1)
         self._answered = node.create_guard_condition(self._take_replies)
-        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 10)
+        node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
         # Only the latest counts: a backlog would look like fresh measurements.
-        node.create_subscription(JointState, "/prime/joint_states", self._on_joint_states, 1)
+        node.create_subscription(JointState, "prime/joint_states", self._on_joint_states, 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATE_PERIOD, self._on_timer, clock=steady)
 
@@ -140,8 +143,8 @@ class ImpedanceNode:
 def _give_way(_: ImpedanceState) -> None:
     """End this manager: another one was first. Raises ConfigError."""
     raise ConfigError(
-        f"another {NODE} runs on this ROS_DOMAIN_ID already: two would write the drives against "
-        "each other, so this one ends"
+        f"another {NODE} runs on this ROS_DOMAIN_ID and namespace already: two would write the "
+        "drives against each other, so this one ends"
     )
 
 

@@ -127,7 +127,7 @@ def test_a_bring_up_for_calibration_is_the_real_one_without_the_impedance_manage
     (control,) = (process for process in found if process.label == "control")
     modes = yaml.safe_load(control.parameter_files[1].read_text())["mode_manager"]
     # The mode manager waits for one that never speaks: no stiff mode.
-    assert modes["ros__parameters"]["impedance_manager"] == "/erob_impedance_manager/state"
+    assert modes["ros__parameters"]["impedance_manager"] == "erob_impedance_manager/state"
     assert any("`hc calibrate`" in note for note in notes(Options(calibrate=True, **options)))
 
 

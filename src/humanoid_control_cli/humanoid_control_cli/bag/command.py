@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
+from humanoid_control_common.robot_namespace import absolute
 from humanoid_recording.topics import OBSERVATIONS
 
 
@@ -26,7 +28,7 @@ def record(
         typer.Option(
             "--topic",
             metavar="TOPIC",
-            help="Record this one; repeat it for more.",
+            help="Record this one; repeat it for more. A relative name is in the namespace.",
             show_default="all that a robot says of itself",
         ),
     ] = None,
@@ -41,7 +43,7 @@ def record(
     from humanoid_control_cli.bag.record import record as run
 
     name = Path(time.strftime("prime_%Y-%m-%d_%H-%M-%S"))
-    names = [f"/{topic.lstrip('/')}" for topic in topics or OBSERVATIONS]
+    names = [absolute(robot_namespace(), topic) for topic in topics or OBSERVATIONS]
     run(folder or name, names, math.inf if seconds is None else seconds, typer.echo)
 
 

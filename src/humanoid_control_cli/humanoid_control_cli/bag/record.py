@@ -8,7 +8,7 @@ from typing import Final
 
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_recorder import NodeRecorder
 from humanoid_recording.recording import Recording
@@ -28,7 +28,7 @@ def record(folder: Path, topics: Sequence[str], seconds: float, say: Callable[[s
         bag = stack.enter_context(BagWriter(folder))
         recording = stack.enter_context(Recording(bag))
         recorder = NodeRecorder(client.node, topics, recording, say)
-        say(f"listening on ROS_DOMAIN_ID {ros_domain()}, Ctrl-C ends it")
+        say(f"listening on {robot_in_words()}, Ctrl-C ends it")
         end = time.monotonic() + seconds
 
         def over() -> bool:
@@ -56,6 +56,6 @@ def _conclude(
         raise BagError(f"{recording.dropped} messages are missing: the disk is too slow for them")
     if not summary.count:
         raise BagError(
-            f"nothing was heard on ROS_DOMAIN_ID {ros_domain()}: no bag was made "
+            f"nothing was heard on {robot_in_words()}: no bag was made "
             "(`hc status` tells whether a robot is up)"
         )

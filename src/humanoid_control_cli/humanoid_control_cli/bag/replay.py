@@ -12,7 +12,7 @@ from rclpy.node import Node
 
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.errors import RefusedError
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 from humanoid_recording.crash_safe_file import BagError
@@ -44,7 +44,7 @@ def replay(options: Options, say: Callable[[str], None]) -> None:
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignals())
         # The lock keeps robots of this machine away meanwhile; discovery finds those of others.
-        stack.enter_context(take_domain_lock())
+        stack.enter_context(take_domain_lock(namespace=robot_namespace()))
         client = stack.enter_context(Client(DISCOVERY))
         Replay(options, client, lambda: signals.count > 0).run(bag, say)
 
@@ -102,13 +102,13 @@ _NODES: Final = frozenset({"controller_manager", "mode_manager", "erob_impedance
 
 
 def sign_of_robot(node: Node) -> str:
-    """Return evidence of a robot; empty if `node` has discovered none."""
-    for name in node.get_node_names():
-        if name in _NODES:
+    """Return evidence of a robot in the namespace of `node`; empty if it has discovered none."""
+    for name, namespace in node.get_node_names_and_namespaces():
+        if name in _NODES and namespace == node.get_namespace():
             return f"node {name} is running"
     for publisher in node.get_publishers_info_by_topic(JOINT_STATES):
         if publisher.node_name != node.get_name():
-            return f"node {publisher.node_name} publishes {JOINT_STATES}"
+            return f"node {publisher.node_name} publishes {node.resolve_topic_name(JOINT_STATES)}"
     return ""
 
 
@@ -116,6 +116,6 @@ def refuse_beside(sign: str) -> None:
     """Raise RefusedError if `sign` is evidence of a robot."""
     if sign:
         raise RefusedError(
-            f"a robot is up on ROS_DOMAIN_ID {ros_domain()} ({sign}): replaying there would mix "
+            f"a robot is up on {robot_in_words()} ({sign}): replaying there would mix "
             "with what it says; use a domain of its own: `ROS_DOMAIN_ID=99 hc replay …`"
         )

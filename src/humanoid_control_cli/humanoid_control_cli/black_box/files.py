@@ -7,14 +7,15 @@ from typing import Final
 from std_srvs.srv import Trigger
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words, robot_namespace, ros_domain
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_control_common.robot_namespace import subfolder
 from humanoid_recording.black_box.fault_report import read_reasons
 from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store, default_folder
 from humanoid_recording.crash_safe_file import BagError
 
-SERVICE: Final = "/black_box/save"
+SERVICE: Final = "black_box/save"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,17 @@ def found(file: Path | None, folder: Path | None, *, every: bool) -> Path:
     """
     if file is None:
         return _files(folder, every=every)[0][0]
-    for path in (file, (folder or default_folder()) / file):
+    own = _own(folder)
+    for path in (file, own / file):
         if path.exists():
             return path
-    raise BagError(f"{file}: no such file, here or in {folder or default_folder()}")
+    raise BagError(f"{file}: no such file, here or in {own}")
 
 
 def ask_to_save(timeout: float) -> str:
     """Return the path of the new file. Raises RobotError: no answer, or no file."""
     absent = NoAnswerError(
-        f"no black box answers on ROS_DOMAIN_ID {ros_domain()} within {timeout:g} s: "
+        f"no black box answers on {robot_in_words()} within {timeout:g} s: "
         "`hc up` starts one beside the robot unless told not to"
     )
     with Client(timeout) as client:
@@ -75,6 +77,11 @@ def others_said(count: int) -> str:
     return f"{verb} of other ROS domains, or older than that mark: --all"
 
 
+def _own(folder: Path | None) -> Path:
+    """Return where the files of the robot in `hc`'s namespace are."""
+    return (folder or default_folder()) / subfolder(robot_namespace())
+
+
 def _row(path: Path) -> Row:
     size = sum(part.stat().st_size for part in path.iterdir())
     reasons, fault = read_reasons(path)
@@ -83,7 +90,7 @@ def _row(path: Path) -> Row:
 
 def _files(folder: Path | None, *, every: bool) -> tuple[list[Path], int]:
     """Return the files, latest first, and how many are left out."""
-    store = Store(folder or default_folder())
+    store = Store(_own(folder))
     files = store.files()
     if not files:
         raise BagError(f"{store.folder}: no files of a black box there")

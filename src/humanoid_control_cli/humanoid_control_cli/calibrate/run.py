@@ -25,6 +25,7 @@ from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_control_cli.calibrate.screen import Screen
 from humanoid_control_cli.calibrate.view import result_lines, warning_lines
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.errors import no_control_process
 from humanoid_control_common.errors import RobotError
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
@@ -144,7 +145,7 @@ class Calibrating:
 def calibrate(options: Options) -> int:
     """Calibrate the robot that is running. Returns the exit code."""
     with (
-        take_domain_lock("calibration"),
+        take_domain_lock("calibration", robot_namespace()),
         StopSignals() as stop,
         Client(options.timeout) as client,
     ):

@@ -21,7 +21,7 @@ def robot() -> list[Finding]:
     try:
         with Client(PATIENCE) as client:
             seen = client.node.count_publishers
-            if not client.wait(lambda: seen("/prime/joint_states"), DISCOVERY):
+            if not client.wait(lambda: seen("prime/joint_states"), DISCOVERY):
                 return []
             return judged(collect(client))
     except RobotError:  # no ROS, a bad domain, or it has just ended: other checks report that

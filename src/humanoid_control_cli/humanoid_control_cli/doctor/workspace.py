@@ -12,9 +12,10 @@ from ament_index_python.packages import get_package_prefix
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.fastdds_tuning import PROFILE_VARIABLES, untuned
+from humanoid_control_common.robot_namespace import in_words
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 
 OPEN: Final = "build the workspace and open it: `make build`, then `source env.sh`"
@@ -83,18 +84,18 @@ def domain() -> Finding:
     """Check that a control process may be started on ROS_DOMAIN_ID."""
     subject = "ROS domain"
     try:
-        number = ros_domain()
+        number, namespace = ros_domain(), robot_namespace()
     except ConfigError as error:
         return missing(subject, str(error), "`unset ROS_DOMAIN_ID`, or set one of these")
     try:
-        take_domain_lock().close()
+        take_domain_lock(namespace=namespace).close()
     except ConfigError as error:
         return warning(
             subject,
             str(error).partition(";")[0],
             "`hc mode quit`, or another `export ROS_DOMAIN_ID=…` for a second robot",
         )
-    return ok(subject, f"{number} is free")
+    return ok(subject, f"{in_words(str(number), namespace)} is free")
 
 
 def middleware(environment: Mapping[str, str], implementation: str = "") -> Finding:

@@ -7,7 +7,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.mode_status import ModeStatus
@@ -15,15 +15,15 @@ from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.ending_times import ANSWER
 from humanoid_control_common.modes import SAFE_MODES
 
-STOP_TOPIC: Final = "/emergency_stop"
-HEARTBEAT_TOPIC: Final = "/emergency_stop/heartbeat"
+STOP_TOPIC: Final = "emergency_stop"
+HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
 SOURCE: Final = "emergency_stop"
 AGAIN: Final = 0.05  # [s] until it is sent once more
 BEAT_PERIOD: Final = 0.1  # [s]
-CLEAR_FAULT: Final = "/mode_manager/clear_fault"
+CLEAR_FAULT: Final = "mode_manager/clear_fault"
 LATCHED_TIME: Final = 0.5  # [s] in which the latest report of every source arrives
 RESET_SENT: Final = "reset sent"  # start of the mode manager's answer while a fault is still there
-POWER_DOWN: Final = "/humanoid_control/power_down"
+POWER_DOWN: Final = "humanoid_control/power_down"
 POWER_DOWN_PATIENCE: Final = ANSWER + 1.0  # [s]
 
 
@@ -41,7 +41,7 @@ def press(client: Client) -> ModeStatus:
 
     topic = client.node.create_publisher(Bool, STOP_TOPIC, 10)
     if not client.wait(topic.get_subscription_count, client.timeout):
-        raise _not_stopped(f"nobody listens on {STOP_TOPIC} within {client.timeout:g} s")
+        raise _not_stopped(f"nobody listens on {topic.topic_name} within {client.timeout:g} s")
     for _ in range(max(1, round(client.timeout / AGAIN))):
         topic.publish(Bool(data=True))
         if client.wait(holds, AGAIN):
@@ -66,14 +66,13 @@ def _levels_by_source(client: Client) -> dict[str, int]:
     def note(report: Any) -> None:
         levels[report.source] = report.level
 
-    client.subscribe(SafetyStatus, "/safety_status", note, LATCHED)
+    client.subscribe(SafetyStatus, "safety_status", note, LATCHED)
     return levels
 
 
 def _not_stopped(reason: str) -> NoAnswerError:
     return NoAnswerError(
-        f"NOT STOPPED: {reason} (ROS_DOMAIN_ID {ros_domain()}): use the emergency stop that cuts "
-        "the power"
+        f"NOT STOPPED: {reason} ({robot_in_words()}): use the emergency stop that cuts the power"
     )
 
 
@@ -107,7 +106,7 @@ def power_down(client: Client) -> str:
     caller = client.node.create_client(Trigger, POWER_DOWN)
     if not client.wait(caller.service_is_ready, client.timeout):
         raise NoAnswerError(
-            f"no mode manager answers on ROS_DOMAIN_ID {ros_domain()} within {client.timeout:g} s. "
+            f"no mode manager answers on {robot_in_words()} within {client.timeout:g} s. "
             "If joints may be powered: end the control process where it was started (Ctrl-C); if "
             "there is none, cut the power of the drives"
         )

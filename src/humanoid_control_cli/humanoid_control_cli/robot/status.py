@@ -16,6 +16,7 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.robot_namespace import frame_prefix
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 
 TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
@@ -62,9 +63,10 @@ def collect(client: Client) -> Status:
     """
     status = Status()
     modes = ModeClient(client)
-    client.subscribe(JointState, "/prime/joint_states", _joint_state_listener(status))
-    client.subscribe(SafetyStatus, "/safety_status", _safety_listener(status), LATCHED)
-    client.subscribe(DiagnosticArray, "/diagnostics", _diagnostics_listener(status))
+    client.subscribe(JointState, "prime/joint_states", _joint_state_listener(status))
+    client.subscribe(SafetyStatus, "safety_status", _safety_listener(status), LATCHED)
+    prefix = frame_prefix(client.node.get_namespace())
+    client.subscribe(DiagnosticArray, "diagnostics", _diagnostics_listener(status, prefix))
 
     def complete() -> bool:
         status.statement = modes.latest
@@ -96,13 +98,13 @@ def _safety_listener(status: Status) -> Callable[[Any], None]:
     return listen
 
 
-def _diagnostics_listener(status: Status) -> Callable[[Any], None]:
+def _diagnostics_listener(status: Status, prefix: str) -> Callable[[Any], None]:
     def listen(message: Any) -> None:
         for item in message.status:
             values = {value.key: value.value for value in item.values}
             level = DiagnosisLevel(min(item.level[0], max(DiagnosisLevel)))
             status.diagnoses[item.name] = Diagnosis(
-                item.name, level, item.message, values, item.hardware_id
+                item.name, level, item.message, values, item.hardware_id.removeprefix(prefix)
             )
 
     return listen

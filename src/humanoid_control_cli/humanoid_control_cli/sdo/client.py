@@ -15,8 +15,8 @@ from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.sdo.values import Address
 from humanoid_devices_erob.wire.abort import describe_abort
 
-READ: Final = "/erob/read_sdo_batch"
-WRITE: Final = "/erob/write_sdo_batch"
+READ: Final = "erob/read_sdo_batch"
+WRITE: Final = "erob/write_sdo_batch"
 # Result of an object that is not DONE, with its remedy.
 FAILURES: Final = {
     SdoResult.REFUSED: "was refused",
@@ -78,6 +78,7 @@ class SdoClient:
         data: bytes,
     ) -> list[Outcome]:
         statement = self._statement()  # distinguishes a robot without a ring from no robot
+        name = self._client.node.resolve_service_name(service)
         request.objects = [
             SdoObject(
                 slave=position, index=address.index, subindex=address.subindex, data=list(data)
@@ -85,14 +86,14 @@ class SdoClient:
             for position in positions
         ]
         absent = NoAnswerError(
-            f"a control process is running ({statement.mode.name}), but {service} does not answer "
+            f"a control process is running ({statement.mode.name}), but {name} does not answer "
             f"within {self._client.timeout:g} s: only a robot with an EtherCAT ring has it, as "
             "started by `hc up real` or `hc up twin`"
         )
         response = self._client.call(kind, service, request, absent)
         if len(response.results) != len(request.objects):
             raise NoAnswerError(
-                f"{service} answered without results: {response.message or 'no reason given'}"
+                f"{name} answered without results: {response.message or 'no reason given'}"
             )
         return [outcome_of(result) for result in response.results]
 

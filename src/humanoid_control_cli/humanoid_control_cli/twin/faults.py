@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from humanoid_bringup.virtual_robot import control_socket
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_twin.erob.faults import DriveError
 from humanoid_twin.errors import TwinError
@@ -57,13 +57,13 @@ def mend_joint(joint: str) -> str:
 
 @contextmanager
 def _robot() -> Iterator[RobotControl]:
-    domain = ros_domain()
+    where = robot_in_words()
     try:
-        robot = RobotControl(control_socket())
+        robot = RobotControl(control_socket(robot_namespace()))
     except TwinError:
         raise NoAnswerError(
-            f"no virtual robot runs on ROS_DOMAIN_ID {domain} and this machine: start one with "
-            "`hc up twin`, or set the ROS_DOMAIN_ID of the one that is running"
+            f"no virtual robot runs on {where} and this machine: start one with `hc up twin`, or "
+            "set the ROS_DOMAIN_ID (and HC_NAMESPACE) of the one that is running"
         ) from None
     with robot:
         yield robot

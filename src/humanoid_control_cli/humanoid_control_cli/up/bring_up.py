@@ -12,7 +12,7 @@ from humanoid_bringup.supervision.output import Output, wants_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import OWN_LABEL, Supervisor
 from humanoid_bringup.supervision.terminal_signals import StopSignals
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 
 
@@ -21,15 +21,13 @@ def bring_up(options: Options) -> int:
 
     Raises ConfigError, before anything is started, for whatever is wrong.
     """
-    domain = ros_domain()
+    where = robot_in_words()
     with StopSignals() as signals, OrphanReaper() as reaper:
         # Refused here: otherwise "ready" could report the robot of another bring-up.
-        take_domain_lock().close()
+        take_domain_lock(namespace=options.namespace).close()
         commands = [*map(_command, plan(options, reaper.folder)), _ready(options)]
         warnings = require_machine(options)
-        banner = (
-            f"bringing up {options.robot.title} ({options.backend.value}) on ROS_DOMAIN_ID {domain}"
-        )
+        banner = f"bringing up {options.robot.title} ({options.backend.value}) on {where}"
         said = [banner, *notes(options), *warnings]
         return supervise(commands, said, signals, reaper)
 

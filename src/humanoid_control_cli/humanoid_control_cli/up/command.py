@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from humanoid_control_cli.domain import choose_namespace, robot_namespace
 from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
 from humanoid_control_common.modes import Mode
 
@@ -99,6 +100,14 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     initial_mode: Annotated[
         InitialMode, typer.Option(help="The mode to start in.")
     ] = InitialMode.ZERO_TORQUE,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMESPACE",
+            help="Of all names of this robot, beside others on the ROS domain: /left.",
+            show_default="that of `hc --namespace`",
+        ),
+    ] = None,
     black_box: Annotated[
         bool, typer.Option(help="Write a file of what led to a fault (`hc blackbox`).")
     ] = True,
@@ -137,6 +146,8 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     _check_for(Backend.REAL, backend, "'--interface'", interface)
     _check_for(Backend.REAL, backend, "'--can-interface'", can_interface)
     _check_for(Backend.REAL, backend, "'--can-channel'", can_channel)
+    if namespace is not None:
+        choose_namespace(namespace)
     from humanoid_bringup import options as bringup
     from humanoid_bringup.options import read_heartbeats
     from humanoid_bringup.robot_package import find_robot
@@ -149,6 +160,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         ethercat_interface=interface or "",
         can_interface=can_interface or "",
         can_channel=can_channel or "",
+        namespace=robot_namespace(),
         black_box=black_box,
         enable_gamepad=gamepad,
         heartbeats=read_heartbeats(heartbeat or ()),

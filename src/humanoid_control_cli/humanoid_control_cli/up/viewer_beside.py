@@ -6,8 +6,9 @@ from humanoid_bringup.executables import find_executable
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
 from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_bringup.viewers.viewer_processes import ViewerAddress
-from humanoid_control_cli.domain import ros_domain
+from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.up.bring_up import supervise
+from humanoid_control_common.robot_namespace import remapping
 
 
 def show(address: ViewerAddress, *beside: Command) -> int:
@@ -15,12 +16,12 @@ def show(address: ViewerAddress, *beside: Command) -> int:
 
     Raises ConfigError if the viewer is not installed.
     """
-    domain = ros_domain()
+    banner = f"showing the robot on {robot_in_words()}"
     program = str(find_executable("humanoid_viz", "viewer"))
     # As YAML: an address without quotes would be a number.
     values = {name: json.dumps(value) for name, value in address.parameters.items()}
     parameters = [word for name in values for word in ("-p", f"{name}:={values[name]}")]
-    commands = [Command("viewer", (program, "--ros-args", *parameters)), *beside]
+    words = (program, "--ros-args", *remapping(robot_namespace()), *parameters)
+    commands = [Command("viewer", words), *beside]
     with StopSignals() as signals, OrphanReaper() as reaper:
-        banner = f"showing the robot on ROS_DOMAIN_ID {domain}"
         return supervise(commands, [banner], signals, reaper)

@@ -33,7 +33,7 @@ def main() -> None:
     flow = Stream()
     with Client(USUAL) as client:
         modes = ModeClient(client)
-        client.subscribe(JointState, "/prime/joint_states", lambda _: flow.arrive(time.monotonic()))
+        client.subscribe(JointState, "prime/joint_states", lambda _: flow.arrive(time.monotonic()))
         while not client.wait(lambda: modes.latest and flow.span >= SPAN, USUAL):
             sys.stdout.write("still waiting for joint states and a mode\n")
             sys.stdout.flush()

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.robot_namespace import ROOT, file_mark
 from humanoid_control_common.tick_records.record_layout import (
     EVENT_SLOTS,
     EVENT_TYPE,
@@ -65,7 +66,7 @@ def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
     Raises OSError if there is no room.
     """
     _remove_old(folder)
-    usual = folder / _name(facts.pid)
+    usual = folder / _name(facts.pid, facts.namespace)
     status = os.statvfs(folder)
     room = status.f_bavail * status.f_frsize // 2  # other programs need memory, too
     while _size(facts) > room:
@@ -119,9 +120,14 @@ def attach(path: Path) -> RecordFile:
     return RecordFile(path, facts, memory)
 
 
-def files_of_domain(folder: Path = FOLDER) -> list[Path]:
-    """Return the files of this user's control processes on this ROS domain, oldest first."""
-    return _oldest_first(folder, _name("*"))
+def files_of_robot(folder: Path = FOLDER, namespace: str = ROOT) -> list[Path]:
+    """Return the files of this user's control processes of one robot, oldest first.
+
+    The robot is that of this ROS domain in `namespace`.
+    """
+    found = _oldest_first(folder, _name("*", namespace))
+    # `*` may also stand for the rest of a longer namespace.
+    return [path for path in found if path.name == _name(_pid_of(path), namespace)]
 
 
 def own_domain() -> int:
@@ -144,8 +150,12 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
-def _name(pid: int | str) -> str:
-    return f"{_prefix()}{own_domain()}_{pid}.flight"
+def _name(pid: int | str, namespace: str) -> str:
+    return f"{_prefix()}{own_domain()}{file_mark(namespace)}_{pid}.flight"
+
+
+def _pid_of(path: Path) -> str:
+    return path.stem.rpartition("_")[2]
 
 
 def _prefix() -> str:

@@ -69,6 +69,7 @@ class RecordFacts:
     robot_description: str  # URDF
     state_topic: str
     command_topic: str
+    namespace: str = ""  # of the robot, see robot_namespace
 
     @property
     def tick_slots(self) -> int:

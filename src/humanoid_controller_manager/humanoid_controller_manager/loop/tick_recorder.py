@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from humanoid_control_common.robot_namespace import ROOT
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import (
     FOLDER,
@@ -35,14 +36,14 @@ from humanoid_controller_manager.safety.limits import Limited
 
 SECONDS: Final = 60.0  # of ticks that are kept
 # Topics under which the black box writes the ticks: those of the broadcaster.
-STATES: Final = "/prime/joint_states"
-COMMANDS: Final = "/prime/joint_commands"
+STATES: Final = "prime/joint_states"
+COMMANDS: Final = "prime/joint_commands"
 _BLOCKS: Final = ("sources", "counters", "limited", "state", "command")
 
 logger = logging.getLogger(__name__)
 
 
-def tick_recorder(
+def tick_recorder(  # noqa: PLR0913 - the facts of a robot
     loop: ControlLoop,
     loop_thread: LoopThread,
     update_rate: float,
@@ -50,10 +51,12 @@ def tick_recorder(
     folder: Path = FOLDER,
     *,
     backend: str = "",
+    namespace: str = ROOT,
 ) -> TickRecorder | None:
     """Return a recorder of `loop`; None, with a warning, if there is no memory: robots run without.
 
-    The hardware is configured. `backend` is the bring-up's name of what moves the joints.
+    The hardware is configured. `backend` is the bring-up's name of what moves the joints,
+    `namespace` the robot's.
     """
     facts = RecordFacts(
         pid=os.getpid(),
@@ -75,6 +78,7 @@ def tick_recorder(
         robot_description=urdf,
         state_topic=STATES,
         command_topic=COMMANDS,
+        namespace=namespace,
     )
     try:
         file = create(facts, folder)

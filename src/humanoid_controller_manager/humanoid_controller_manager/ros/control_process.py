@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from humanoid_control_common.executor_wakeup import kept_awake
+from humanoid_control_common.parameter_files import parameter_files
+from humanoid_control_common.robot_namespace import namespace_of
 from humanoid_controller_manager.loop.realtime import make_ros_side_realtime
 from humanoid_controller_manager.ros.callbacks import (
     CALLBACK_ERRORS,
@@ -19,7 +21,6 @@ from humanoid_controller_manager.ros.companion import (
 )
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.parameters import parameter_files
 from humanoid_controller_manager.ros.ros_session import exit_code, forward_logging, ros_session
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
 from humanoid_controller_manager.ros.stop_signals import EndRequests
@@ -47,7 +48,7 @@ def _run(
     make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
 ) -> int:
     files = parameter_files(arguments)
-    with take_domain_lock(), ros_session(arguments):
+    with take_domain_lock(namespace=namespace_of(arguments)), ros_session(arguments):
         manager = ControllerManagerNode(files)
         if end.in_order or end.at_once:
             return 0  # no joint has torque yet

@@ -12,6 +12,8 @@ from rclpy.node import Node
 
 from humanoid_control_common.config import Document, read_yaml
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.parameter_files import for_rcl
+from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller, RobotFacts
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
@@ -87,9 +89,14 @@ class ControllerNodes:
     context_of: Callable[[Node], PluginContext]
     executor: Executor
 
+    @property
+    def _namespace(self) -> str:
+        return checked_namespace(self.manager.get_namespace())
+
     def entry(self, name: str) -> ControllerEntry:
         """See Surroundings: from the present parameters of the manager."""
-        return controller_entry(name, parameters_of(self.manager), self.files)
+        given = parameters_of(self.manager)
+        return controller_entry(name, given, self.files, self._namespace)
 
     def open(self, name: str, entry: ControllerEntry) -> ControllerNode:
         """See Surroundings: a node with the parameters of the process and of its own files."""
@@ -97,12 +104,13 @@ class ControllerNodes:
         arguments = [part for file in entry.params_file for part in ("--params-file", file)]
         arguments += [part for part in entry.node_options_args if part != "--ros-args"]
         try:
-            node = configured_node(name, services=False, arguments=arguments)
+            with for_rcl(arguments, self._namespace) as words:
+                node = configured_node(name, services=False, arguments=words)
         except _REFUSED as error:
             raise ConfigError(f"controller '{name}': {error}") from error
         found = {k: v for k, v in parameters_of(node).items() if k not in _FOR_THE_MANAGER}
         try:
-            document = node_document(name, found, [*self.files, *own])
+            document = node_document(name, found, [*self.files, *own], self._namespace)
         except ConfigError:
             node.destroy_node()
             raise

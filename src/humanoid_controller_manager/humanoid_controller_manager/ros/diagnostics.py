@@ -11,6 +11,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.robot_namespace import ROOT, frame_prefix
 from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS, Member
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
@@ -29,29 +30,33 @@ AT_ONCE: Final = 4  # statuses, about 0.1 ms
 MOST_ARRAYS: Final = 8  # fewer than the usual queue depth of 10
 
 
-def diagnostic_arrays(stamp: Time, diagnoses: Sequence[Diagnosis]) -> Iterator[DiagnosticArray]:
-    """Yield `diagnoses` in several messages, in order.
+def diagnostic_arrays(
+    stamp: Time, diagnoses: Sequence[Diagnosis], namespace: str = ROOT
+) -> Iterator[DiagnosticArray]:
+    """Yield `diagnoses` of the robot in `namespace` in several messages, in order.
 
     rclpy converts a message without letting other threads run: small messages keep ticks on time.
     """
     size = max(AT_ONCE, ceil(len(diagnoses) / MOST_ARRAYS))
     for first in range(0, len(diagnoses), size):
-        yield diagnostic_array(stamp, diagnoses[first : first + size])
+        yield diagnostic_array(stamp, diagnoses[first : first + size], namespace)
 
 
-def diagnostic_array(stamp: Time, diagnoses: Iterable[Diagnosis]) -> DiagnosticArray:
-    """Return the message for /diagnostics."""
-    array = DiagnosticArray(status=[_status(diagnosis) for diagnosis in diagnoses])
+def diagnostic_array(
+    stamp: Time, diagnoses: Iterable[Diagnosis], namespace: str = ROOT
+) -> DiagnosticArray:
+    """Return the message for /diagnostics. In a namespace the hardware ids begin with it."""
+    array = DiagnosticArray(status=[_status(diagnosis, namespace) for diagnosis in diagnoses])
     array.header.stamp = stamp
     return array
 
 
-def _status(diagnosis: Diagnosis) -> DiagnosticStatus:
+def _status(diagnosis: Diagnosis, namespace: str) -> DiagnosticStatus:
     return DiagnosticStatus(
         level=bytes([diagnosis.level]),
         name=diagnosis.name,
         message=diagnosis.message,
-        hardware_id=diagnosis.source,
+        hardware_id=f"{frame_prefix(namespace)}{diagnosis.source}" if diagnosis.source else "",
         values=[KeyValue(key=key, value=value) for key, value in diagnosis.values.items()],
     )
 

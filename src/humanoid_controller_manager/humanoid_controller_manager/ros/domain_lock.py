@@ -1,4 +1,4 @@
-"""The lock that allows one process of a role per ROS domain and machine."""
+"""The lock that allows one process of a role per robot (ROS domain, namespace) and machine."""
 
 import fcntl
 import os
@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import IO
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot_namespace import ROOT, file_mark, in_words
 
 # Not TMPDIR: two stacks with different ones would not find each other's lock.
 FOLDER = Path("/tmp")
 
 
-def take_domain_lock(role: str = "control") -> IO[str]:
-    """Lock this machine's ROS domain until the returned file is closed or the process ends.
+def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
+    """Lock a namespace of this machine's ROS domain until the file is closed or the process ends.
 
-    Two processes of one `role` would command the same topics; other roles may run beside it.
+    Two processes of one `role` would command the same topics; other roles may run beside it, and
+    other robots, in namespaces of their own.
 
     Raises ConfigError naming the process that holds the lock.
     """
@@ -22,7 +24,8 @@ def take_domain_lock(role: str = "control") -> IO[str]:
     if not domain.isdecimal():
         raise ConfigError(f"ROS_DOMAIN_ID is '{domain}', expected a whole number from 0 to 232")
     suffix = "" if role == "control" else f"_{role}"
-    path = FOLDER / f"humanoid_control_{os.getuid()}_domain_{domain}{suffix}.lock"
+    mark = f"domain_{domain}{suffix}{file_mark(namespace)}"
+    path = FOLDER / f"humanoid_control_{os.getuid()}_{mark}.lock"
     try:
         file = path.open("a+", encoding="ascii")
     except OSError as error:
@@ -34,8 +37,9 @@ def take_domain_lock(role: str = "control") -> IO[str]:
         owner = file.read().strip() or "unknown"
         file.close()
         raise ConfigError(
-            f"a {role} process is already running on ROS domain {domain} (pid {owner}); "
-            "stop it, or give this one another ROS_DOMAIN_ID"
+            f"a {role} process is already running on {in_words(f'ROS domain {domain}', namespace)} "
+            f"(pid {owner}); "
+            "stop it, or give this one another ROS_DOMAIN_ID or namespace"
         ) from None
     file.truncate(0)
     file.write(str(os.getpid()))

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from humanoid_control_common.config import Document
+from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
@@ -58,8 +59,8 @@ class ControllerManagerNode:
     def __init__(self, files: Sequence[Document]) -> None:
         self.node = configured_node("controller_manager", services=True)
         self.files = files
-        document = node_document("controller_manager", parameters_of(self.node), files)
-        parameters = manager_parameters(document)
+        self.namespace = checked_namespace(self.node.get_namespace())
+        parameters = self._parameters()
         self._initial = parameters.initial_controller
         self._backend = parameters.backend
         rate = float(parameters.update_rate)
@@ -106,7 +107,12 @@ class ControllerManagerNode:
         calm_interpreter()
         rate, urdf = self.robot.update_rate, self.description.urdf
         self.recorder = tick_recorder(
-            self.loop, self.loop_thread, rate, urdf, backend=self._backend
+            self.loop,
+            self.loop_thread,
+            rate,
+            urdf,
+            backend=self._backend,
+            namespace=self.namespace,
         )
         self._snapshot_publisher.start()
         try:
@@ -172,6 +178,11 @@ class ControllerManagerNode:
 
     # Building.
 
+    def _parameters(self) -> ManagerParameters:
+        given = parameters_of(self.node)
+        document = node_document("controller_manager", given, self.files, self.namespace)
+        return manager_parameters(document)
+
     def _bring_up(self, parameters: ManagerParameters, hardware: HardwareGroup) -> Lifecycle:
         lifecycle = Lifecycle(
             Registry(parameters.safe_controllers),
@@ -206,13 +217,13 @@ class ControllerManagerNode:
         )
 
     def _create_publishers(self) -> None:
-        description = self.node.create_publisher(String, "/robot_description", LATCHED)
+        description = self.node.create_publisher(String, "robot_description", LATCHED)
         description.publish(String(data=self.description.urdf))
-        self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._diagnostics = self.node.create_publisher(DiagnosticArray, "diagnostics", 10)
         self._published: dict[str, SafetyReport] = {}
         sources = [*(info.name for info in self.description.blocks), SOURCE]
         self._safety = {
-            source: self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+            source: self.node.create_publisher(SafetyStatus, "safety_status", LATCHED)
             for source in sources
         }
 
@@ -272,7 +283,8 @@ class ControllerManagerNode:
 
     def _publish_diagnostics(self) -> None:
         diagnoses = self._diagnostician.report()
-        for array in diagnostic_arrays(self.stamp(self.loop.snapshot), diagnoses):
+        stamp = self.stamp(self.loop.snapshot)
+        for array in diagnostic_arrays(stamp, diagnoses, self.namespace):
             self._diagnostics.publish(array)
 
     def _owner(self, node: Node | None) -> str:

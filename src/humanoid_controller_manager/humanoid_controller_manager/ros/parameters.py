@@ -3,20 +3,19 @@
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
-from humanoid_control_common.config import Document, KeyPath, StrictModel, read_yaml, validate
+from humanoid_control_common.config import Document, KeyPath, StrictModel, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.parameter_files import sections
+from humanoid_control_common.robot_namespace import ROOT, absolute
 from humanoid_controller_manager.controller import ModeGains
 
 Parameters = TypeVar("Parameters", bound=StrictModel)
 
-_SECTION = "ros__parameters"
 _PER_JOINT = "velocity_safety_limits"  # a mapping of the manager that is no controller
 # Parameters that ROS gives to every node.
 _OF_EVERY_NODE = ("use_sim_time", "qos_overrides", "start_type_description_service")
@@ -93,36 +92,18 @@ class ManagerParameters(StrictModel):
         return value
 
 
-def parameter_files(arguments: Sequence[str]) -> list[Document]:
-    """Return the parsed `--params-file` documents of a ROS command line.
-
-    Raises ConfigError that names file and line, which rcl does not.
-    """
-    names = [value for flag, value in pairwise(arguments) if flag == "--params-file"]
-    files = [read_yaml(Path(name)) for name in names]
-    for file in files:
-        _check_shape(file)
-    return files
-
-
-def _check_shape(file: Document) -> None:
-    """Raise ConfigError unless every node of the file has its ros__parameters."""
-    if not isinstance(file.content, Mapping):
-        raise ConfigError(f"{file.name}: expected a mapping of node names to ros__parameters")
-    for node, section in file.content.items():
-        if not isinstance(section, Mapping) or not isinstance(section.get(_SECTION), Mapping):
-            raise ConfigError(f"{file.where((node,))}: '{node}' has no {_SECTION} mapping")
-
-
-def node_document(node: str, parameters: Mapping[str, Any], files: Sequence[Document]) -> Document:
+def node_document(
+    node: str, parameters: Mapping[str, Any], files: Sequence[Document], namespace: str = ROOT
+) -> Document:
     """Return the dotted parameters of `node` as a nested document with their places."""
     places: dict[KeyPath, str] = {}
     for file in files:
-        for prefix in (("/**", _SECTION), (node, _SECTION), (f"/{node}", _SECTION)):
-            depth = len(prefix)
-            for path, place in file.places.items():
-                if path[:depth] == prefix:
-                    places[_dotted(path[depth:])] = place
+        for section in sections(file, namespace):
+            if section.is_for(absolute(namespace, node)):
+                depth = len(section.key)
+                for path, place in file.places.items():
+                    if path[:depth] == section.key:
+                        places[_dotted(path[depth:])] = place
     return Document(f"parameters of {node}", _nested(node, parameters), places)
 
 
@@ -181,7 +162,7 @@ def manager_parameters(document: Document) -> ManagerParameters:
 
 
 def controller_entry(
-    name: str, parameters: Mapping[str, Any], files: Sequence[Document]
+    name: str, parameters: Mapping[str, Any], files: Sequence[Document], namespace: str = ROOT
 ) -> ControllerEntry:
     """Return the entry of controller `name` in the present `parameters` of the manager.
 
@@ -192,7 +173,7 @@ def controller_entry(
         raise ConfigError(f"The 'type' param was not defined for '{name}'.")
     if "." in name or name in _OF_EVERY_NODE:
         raise ConfigError(f"'{name}' can not be the name of a controller")
-    document = node_document("controller_manager", own, files)
+    document = node_document("controller_manager", own, files, namespace)
     places = {key[1:]: place for key, place in document.places.items() if key[:1] == (name,)}
     section = Document(document.name, document.content[name], places)
     return parse(ControllerEntry, f"controller_manager: {name}", section)

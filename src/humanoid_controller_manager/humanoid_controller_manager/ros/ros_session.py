@@ -20,6 +20,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.executor_wakeup import kept_awake
 from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.parameter_files import for_rcl
 
 
 class RosLogHandler(logging.Handler):
@@ -60,7 +61,8 @@ def ros_session(arguments: Sequence[str]) -> Iterator[None]:
     """Initialize rclpy with a tuned middleware; at the end destroy the nodes made here."""
     tune_middleware(get_rmw_implementation_identifier())
     # rclpy's own handlers would end the context before the hardware is disabled.
-    rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+    with for_rcl(arguments) as words:
+        rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
         yield
     finally:

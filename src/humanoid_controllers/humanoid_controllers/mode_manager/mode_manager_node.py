@@ -72,7 +72,8 @@ class ModeManagerNode(Companion, SwitchAuthority):
 
     def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:
         self.node = configured_node("mode_manager", services=True)
-        document = node_document("mode_manager", parameters_of(self.node), manager.files)
+        given = parameters_of(self.node)
+        document = node_document("mode_manager", given, manager.files, manager.namespace)
         parameters = parse(ModeManagerParameters, "mode_manager", document)
         self._now = StallTolerantClock().now
         self._safety_monitor = SafetyMonitor(
@@ -106,7 +107,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._create_interfaces(parameters.impedance_manager)
         if parameters.gamepad:
             self._gamepad = Gamepad()
-            self.node.create_subscription(Joy, "/joy", self._on_joy, 10)
+            self.node.create_subscription(Joy, "joy", self._on_joy, 10)
 
     def changed(self) -> None:
         """See Companion: react, and publish a statement at once if the mode in force is new."""
@@ -149,15 +150,15 @@ class ModeManagerNode(Companion, SwitchAuthority):
 
     def _create_interfaces(self, impedance_topic: str) -> None:
         node = self.node
-        self._statements = node.create_publisher(ControlMode, "/control_mode", 10)
+        self._statements = node.create_publisher(ControlMode, "control_mode", 10)
         # Deep enough that a flood of other requests does not push a DAMP out.
-        node.create_subscription(ControlMode, "/control_mode", self._on_control_mode, 100)
-        node.create_subscription(SafetyStatus, "/safety_status", self._on_safety, SAFETY_QOS)
+        node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 100)
+        node.create_subscription(SafetyStatus, "safety_status", self._on_safety, SAFETY_QOS)
         if impedance_topic:
             node.create_subscription(ImpedanceState, impedance_topic, self._on_impedance, 1)
         for name, intent in SERVICES.items():
             callback = partial(self._on_trigger, intent)
-            node.create_service(Trigger, f"/humanoid_control/mode/{name}", callback)
+            node.create_service(Trigger, f"humanoid_control/mode/{name}", callback)
         node.create_service(Trigger, "~/clear_fault", self._on_clear_fault)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)

@@ -14,7 +14,7 @@ from humanoid_controller_manager.ros.deferred_service import DeferredService
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
 from humanoid_controllers.mode_manager.power_down import PowerDown
 
-SERVICE: Final = "/humanoid_control/power_down"
+SERVICE: Final = "humanoid_control/power_down"
 ANSWER_TIME: Final = 1.0  # [s] for clients to receive the answer and leave
 LOOK_PERIOD: Final = 0.01  # [s]
 ADVICE: Final = "cut the power of the drives"

@@ -13,8 +13,8 @@ from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.ros.safety_messages import LATCHED, safety_message
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 
-STOP_TOPIC: Final = "/emergency_stop"
-HEARTBEAT_TOPIC: Final = "/emergency_stop/heartbeat"
+STOP_TOPIC: Final = "emergency_stop"
+HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
 # A reliable subscription receives nothing of a best-effort publisher, and a best-effort one may
 # miss a message: stops are received by both.
 _RELIABLE: Final = QoSProfile(depth=10)
@@ -43,7 +43,8 @@ class StopTopics:
     ) -> None:
         self._stop, self._now, self._stamp, self._pressed = stop, now, stamp, pressed
         self._published: SafetyReport | None = None
-        self._reports = node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+        self._topic = node.resolve_topic_name(STOP_TOPIC)  # as the report names it
+        self._reports = node.create_publisher(SafetyStatus, "safety_status", LATCHED)
         for qos in (_RELIABLE, _BEST_EFFORT):
             node.create_subscription(Bool, STOP_TOPIC, self._on_stop, qos)
         if heartbeats:
@@ -58,7 +59,7 @@ class StopTopics:
 
     def _on_stop(self, message: Bool) -> None:
         if message.data:  # false does not release: only clear_fault does
-            self._stop.press(STOP_TOPIC)
+            self._stop.press(self._topic)
             self._pressed()
 
     def _on_heartbeat(self, message: String) -> None:

@@ -17,9 +17,9 @@ from humanoid_devices_erob.drive.gains import Registers
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 
-READ_SERVICE = "/erob/read_sdo_batch"
-WRITE_SERVICE = "/erob/write_sdo_batch"
-IMPEDANCE_TOPIC = "/erob_impedance_manager/state"
+READ_SERVICE = "erob/read_sdo_batch"
+WRITE_SERVICE = "erob/write_sdo_batch"
+IMPEDANCE_TOPIC = "erob_impedance_manager/state"
 
 
 class Drives(Protocol):
@@ -56,7 +56,7 @@ def attach(context: PluginContext, drives: Drives) -> None:
         lengths = {len(getattr(message, name)) for name in _PER_JOINT}
         if len(lengths) > 1:
             node.get_logger().error(
-                f"{IMPEDANCE_TOPIC} is ignored: its arrays have {sorted(lengths)} entries, "
+                f"{subscription.topic_name} is ignored: its arrays have {sorted(lengths)} entries, "
                 f"expected one for each of its {len(message.joint_names)} joints",
                 throttle_duration_sec=1.0,
             )
@@ -66,7 +66,7 @@ def attach(context: PluginContext, drives: Drives) -> None:
     DeferredService(node, ReadSdoBatch, READ_SERVICE, read, fill_response)
     DeferredService(node, WriteSdoBatch, WRITE_SERVICE, write, fill_response)
     newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
-    node.create_subscription(ImpedanceState, IMPEDANCE_TOPIC, listen, newest)
+    subscription = node.create_subscription(ImpedanceState, IMPEDANCE_TOPIC, listen, newest)
 
 
 def fill_response(results: Sequence[SdoResult], response: Any) -> None:

@@ -8,12 +8,12 @@ from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 
-RESET_SERVICE = "/mujoco/reset"
+RESET_SERVICE = "mujoco/reset"
 
 
 def attach(context: PluginContext, system: MujocoSystem) -> SnapshotListener:
     """Publish /clock with every snapshot; offer /mujoco/reset (Trigger) in the safe modes."""
-    clock = context.node.create_publisher(Clock, "/clock", 1)
+    clock = context.node.create_publisher(Clock, "clock", 1)
     mode: Mode | None = None  # of the latest snapshot
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -1,4 +1,4 @@
-"""The black box: monitors every control process of this ROS domain and writes files."""
+"""The black box: monitors every control process of a robot and writes files."""
 
 import logging
 import time
@@ -10,11 +10,12 @@ from typing import Final
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.robot_namespace import ROOT, in_words
 from humanoid_control_common.tick_records.record_file import (
     FOLDER,
     RecordFile,
     attach,
-    files_of_domain,
+    files_of_robot,
 )
 from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_recording.black_box.export import write_bag
@@ -31,14 +32,26 @@ logger = logging.getLogger(__name__)
 
 
 class BlackBox:
-    """For one thread. `memory` is the folder with the files of tick records."""
+    """For one thread.
+
+    Args:
+        store: where its files are.
+        memory: the folder with the files of tick records.
+        clock: monotonic time [s].
+        namespace: of the robot.
+    """
 
     def __init__(
-        self, store: Store, memory: Path = FOLDER, clock: Callable[[], float] = time.monotonic
+        self,
+        store: Store,
+        memory: Path = FOLDER,
+        clock: Callable[[], float] = time.monotonic,
+        namespace: str = ROOT,
     ) -> None:
         self.received: deque[BagMessage] = deque(maxlen=MOST_RECEIVED)
         self._store = store
         self._memory = memory
+        self._namespace = namespace
         self._clock = clock
         self._monitors: dict[Path, RecordMonitor] = {}
         self._search_at = clock()
@@ -72,7 +85,10 @@ class BlackBox:
         for monitor in reversed(self._monitors.values()):
             if monitor.file.words[Word.TICKS]:
                 return self._write(monitor.file, ["saved on request"], None)
-        raise RobotError("no control process runs on this ROS domain and machine: nothing to save")
+        raise RobotError(
+            f"no control process runs on {in_words('this ROS domain', self._namespace)} and this "
+            "machine: nothing to save"
+        )
 
     def diagnosis(self) -> Diagnosis:
         """Return the state of the black box."""
@@ -90,7 +106,7 @@ class BlackBox:
         return Diagnosis("black box", level, message, values)
 
     def _search(self) -> None:
-        for path in files_of_domain(self._memory):
+        for path in files_of_robot(self._memory, self._namespace):
             if path not in self._monitors:
                 # It may be gone again, or not be complete yet.
                 with suppress(OSError, RobotError):

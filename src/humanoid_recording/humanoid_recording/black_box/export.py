@@ -11,6 +11,7 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
+from humanoid_control_common.robot_namespace import absolute
 from humanoid_recording.black_box.messages import (
     EVENTS,
     KINDS,
@@ -49,13 +50,15 @@ def write_bag(
 
     Raises BagError if the disk is full.
     """
-    origin = Origin(records.facts.domain, records.facts.backend)
+    facts = records.facts
+    origin = Origin(facts.domain, facts.backend, facts.namespace)
     with BagWriter(folder, name=name, custom_data=origin.to_custom_data()) as bag:
         for message in _in_order(records, received, reasons, fault):
-            if message.topic not in bag.summary.topics:
-                bag.add_topic(_topic(message.topic, records))
+            name = absolute(records.facts.namespace, message.topic)
+            if name not in bag.summary.topics:
+                bag.add_topic(_topic(name, message.topic, records))
             time = records.wall(message.time)
-            bag.add(message.topic, message.data, time, time)
+            bag.add(name, message.data, time, time)
         return bag.summary.count
 
 
@@ -78,14 +81,14 @@ def _end(records: TickRecords, received: list[BagMessage]) -> int:
     return max(times, default=0)
 
 
-def _topic(name: str, records: TickRecords) -> Topic:
+def _topic(name: str, relative: str, records: TickRecords) -> Topic:
     kinds = (
         KINDS
         | SUBSCRIBED
         | {records.facts.state_topic: JointState, records.facts.command_topic: MITCommand}
     )
-    kind = type_name(kinds[name])
-    offer = _KEPT if name in LATCHED else _VOLATILE
+    kind = type_name(kinds[relative])
+    offer = _KEPT if relative in LATCHED else _VOLATILE
     return Topic(name, kind, type_hash(kind), definition(kind), plain_offers([offer]))
 
 

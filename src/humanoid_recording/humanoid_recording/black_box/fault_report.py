@@ -24,7 +24,7 @@ from humanoid_recording.black_box.messages import (
 )
 from humanoid_recording.definitions import message_class
 from humanoid_recording.reader import BagReader
-from humanoid_recording.topics import JOINT_STATES
+from humanoid_recording.topics import JOINT_COMMANDS, JOINT_STATES, split_topic
 
 _OFTEN: Final = 0.5  # of all ticks; a counter that grows so often counts traffic, not faults
 # CiA 402: the bits of a statusword with the drive's state and a warning; others change in motion.
@@ -35,7 +35,7 @@ _MOST: Final = 8  # changes of one counter that are reported
 
 Counted = Sequence[tuple[int, Any]]  # (time [ns], Float64MultiArray with labels)
 
-COMMANDS: Final = "/prime/joint_commands"
+_READ: Final = (JOINT_STATES, JOINT_COMMANDS, COUNTERS, DESCRIPTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,9 @@ def _reasons(bag: _Bag) -> tuple[tuple[str, ...], int]:
 def _read(reader: BagReader) -> _Bag:
     bag = _Bag()
     for recorded in reader:
-        topic, data = recorded.channel.topic, recorded.data
-        if topic in {JOINT_STATES, COMMANDS}:
+        data, known = recorded.data, split_topic(recorded.channel.topic, _READ)
+        topic = known[1] if known else recorded.channel.topic
+        if topic in {JOINT_STATES, JOINT_COMMANDS}:
             message = deserialize_message(data, message_class(recorded.schema.name))
             (bag.states if topic == JOINT_STATES else bag.commands).append(message)
             if topic == JOINT_STATES:

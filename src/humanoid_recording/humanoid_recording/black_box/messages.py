@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout, String
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot_namespace import frame_prefix
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import Event, report_of
@@ -57,10 +58,10 @@ class Template:
         return bytes(data)
 
 
-SAFETY: Final = "/safety_status"
-DESCRIPTION: Final = "/robot_description"
-EVENTS: Final = "/rosout"  # ROS' topic for lines of text
-COUNTERS: Final = "/flight_recorder/counters"
+SAFETY: Final = "safety_status"
+DESCRIPTION: Final = "robot_description"
+EVENTS: Final = "/rosout"  # ROS' topic for lines of text, one for all robots of a domain
+COUNTERS: Final = "flight_recorder/counters"
 LOGGER: Final = "black_box"  # of the lines with the reasons for the file
 KINDS: Final = {
     CONTROL_MODE: ControlMode,
@@ -71,8 +72,8 @@ KINDS: Final = {
 }
 # Topics of other processes that the black box subscribes to.
 SUBSCRIBED: Final = {
-    "/diagnostics": DiagnosticArray,
-    "/erob_impedance_manager/state": ImpedanceState,
+    "diagnostics": DiagnosticArray,
+    "erob_impedance_manager/state": ImpedanceState,
 }
 LATCHED: Final = frozenset({SAFETY, DESCRIPTION})
 _FRAME: Final = "base_link"
@@ -187,7 +188,7 @@ def _line(records: TickRecords, event: Event) -> BagMessage:
 def _joint_states(records: TickRecords) -> Template:
     names = list(records.facts.joints)
     zeros = [0.0] * len(names)
-    header = Header(frame_id=_FRAME)
+    header = _header(records)
     message = JointState(header=header, name=names, position=zeros, velocity=zeros, effort=zeros)
     return Template(message, 3, len(names))
 
@@ -195,10 +196,14 @@ def _joint_states(records: TickRecords) -> Template:
 def _commands(records: TickRecords) -> Template:
     names = list(records.facts.joints)
     zeros = [0.0] * len(names)
-    message = MITCommand(header=Header(frame_id=_FRAME), joint_names=names)
+    message = MITCommand(header=_header(records), joint_names=names)
     for field in ("position", "velocity", "effort", "stiffness", "damping"):
         setattr(message, field, zeros)
     return Template(message, 5, len(names))
+
+
+def _header(records: TickRecords) -> Header:
+    return Header(frame_id=f"{frame_prefix(records.facts.namespace)}{_FRAME}")
 
 
 class _Counters:

@@ -15,9 +15,15 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.parameter_files import parameter_files
+from humanoid_control_common.robot_namespace import (
+    checked_namespace,
+    namespace_of,
+    subfolder,
+)
 from humanoid_controller_manager.ros.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
-from humanoid_controller_manager.ros.parameters import node_document, parameter_files, parse
+from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.ros_session import (
     configured_node,
     exit_code,
@@ -37,6 +43,7 @@ class BlackBoxParameters(StrictModel):
     """Parameters of the node `black_box`."""
 
     folder: str = ""  # of the files; empty: $ROS_HOME/black_box, ~/.ros/black_box
+    # A robot in a namespace has a folder of that name in it.
     # When either bound is reached, the oldest files are removed.
     most_files: int = Field(default=MOST_FILES, ge=1)
     most_megabytes: float = Field(default=MOST_BYTES / 1e6, gt=0.0)
@@ -47,14 +54,16 @@ class BlackBoxNode:
 
     def __init__(self, files: Sequence[Document]) -> None:
         self.node = configured_node(NODE, services=False)
-        document = node_document(NODE, parameters_of(self.node), files)
+        self._namespace = checked_namespace(self.node.get_namespace())
+        document = node_document(NODE, parameters_of(self.node), files, self._namespace)
         parameters = parse(BlackBoxParameters, NODE, document)
-        folder = Path(parameters.folder) if parameters.folder else default_folder()
+        shared = Path(parameters.folder) if parameters.folder else default_folder()
+        folder = shared / subfolder(self._namespace)
         most_bytes = round(parameters.most_megabytes * 1e6)
         store = Store(folder, parameters.most_files, most_bytes)
         store.remove_unfinished()
-        self.box = BlackBox(store)
-        self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self.box = BlackBox(store, namespace=self._namespace)
+        self._diagnostics = self.node.create_publisher(DiagnosticArray, "diagnostics", 10)
         for topic, kind in SUBSCRIBED.items():
             # Deep enough for the time that writing a file takes.
             self.node.create_subscription(kind, topic, partial(self._receive, topic), 100, raw=True)
@@ -76,7 +85,8 @@ class BlackBoxNode:
 
     def _diagnose(self) -> None:
         stamp = self.node.get_clock().now().to_msg()
-        self._diagnostics.publish(diagnostic_array(stamp, [self.box.diagnosis()]))
+        diagnosis = self.box.diagnosis()
+        self._diagnostics.publish(diagnostic_array(stamp, [diagnosis], self._namespace))
 
 
 def run(arguments: Sequence[str], stop: Event) -> int:
@@ -89,7 +99,7 @@ def run(arguments: Sequence[str], stop: Event) -> int:
 
 def _run(arguments: Sequence[str], stop: Event) -> int:
     files = parameter_files(arguments)
-    with take_domain_lock(NODE), ros_session(arguments):
+    with take_domain_lock(NODE, namespace_of(arguments)), ros_session(arguments):
         black_box = BlackBoxNode(files)
         parent = os.getppid()
 

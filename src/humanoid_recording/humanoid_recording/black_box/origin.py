@@ -6,19 +6,22 @@ from typing import Final
 
 import yaml
 
+from humanoid_control_common.robot_namespace import ROOT
 from humanoid_recording.summary import FILE_NAME
 
 UNKNOWN: Final = "–"
 _DOMAIN: Final = "ros_domain_id"
 _BACKEND: Final = "backend"
+_NAMESPACE: Final = "namespace"
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The robot's ROS domain, None if unknown, and its backend, empty if unknown."""
+    """The robot's ROS domain, None if unknown; its backend, empty if unknown; its namespace."""
 
     domain: int | None
     backend: str
+    namespace: str = ROOT
 
     @property
     def domain_text(self) -> str:
@@ -31,11 +34,13 @@ class Origin:
         return self.backend or UNKNOWN
 
     def __str__(self) -> str:
-        return f"ROS domain {self.domain_text}, backend {self.backend_text}"
+        place = f", namespace {self.namespace}" if self.namespace else ""
+        return f"ROS domain {self.domain_text}{place}, backend {self.backend_text}"
 
     def to_custom_data(self) -> dict[str, str]:
         """Return the entries for a bag's metadata; only for a known domain."""
-        return {_DOMAIN: str(self.domain), _BACKEND: self.backend}
+        place = {_NAMESPACE: self.namespace} if self.namespace else {}
+        return {_DOMAIN: str(self.domain), _BACKEND: self.backend, **place}
 
 
 def read_origin(bag: Path) -> Origin:
@@ -43,6 +48,7 @@ def read_origin(bag: Path) -> Origin:
     try:
         plain = yaml.safe_load((bag / FILE_NAME).read_text(encoding="utf-8"))
         custom = plain["rosbag2_bagfile_information"]["custom_data"]
-        return Origin(int(custom[_DOMAIN]), str(custom[_BACKEND]))
-    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError):
+        namespace = str(custom.get(_NAMESPACE, ROOT))
+        return Origin(int(custom[_DOMAIN]), str(custom[_BACKEND]), namespace)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, yaml.YAMLError):
         return Origin(None, "")

@@ -17,7 +17,7 @@ from rosbags.highlevel import AnyReader
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_control_common.tick_records.record_file import RecordFile, files_of_domain
+from humanoid_control_common.tick_records.record_file import RecordFile, files_of_robot
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_recording.black_box.black_box import BlackBox
 from humanoid_recording.black_box.origin import Origin, read_origin
@@ -265,7 +265,7 @@ def test_what_a_control_process_left_that_was_killed_is_saved_at_the_start(
     (bag,) = store.files()
     assert "(pid 4000000) was killed" in lines(bag)[-1]
     assert len(messages(bag)["/prime/joint_states"]) == 500
-    assert files_of_domain(tmp_path / "memory") == [], "it is on the disk now"
+    assert files_of_robot(tmp_path / "memory") == [], "it is on the disk now"
 
 
 def test_a_control_process_killed_while_a_file_is_made_is_in_the_next_one(
@@ -288,7 +288,7 @@ def test_a_control_process_killed_while_a_file_is_made_is_in_the_next_one(
         len(messages(bag)["/prime/joint_states"]) for bag in (latest, first)
     )
     assert latest_ticks >= first_ticks + 50
-    assert files_of_domain(tmp_path / "memory") == [], "both are on the disk now"
+    assert files_of_robot(tmp_path / "memory") == [], "both are on the disk now"
 
 
 def test_a_fault_and_the_end_while_a_file_is_made_are_in_the_next_one(
@@ -315,7 +315,7 @@ def test_a_control_process_that_never_came_up_leaves_nothing(flights: Any, tmp_p
     flight = flights(tmp_path / "memory", alive=False)
     BlackBox(Store(tmp_path / "files"), tmp_path / "memory", flight.clock).check()
     assert Store(tmp_path / "files").files() == []
-    assert files_of_domain(tmp_path / "memory") == []
+    assert files_of_robot(tmp_path / "memory") == []
 
 
 def test_a_fault_while_no_box_ran_is_saved_by_the_next_one_and_once(watched: Watched) -> None:
@@ -374,7 +374,7 @@ def test_a_full_disk_is_said_and_the_memory_is_kept_for_later(
     diagnosis = watched.box.diagnosis()
     assert diagnosis.level.name == "WARN"
     assert "No space left" in diagnosis.message
-    (left,) = files_of_domain(watched.memory)
+    (left,) = files_of_robot(watched.memory)
     assert left == watched.flight.file.path
     watched.box = watched.another_box()
     watched.run(0.1)

@@ -13,7 +13,7 @@ from humanoid_viz.state.message_rates import Arrivals
 from humanoid_viz.state.state import ModeInForce, SafetyReport, SafetyReports, Statement
 from humanoid_viz.state.status_text import StatusText, status_text
 
-TOPIC: Final = "/prime/status_marker"
+TOPIC: Final = "prime/status_marker"
 LETTER_HEIGHT: Final = 0.06  # [m]
 
 
@@ -29,8 +29,8 @@ class StatusMarkerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         super().__init__("status_marker", start_parameter_services=False)
         self._frame = self.declare_parameter("frame", "world").value
         self._height = self.declare_parameter("height", 1.8).value
-        self._modes = PolledTopic(self, ControlMode, "/control_mode", STREAM)
-        self._safety = PolledTopic(self, SafetyStatus, "/safety_status", LATCHED_PER_SOURCE)
+        self._modes = PolledTopic(self, ControlMode, "control_mode", STREAM)
+        self._safety = PolledTopic(self, SafetyStatus, "safety_status", LATCHED_PER_SOURCE)
         self._markers = self.create_publisher(Marker, TOPIC, 1)
         self._statement: Statement | None = None
         self._arrivals = Arrivals()

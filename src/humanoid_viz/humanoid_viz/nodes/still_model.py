@@ -15,7 +15,7 @@ from humanoid_viz.state.urdf import parse_urdf
 
 
 class StillModelNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
-    """Publishes `robot_description` once and `joint_states`, all zero, again and again.
+    """Publishes `robot_description` once and `prime/joint_states`, all zero, again and again.
 
     Raises ConfigError if parameter `robot_description` is no URDF, or is published where a real
     robot's would be.
@@ -31,7 +31,7 @@ class StillModelNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         self._names = list(parse_urdf(urdf).moving_joints)
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._description.publish(String(data=urdf))
-        self._states = self.create_publisher(JointState, "joint_states", 10)
+        self._states = self.create_publisher(JointState, "prime/joint_states", 10)
 
     def step(self) -> None:
         """Publish the joints."""

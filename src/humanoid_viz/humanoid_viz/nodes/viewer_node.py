@@ -19,8 +19,8 @@ from humanoid_viz.nodes.polled_node import LATCHED, LATCHED_PER_SOURCE, STREAM, 
 from humanoid_viz.state.latest_messages import LatestMessages
 from humanoid_viz.state.state import SafetyReport, StandbyProgress, Statement
 
-STOP_TOPIC = "/emergency_stop"
-CLEAR_FAULT = "/mode_manager/clear_fault"
+STOP_TOPIC = "emergency_stop"
+CLEAR_FAULT = "mode_manager/clear_fault"
 CLEAR_FAULT_TIMEOUT = 3.0  # [s]
 
 
@@ -32,18 +32,18 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         self._messages = messages
         self._actions: deque[Callable[[], None]] = deque()
         self._wake = self.create_guard_condition(self._run_actions)
-        self._requests = self.create_publisher(ControlMode, "/control_mode", 10)
+        self._requests = self.create_publisher(ControlMode, "control_mode", 10)
         self._stops = self.create_publisher(Bool, STOP_TOPIC, 10)
         self._clear_fault = self.create_client(Trigger, CLEAR_FAULT)
-        self._joint_states = PolledTopic(self, JointState, "/prime/joint_states", STREAM)
-        self._joint_commands = PolledTopic(self, MITCommand, "/prime/joint_commands", STREAM)
-        self._modes = PolledTopic(self, ControlMode, "/control_mode", STREAM)
-        self._standby = PolledTopic(self, StandbyState, "/standby_controller/state", LATCHED)
+        self._joint_states = PolledTopic(self, JointState, "prime/joint_states", STREAM)
+        self._joint_commands = PolledTopic(self, MITCommand, "prime/joint_commands", STREAM)
+        self._modes = PolledTopic(self, ControlMode, "control_mode", STREAM)
+        self._standby = PolledTopic(self, StandbyState, "standby_controller/state", LATCHED)
         self.create_subscription(
-            String, "/robot_description", lambda m: messages.put_description(m.data), LATCHED
+            String, "robot_description", lambda m: messages.put_description(m.data), LATCHED
         )
         self.create_subscription(
-            SafetyStatus, "/safety_status", self._note_safety, LATCHED_PER_SOURCE
+            SafetyStatus, "safety_status", self._note_safety, LATCHED_PER_SOURCE
         )
 
     def token_file(self) -> str:
@@ -128,7 +128,7 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         if self._stops.get_subscription_count():
             self._answer("emergency stop sent")
         else:
-            text = f"NOT STOPPED: nobody listens on {STOP_TOPIC}: cut the power"
+            text = f"NOT STOPPED: nobody listens on {self._stops.topic_name}: cut the power"
             self._answer(text, refused=True)
 
     def _publish_request(self, mode: Mode) -> None:
@@ -139,12 +139,14 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
             self._answer(f"asked for {mode.name}")
         else:
             self._answer(
-                f"asked for {mode.name}, but nobody listens on /control_mode", refused=True
+                f"asked for {mode.name}, but nobody listens on {self._requests.topic_name}",
+                refused=True,
             )
 
     def _call_clear_fault(self) -> None:
         if not self._clear_fault.service_is_ready():
-            self._answer(f"clear fault: there is no {CLEAR_FAULT}", refused=True)
+            service = self.resolve_service_name(CLEAR_FAULT)
+            self._answer(f"clear fault: there is no {service}", refused=True)
             return
         self._answer("clear fault: asked")
         call = self._clear_fault.call_async(Trigger.Request())

@@ -24,11 +24,15 @@ class BatchServices:
     def __init__(self, node: Node) -> None:
         self._read = node.create_client(ReadSdoBatch, READ_SERVICE)
         self._write = node.create_client(WriteSdoBatch, WRITE_SERVICE)
+        self._names = {  # as in the graph, for messages
+            self._read: node.resolve_service_name(READ_SERVICE),
+            self._write: node.resolve_service_name(WRITE_SERVICE),
+        }
         self._calls: dict[Any, Any] = {}  # pending futures, and their clients
 
     def obstacle(self) -> str:
         """Return why no batch can be sent now; empty if it can."""
-        for name, client in ((READ_SERVICE, self._read), (WRITE_SERVICE, self._write)):
+        for client, name in self._names.items():
             if not client.service_is_ready():
                 for call, owner in self._calls.items():
                     owner.remove_pending_request(call)
