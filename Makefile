@@ -51,7 +51,7 @@ integration: setup build ## Run the tests in wall time: programs side by side; b
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --integration $(ARGS)
 
 .PHONY: mutants
-mutants: setup build ## Break the stack in places, each of which a test must notice: ARGS="limits.py"
+mutants: setup build ## Change the code in single places, each of which a test must notice: ARGS="limits.py"
 	@source ./env.sh; export $(ISOLATED); exec python scripts/mutants.py $(ARGS)
 
 .PHONY: soak
@@ -59,11 +59,11 @@ soak: setup build ## Run the long forms: hundreds of start-ups, a million broken
 	@source ./env.sh; export $(ISOLATED); exec python -m pytest -m soak --timeout 7200 $(ARGS)
 
 .PHONY: faults
-faults: setup build ## Break the robot at random, as root: ARGS="--count 1000 --seed 1"
+faults: setup build ## Inject random faults, as root: ARGS="--count 1000 --seed 1"
 	@source ./env.sh; export PYTHONPATH="tests:$$PYTHONPATH"; exec python -m fault_campaign $(ARGS)
 
 .PHONY: lint
-lint: setup build ## Check style, format, the direction of imports, and files that only others run
+lint: setup build ## Check style, format, the direction of imports, and files that are not run here
 	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/check_files.py; python scripts/ament_linters.py
 
 .PHONY: types
@@ -71,7 +71,7 @@ types: setup ## Check the types
 	@source .venv/setup.sh; exec mypy $(ARGS)
 
 .PHONY: format
-format: setup ## Format, and mend what ruff can mend
+format: setup ## Format the code and apply ruff's fixes
 	@source .venv/setup.sh; ruff check --fix; ruff format
 
 .PHONY: bench

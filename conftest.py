@@ -1,4 +1,4 @@
-"""Which tests may run side by side, and a ROS domain for each of those who run them."""
+"""Select the tests that may run side by side, and give each worker a ROS domain."""
 
 from __future__ import annotations
 

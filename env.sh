@@ -20,7 +20,7 @@ _humanoid_env() {
   . "$_humanoid_root/.venv/setup.sh" || return 1
   . "$_humanoid_root/install/local_setup.$_humanoid_shell"
 
-  # The robot's topics stay on this machine unless somebody wants them elsewhere.
+  # The robot's topics stay on this machine unless the environment says otherwise.
   export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
   # rcl keeps its log files under HOME, and does not start without one.
   if [ -z "${HOME:-}" ] && [ -z "${ROS_LOG_DIR:-}" ]; then

@@ -63,7 +63,7 @@ class Account:
         self._files = {config.rootpath / test.split("::")[0] for test in self._only or ()}
         self._workers: list[Any] = []  # gateways
         if not self._is_worker:
-            self._note("option", asked_for=_selects(config))
+            self._note("option", selected=_selects(config))
 
     def _note(self, kind: str, **values: Any) -> None:
         self._file.write(json.dumps({"kind": kind, **values}) + "\n")

@@ -77,7 +77,7 @@ class Trial:
 
     mutant: Mutant
     end: End
-    said: str = ""
+    output: str = ""
 
     @property
     def noticed(self) -> bool:
@@ -149,10 +149,10 @@ class Copy:
         No other limit ends the tests: one that hangs must not look like one that fails.
         """
         words = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider"]
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
             process = subprocess.Popen(
                 [*words, "-o", "timeout=0", *tests], cwd=self._root, env=self._environment,
-                stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 start_new_session=True,
             )  # fmt: skip
             try:
@@ -164,8 +164,8 @@ class Copy:
                 raise
             if code == HUNG:
                 _end(process)
-            said.seek(0)
-            return code, said.read()[-2000:]
+            output.seek(0)
+            return code, output.read()[-2000:]
 
     def try_out(self, mutant: Mutant, limit: float) -> Trial:
         """Run the tests of `mutant`, for `limit` [s] at most."""
@@ -173,14 +173,14 @@ class Copy:
         text = file.read_text(encoding="utf-8")
         file.write_text(text.replace(mutant.found, mutant.put), encoding="utf-8")
         try:
-            code, said = self.test(mutant.tests, limit)
+            code, output = self.test(mutant.tests, limit)
         finally:
             file.write_text(text, encoding="utf-8")
         if code == HUNG:
             return Trial(mutant, End.HUNG, f"no end within {limit:.0f} s")
         if code in (PASSED, FAILED):
             return Trial(mutant, End.KILLED if code == FAILED else End.SURVIVED)
-        return Trial(mutant, End.BROKEN, f"pytest ended with {code}:\n{said}")
+        return Trial(mutant, End.BROKEN, f"pytest ended with {code}:\n{output}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -219,12 +219,12 @@ def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
     def unbroken(tests: tuple[str, ...]) -> str:
         copy = copies.get()
         start = time.monotonic()
-        code, said = copy.test(tests, LONGEST)
+        code, output = copy.test(tests, LONGEST)
         durations[tests] = time.monotonic() - start
         copies.put(copy)
         if code == HUNG:
-            return f"no end within {LONGEST:g} s without a mutant: {' '.join(tests)}\n{said}"
-        return "" if code == PASSED else f"fail without a mutant: {' '.join(tests)}\n{said}"
+            return f"no end within {LONGEST:g} s without a mutant: {' '.join(tests)}\n{output}"
+        return "" if code == PASSED else f"fail without a mutant: {' '.join(tests)}\n{output}"
 
     def tried(mutant: Mutant) -> Trial:
         copy = copies.get()
@@ -237,7 +237,9 @@ def _run(mutants: Sequence[Mutant], root: Path, folder: Path) -> int:
 
     with ThreadPoolExecutor(workers) as pool:
         broken = [
-            said for said in pool.map(unbroken, dict.fromkeys(m.tests for m in mutants)) if said
+            output
+            for output in pool.map(unbroken, dict.fromkeys(m.tests for m in mutants))
+            if output
         ]
         if broken:
             print("\n".join(broken))
@@ -251,7 +253,7 @@ def _conclude(trials: Sequence[Trial], took: float) -> int:
     """Print what is left, and how many there are of each kind; `took` [s]. The exit code."""
     left = [trial for trial in trials if not trial.noticed]
     for trial in left:
-        print(": ".join(filter(None, (str(trial.mutant), trial.end.value, trial.said))))
+        print(": ".join(filter(None, (str(trial.mutant), trial.end.value, trial.output))))
     counts = ", ".join(f"{sum(it.end is end for it in trials)} {end.value}" for end in End)
     colour = "RED" if left else "green"
     print(f"mutants: {colour}: {len(trials)} mutants: {counts}; {took:.0f} s")

@@ -77,15 +77,15 @@ class Verdict:
 def read(name: str, code: int, folder: Path) -> Phase:
     """Return the notes that the processes of a phase have left in `folder`."""
     phase = Phase(name, code)
-    asked_for = False
+    selected = False
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             note = json.loads(line)
             if note["kind"] == "option":
-                asked_for = note["asked_for"]
+                selected = note["selected"]
             else:
                 _take(phase, note)
-    if asked_for:
+    if selected:
         phase.lost = ()
     return phase
 

@@ -41,7 +41,7 @@ def tools(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outside(tools: Path, tmp_path: Path) -> dict[str, str]:
-    """The environment of somebody who has not opened the workspace, with `tools` as PATH."""
+    """The environment of a shell without the workspace, with `tools` as PATH."""
     return {"PATH": str(tools), "HOME": str(tmp_path), "LANG": "C.UTF-8"}
 
 

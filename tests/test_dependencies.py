@@ -207,6 +207,6 @@ def test_what_rosdep_would_install_by_pip_is_left_out(file: str) -> None:
     assert by_pip <= set(skipped.split())
 
 
-def test_nothing_is_excused_that_nobody_declares() -> None:
+def test_only_declared_names_are_excused() -> None:
     everything = {str(e.text) for name in MANIFESTS for e in manifest(name)}
     assert NOT_IMPORTED.keys() - everything == set()

@@ -131,6 +131,6 @@ def test_a_workspace_that_is_not_built_yet_can_be_entered(
     assert result.stdout == "not built\n", result.stderr
 
 
-def test_root_stays_root_where_that_is_asked_for(opened: dict[str, str]) -> None:
+def test_root_stays_root_where_that_is_requested(opened: dict[str, str]) -> None:
     result = in_container(opened | {"RUN_AS": "root"}, BECOME_A_USER, "id", "-u")
     assert result.stdout == "0\n", result.stderr

@@ -22,7 +22,7 @@ PATHS = "$PATH:$LD_LIBRARY_PATH:$AMENT_PREFIX_PATH:$CMAKE_PREFIX_PATH:$PYTHONPAT
 def run(
     shell: str, script: str, *arguments: str | Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `script` as somebody in a new shell, outside of the workspace."""
+    """Runs `script` in a new shell outside of the workspace."""
     plain = {"PATH": PATH, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
     return subprocess.run(
         [str(shutil.which(shell)), "-c", script, shell, *map(str, arguments)],
@@ -101,18 +101,18 @@ def test_setup_script_of_the_wheels_opens_in_a_shell_that_ends_at_the_first_fail
 
 
 def sourced_ros() -> dict[str, str]:
-    """What somebody with a native ROS 2 has sourced before; nothing with the wheels."""
+    """The environment of a sourced native ROS 2; empty with the wheels."""
     if '"ros": "wheels"' in (ROOT / ".venv" / "setup-state.json").read_text():
         return {}
-    wishes = {"ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE"}
-    return {name: value for name, value in os.environ.items() if name not in wishes}
+    settings = {"ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE"}
+    return {name: value for name, value in os.environ.items() if name not in settings}
 
 
 @every_shell
-def test_wishes_about_the_network_are_kept(shell: str) -> None:
+def test_settings_of_the_network_are_kept(shell: str) -> None:
     script = '. "$1/env.sh"; echo "$ROS_AUTOMATIC_DISCOVERY_RANGE $ROS_DOMAIN_ID"'
-    wishes = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_DOMAIN_ID": "7"}
-    assert run(shell, script, ROOT, **(sourced_ros() | wishes)).stdout == "SUBNET 7\n"
+    settings = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_DOMAIN_ID": "7"}
+    assert run(shell, script, ROOT, **(sourced_ros() | settings)).stdout == "SUBNET 7\n"
 
 
 def test_run_instead_of_sourced_it_says_so() -> None:

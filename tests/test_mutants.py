@@ -77,7 +77,7 @@ def test_it_is_green_if_all_are_killed(root: Path, capsys: pytest.CaptureFixture
     assert re.fullmatch(r"mutants: green: 1 mutants: 1 killed, 0 hung, .*; \d+ s", last)
 
 
-def test_tests_that_come_to_no_end_are_told_apart_and_kill_nothing(
+def test_tests_that_come_to_no_end_are_distinguished_and_kill_nothing(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(root, NOTICED, f"{{{ENDLESS}}}") == 1
@@ -122,7 +122,7 @@ def test_time_limit_of_a_mutant_is_a_multiple_of_what_its_tests_take_without_it(
     assert capsys.readouterr().out.splitlines()[-1].endswith("; 14 s")
 
 
-def test_mutants_of_the_same_size_in_the_same_second_are_told_apart(
+def test_mutants_of_the_same_size_in_the_same_second_are_distinguished(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What Python has compiled must not outlive the text that it was compiled from."""

@@ -146,7 +146,7 @@ def test_what_is_collected_and_not_run_makes_it_red(run: Suite) -> None:
         assert f"red: test_it.py::test_{name}: collected, but not run to its end" in ran.text
 
 
-def test_what_is_deselected_though_nothing_asked_for_that_makes_it_red(run: Suite) -> None:
+def test_an_unrequested_deselection_makes_it_red(run: Suite) -> None:
     conftest = "def pytest_collection_modifyitems(items): items[:] = items[:1]\n"
     ran = run("def test_1(): pass\ndef test_2(): pass\n", conftest=conftest)
     assert ran.code == 1
@@ -292,7 +292,7 @@ def test_a_test_that_runs_in_a_phase_of_others_makes_it_red() -> None:
 @pytest.mark.parametrize(
     "number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM], ids=str
 )
-def test_programs_that_tests_start_heed_signals_that_the_tests_were_told_to_ignore(
+def test_programs_started_by_tests_obey_signals_that_the_tests_ignore(
     number: signal.Signals,
 ) -> None:
     """As under nohup, and in the background of a script."""

@@ -31,7 +31,7 @@ def make_setup(
 
 
 def refusal(clone: Path, environment: Environment, *arguments: str) -> str:
-    """The one sentence of a setup that fails; nothing else may be said but by make."""
+    """The one sentence of a setup that fails; only make may print more."""
     result = make_setup(clone, environment, *arguments)
     assert result.returncode != 0
     said = [line for line in result.stderr.splitlines() if not line.startswith("make: ***")]
@@ -194,7 +194,7 @@ def test_a_missing_venv_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         preflight.check_debian_packages()
 
 
-def test_too_little_disk_is_told_in_figures(
+def test_too_little_disk_is_reported_in_figures(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     usage = preflight.shutil._ntuple_diskusage(total=10**10, used=9 * 10**9, free=10**9)

@@ -1,4 +1,4 @@
-"""The steps of `make setup`: the next run mends what a broken one left, and keeps what is done."""
+"""The steps of `make setup`: the next run repairs a broken one and keeps the finished steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILES = ["pip.txt", "ros-jazzy.txt", "runtime.txt", "dev.txt"]
 
 
 class FakeMachine:
-    """Stands in for venv, pip and the import of ROS: notes what is done, fails when told to."""
+    """Replaces venv, pip and the import of ROS: notes the calls, fails on request."""
 
     def __init__(self, venv: Path) -> None:
         self.venv = venv
@@ -263,7 +263,7 @@ def test_a_broken_download_is_tried_again(venv: Path) -> None:
     ],
     ids=["unreachable", "unknown version", "disk full", "killed", "silent"],
 )
-def test_the_reason_of_pip_is_told_with_file_log_and_way_on(
+def test_the_reason_of_pip_is_reported_with_file_log_and_way_on(
     venv: Path, said: str, sentence: str
 ) -> None:
     with pytest.raises(SetupError) as caught:

@@ -36,7 +36,7 @@ class RaiseElbow(Node):
 
     def on_mode(self, message: ControlMode) -> None:
         """Keep the mode in force."""
-        if message.controller_name:  # else it is somebody's request
+        if message.controller_name:  # else it is a request
             self.mode = message.mode
 
     @property

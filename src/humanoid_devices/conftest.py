@@ -27,7 +27,7 @@ LONGEST = 60.0  # [s] of stepped time that a condition is waited for
 class CanBench:
     """A virtual bus with motors: on stepped time, or in wall time in a thread of its own.
 
-    Whoever touches `plant` while it runs in a thread takes `lock`.
+    Take `lock` before using `plant` while it runs in a thread.
     """
 
     def __init__(self, family: str, model: str, ids: list[int], port: str, address: str) -> None:

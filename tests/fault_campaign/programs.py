@@ -83,7 +83,7 @@ class Program:
         return self._process is not None and self._process.poll() is None
 
     def processes(self, word: str = "") -> list[int]:
-        """Those of it that run with `word` in their command line: itself, and whom it started."""
+        """Its running processes with `word` in their command line: itself and its children."""
         found = [] if self._process is None else [self._process.pid]
         for parent in found:
             found += _children(parent)
@@ -173,7 +173,7 @@ class Program:
         return exceptions(new.decode(errors="replace"))
 
     def _note_death(self) -> None:
-        """A process that has ended by itself, or was killed, is told of once."""
+        """A process that has ended by itself, or was killed, is reported once."""
         if self._process is not None and not self.runs:
             self._deaths.append(Death(self.label, f"exit code {self._process.returncode}"))
             self._process = None

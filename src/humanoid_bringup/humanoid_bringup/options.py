@@ -89,9 +89,7 @@ class Options:
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE or DAMPING"
             )
         if not self.enable_mode_manager and (self.heartbeats or self.enable_gamepad):
-            raise ConfigError(
-                "heartbeats and the gamepad are for the mode manager, which is switched off"
-            )
+            raise ConfigError("heartbeats and gamepad need the mode manager, which is switched off")
         if self.calibrate and self.initial_mode is not Mode.ZERO_TORQUE:
             raise ConfigError(
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE for a "

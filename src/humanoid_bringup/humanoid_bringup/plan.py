@@ -106,22 +106,22 @@ def notes(options: Options) -> list[str]:
 def _notes_on_buses(options: Options) -> list[str]:
     if options.backend not in (Backend.REAL, Backend.TWIN):
         return []
-    said = []
+    texts = []
     if options.backends is not Backends.ALL:
         present = options.backends.value
         mocked = ", ".join(text for bus, text in options.robot.buses.items() if bus != present)
         real = options.robot.buses[present]
-        said.append(f"backends:={present}: {mocked} are mocked, only the {real} are real")
+        texts.append(f"backends:={present}: {mocked} are mocked, only the {real} are real")
     if options.calibrate:
-        said.append("without impedance manager and stiff modes; next is `hc calibrate`")
+        texts.append("without impedance manager and stiff modes; next is `hc calibrate`")
     elif options.backend is Backend.REAL:
         file = options.calibration_file or options.robot.calibration_file
         if is_placeholder(file):
-            said.append(
+            texts.append(
                 f"NOT CALIBRATED: {file} is a placeholder, so every angle is wrong, and with it "
                 "limits and poses: run `hc calibrate` before the first stiff mode"
             )
-    return said
+    return texts
 
 
 def _has_erobs(options: Options) -> bool:

@@ -29,7 +29,7 @@ ARGUMENTS = (
     HARDWARE_CONFIG,
     CALIBRATION_FILE,
     CONTROLLERS_FILE,
-    file("mountings", "How the virtual drives sit on their joints", "straight"),
+    file("mountings", "How the virtual actuators sit on their joints", "straight"),
     INITIAL_MODE,
     ENABLE_MODE_MANAGER,
     *GAMEPAD,

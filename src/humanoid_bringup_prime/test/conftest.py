@@ -215,7 +215,7 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]
 
 
 class Client(Operator):
-    """An operator who also looks at what is written to joints and drives."""
+    """An operator that also records the writes to joints and drives."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""docs/access.md against the real graph: whatever can be told to the robot is on that page."""
+"""docs/access.md against the real graph: the page lists every input of the robot."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def listed() -> dict[str, set[str]]:
 
 
 def everything(folder: Path) -> list[Process]:
-    """A mock robot with all that may be asked for, and the impedance manager of the real one."""
+    """A mock robot with all options, and the impedance manager of the real one."""
     (folder / "real").mkdir()
     mock = Options(
         backend=Backend.MOCK, viewer_port=0, heartbeats={"desk": 60.0}, enable_gamepad=True
@@ -88,7 +88,7 @@ def graph(
         services: set[str] = set()
         for name, namespace in client.node.get_node_names_and_namespaces():
             services |= services_of(client.node, name, namespace)
-            if name != "operator":  # who only looks
+            if name != "operator":  # it only observes
                 topics |= topics_of(client.node, name, namespace)
         return topics, services
 

@@ -70,7 +70,7 @@ def forks() -> Iterator[subprocess.Popen[str]]:
 def refused(
     forks: subprocess.Popen[str], prepare_control: Callable[..., list[str]], tmp_path: Path
 ) -> Callable[..., str]:
-    """Starts a control process that must end with exit code 1; returns what it says."""
+    """Starts a control process that must end with exit code 1; returns its output."""
 
     def run(**options: Any) -> str:
         command, log = prepare_control(tmp_path, **options), tmp_path / "output.txt"

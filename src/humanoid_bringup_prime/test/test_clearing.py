@@ -58,6 +58,6 @@ def test_a_fault_that_comes_back_may_be_refused_again(bench: Bench) -> None:
     assert not bench.ask()
 
 
-def test_a_refusal_that_no_reset_mends_is_wrong(bench: Bench) -> None:
+def test_a_refusal_that_no_reset_clears_is_wrong(bench: Bench) -> None:
     with pytest.raises(AssertionError, match=r"requires DAMPING .*no reset mends that"):
         bench.ask(message="requires DAMPING (currently REMOTE)")

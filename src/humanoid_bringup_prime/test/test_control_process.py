@@ -119,7 +119,7 @@ def test_a_forgotten_publisher_never_leads_out_of_a_safety_fall(user):
     assert "loose screw" in answer.message
     user.report(SafetyStatus.OK, "")
     user.request(ControlMode.STANDBY)
-    assert user.now.mode == ControlMode.DAMPING  # well again, but nobody has cleared the fault
+    assert user.now.mode == ControlMode.DAMPING  # well again, but the fault is not cleared
     user.clear_fault()
     user.reach(ControlMode.STANDBY)
 

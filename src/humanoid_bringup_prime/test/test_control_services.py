@@ -32,7 +32,7 @@ class Slow(DampingController):
         time.sleep(1.0)
         super().on_configure(parameters, robot)
 """
-# Whatever can go wrong in somebody else's code.
+# Errors of foreign code.
 BROKEN = """
 from humanoid_controllers.passive_controllers import DampingController
 class Crooked(DampingController):
@@ -164,8 +164,8 @@ def test_after_a_fall_by_safety_services_lead_nowhere_until_it_is_cleared(manage
     client.report(SafetyStatus.FAULT, "bench found a loose screw")
     client.until(lambda: client.now.mode == ControlMode.DAMPING, "the fall")
     client.report(SafetyStatus.OK, "")
-    for wish in (["standby_controller"], ["zero_torque_controller"], []):
-        answer = manager.switch(wish, ["damping_controller"])
+    for activate in (["standby_controller"], ["zero_torque_controller"], []):
+        answer = manager.switch(activate, ["damping_controller"])
         assert not answer.ok
         assert "call clear_fault first" in answer.message
     assert manager.states()["damping_controller"] == "active"

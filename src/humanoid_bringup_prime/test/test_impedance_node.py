@@ -162,7 +162,7 @@ def start_manager(
         running.end()
 
 
-def test_it_arms_and_follows_the_modes_and_tells_the_registers_and_gains(
+def test_it_arms_and_follows_the_modes_and_publishes_the_registers_and_gains(
     component: FakeComponent, start_manager: StartManager
 ) -> None:
     start_manager()
@@ -201,7 +201,7 @@ def test_it_keeps_talking_while_nothing_changes(
     assert all(state.confirmed for state in component.states)
 
 
-def test_nothing_is_asked_of_the_drives_before_joint_states_flow(
+def test_no_batch_reaches_the_drives_before_joint_states_flow(
     component: FakeComponent, start_manager: StartManager
 ) -> None:
     component.flowing = False
@@ -246,7 +246,7 @@ def test_a_second_stack_moves_no_gain_and_the_robot_s_own_mode_comes_true_again(
     assert {tuple(v.values()) for v in component.values.values()} == {(0, 56, 0, 0, 1)}
 
 
-def test_requests_are_not_followed_unless_a_bench_wants_it(
+def test_requests_are_followed_only_on_a_bench(
     component: FakeComponent, start_manager: StartManager
 ) -> None:
     start_manager()
@@ -269,7 +269,7 @@ def test_a_bench_without_mode_manager_can_be_driven_by_requests(
     component.confirmed()
 
 
-def test_a_control_process_that_died_and_came_back_is_armed_again(
+def test_a_restarted_control_process_is_armed_again(
     component: FakeComponent, start_manager: StartManager
 ) -> None:
     start_manager()

@@ -118,7 +118,7 @@ def test_the_gains_of_a_mode_are_the_same_on_both_families(tmp_path: Path) -> No
     assert pairs[Mode.REMOTE] == (remote["stiffness"], remote["damping"])
 
 
-def test_with_ethercat_alone_the_wrists_are_mocked_and_the_operator_is_told(
+def test_with_ethercat_alone_the_wrists_are_mocked_with_a_note(
     tmp_path: Path,
 ) -> None:
     urdf = parameters(control_of(real(), tmp_path), "controller_manager")["robot_description"]

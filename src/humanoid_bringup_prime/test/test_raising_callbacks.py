@@ -56,7 +56,7 @@ mock_components/GenericSystem = raising:attach_hardware
 def running(
     start_control: Callable[..., Any], client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Any:
-    """A control process in STANDBY, whose plug-ins raise when they are told to."""
+    """A control process in STANDBY, whose plug-ins raise on request."""
     information = tmp_path / "plugin" / "raising-1.dist-info"
     information.mkdir(parents=True)
     (information.parent / "raising.py").write_text(RAISING)

@@ -23,7 +23,7 @@ POLICY = ROOT / "security/humanoid_control.policy.xml"
 ROW = re.compile(
     r"^\| (?P<names>`/[^|]*) \| (?:native )?(?P<kind>topic|service) \|.*\| (?P<who>[^|]+) \|$", re.M
 )
-# How an enclave may tell the robot something, and how a process is told.
+# How an enclave may send to the robot, and how a process receives.
 TELLS = {"topic": ("topics", "publish", "topic"), "service": ("services", "request", "service")}
 HEARS = {"topic": ("topics", "subscribe", "topic"), "service": ("services", "reply", "service")}
 # What a middleware with security looks for in an enclave.
@@ -63,9 +63,7 @@ ENCLAVES = {
 
 @pytest.mark.parametrize("enclave", sorted(ENCLAVES))
 @pytest.mark.parametrize("kind", ["topic", "service"])
-def test_an_enclave_may_tell_the_robot_what_the_page_says_and_nothing_else(
-    enclave: str, kind: str
-) -> None:
+def test_an_enclave_may_send_what_the_page_lists_and_nothing_else(enclave: str, kind: str) -> None:
     expressions = allowed(ENCLAVES[enclave], TELLS[kind])
     listed = {name: who for name, found, who in rows() if found == kind}
     assert len(listed) > 5

@@ -72,7 +72,7 @@ def test_the_clock_is_simulated_and_never_runs_backwards_not_even_in_a_reset(sim
     assert abs(_time(client.joint_states[-1]) - ticks[-1]) < 60.0
 
 
-def test_arms_let_go_fall(simulation, client):
+def test_released_arms_fall(simulation, client):
     client.reach(ControlMode.DAMPING)
     client.reach(ControlMode.STANDBY)
     client.finish_standby()

@@ -51,7 +51,7 @@ def is_stopped(client: Any, why: str) -> bool:
     )
 
 
-def test_whoever_publishes_once_stops_the_robot_until_it_is_cleared(stiff: Any) -> None:
+def test_a_single_publication_stops_the_robot_until_it_is_cleared(stiff: Any) -> None:
     why = "emergency stop (/emergency_stop)"
     for name, qos in PUBLISHERS.items():
         topic = stiff.node.create_publisher(Bool, STOP, qos)
@@ -72,7 +72,7 @@ def test_whoever_publishes_once_stops_the_robot_until_it_is_cleared(stiff: Any) 
         back_to_standby(stiff)
 
 
-def test_a_report_of_somebody_else_does_not_release_it(stiff: Any) -> None:
+def test_a_report_of_another_program_does_not_release_it(stiff: Any) -> None:
     topic = stiff.node.create_publisher(Bool, STOP, 10)
     stiff.until(topic.get_subscription_count, "the mode manager")
     topic.publish(Bool(data=True))

@@ -1,4 +1,4 @@
-"""The EtherCAT ring's SYNC0 and the control loop have one rate, whatever anybody writes where."""
+"""The EtherCAT ring's SYNC0 and the control loop have one rate in every configuration."""
 
 from __future__ import annotations
 

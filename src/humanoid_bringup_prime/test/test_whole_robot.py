@@ -112,7 +112,7 @@ class Prime:
         return bool(self.client.standby and self.client.standby[-1].is_finished)
 
     def excuse(self, begin: float, error: AssertionError) -> bool:
-        """Whether this machine was held up since `begin` [s, monotonic]; it is told then."""
+        """Report whether this machine was held up since `begin` [s, monotonic]."""
         gap = self._stalls.worst(begin, time.monotonic())
         if gap:
             told = f"held up for {gap * 1e3:.0f} ms: {str(error).partition(chr(10))[0]}"
@@ -212,7 +212,7 @@ def test_a_motor_that_takes_a_second_to_be_enabled_does_not_fault_the_ring(whole
 
 @unless_held_up
 def test_all_joints_are_stated_where_they_are(prime: Prime) -> None:
-    # Where they rest, or the truth would be another one by the time it is asked for.
+    # Where they rest, or the truth would have changed by the time of the request.
     prime.client.until(
         lambda: max(abs(j["velocity"]) for j in prime.control.joints().values()) < 0.01, "rest"
     )
@@ -347,7 +347,7 @@ def work(prime: Prime, dice: random.Random) -> None:
         if target is Mode.REMOTE:
             prime.client.until(prime.has_finished_standby, "the end of STANDBY")
         prime.control.external_torque(dice.choice(JOINTS), dice.uniform(-1.0, 1.0))
-        prime.client.standby.clear()  # what an earlier STANDBY said
+        prime.client.standby.clear()  # states of an earlier STANDBY
         prime.client.enter(target)
         prime.pass_time(dice.uniform(0.05, 0.4))
         assert prime.client.now.mode == target, prime.client.now.status_message
@@ -358,7 +358,7 @@ def work(prime: Prime, dice: random.Random) -> None:
 def test_a_days_work_ends_without_a_fault_and_with_all_off(prime: Prime, changes: int) -> None:
     """Random legal mode changes with payload and hands; then the end of the bring-up.
 
-    What a held-up machine interrupts is done again from DAMPING, and told.
+    A change that a hold-up interrupts is repeated from DAMPING, and reported.
     """
     dice = random.Random(changes)
     prime.control.payload("left_wrist_yaw_link", 0.5)

@@ -16,7 +16,7 @@ from humanoid_control_cli.twin.command import app as twin
 from humanoid_control_cli.up.command import up
 
 app = typer.Typer(
-    help="Humanoid Control: bring a robot up, look at it, change its mode.",
+    help="Humanoid Control: bring up a robot, observe it, change its mode.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main.py prints errors
     rich_markup_mode=None,
@@ -35,7 +35,7 @@ def choose_robot(
         ),
     ] = "",
 ) -> None:
-    """Humanoid Control: bring a robot up, look at it, change its mode."""
+    """Humanoid Control: bring up a robot, observe it, change its mode."""
     choose_namespace(namespace)
 
 

@@ -27,7 +27,7 @@ class ModeClient:
         self._client = client
         self.latest: ModeStatus | None = None
         self._new: deque[ModeStatus] = deque(maxlen=1000)
-        self._heard = 0.0  # [s], monotonic
+        self._stated_at = 0.0  # [s], monotonic
         # Made before any message arrives: a request published once the listener is known here, but
         # not this publisher there, would be late by the 3 s of a DDS heartbeat.
         self._requests = client.node.create_publisher(ControlMode, TOPIC, 10)
@@ -78,11 +78,11 @@ class ModeClient:
         statements or the controller's states stop.
         """
         finished: list[bool] = []
-        heard = time.monotonic()
+        reported_at = time.monotonic()
 
         def note(state: Any) -> None:
-            nonlocal heard
-            heard = time.monotonic()
+            nonlocal reported_at
+            reported_at = time.monotonic()
             # The topic is latched: an older message belongs to an earlier STANDBY.
             if _nanoseconds(state.header.stamp) >= since.stamp and state.is_finished:
                 finished.append(True)
@@ -91,13 +91,13 @@ class ModeClient:
         self._client.subscribe(StandbyState, topic, note, LATCHED)
         timeout = self._client.timeout
         while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
-            if time.monotonic() - self._heard > timeout:
+            if time.monotonic() - self._stated_at > timeout:
                 raise no_control_process(timeout)
-            if self._heard - heard > timeout:  # it goes on stating STANDBY
+            if self._stated_at - reported_at > timeout:  # STANDBY is still stated
                 name = self._client.node.resolve_topic_name(topic)
                 raise NoAnswerError(
-                    f"{since.in_force}, but '{since.controller}' has not said for {timeout:g} s on "
-                    f"{name} how far it is: whether it is finished can't be told"
+                    f"{since.in_force}, but '{since.controller}' has published no progress on "
+                    f"{name} for {timeout:g} s: whether it is finished is unknown"
                 )
         if not finished:
             raise RefusedError(f"STANDBY was left unfinished, in force is {self.latest}")
@@ -145,7 +145,7 @@ class ModeClient:
             message.switch_number,
             _nanoseconds(message.header.stamp),
         )
-        self._heard = time.monotonic()
+        self._stated_at = time.monotonic()
         self._new.append(self.latest)
 
 

@@ -109,7 +109,7 @@ class Run:
                 environment = (folder / "environ").read_bytes()
                 command = (folder / "cmdline").read_bytes()
             except OSError:
-                continue  # ended meanwhile, or somebody else's
+                continue  # ended meanwhile, or of another user
             if self.marker.encode() in environment.split(b"\0"):
                 found[int(folder.name)] = command.replace(b"\0", b" ").decode()
         return found

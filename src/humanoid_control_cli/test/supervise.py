@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-from humanoid_bringup.supervision.output import Output, wants_colour
+from humanoid_bringup.supervision.output import Output, supports_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import OWN_LABEL, Patience, Supervisor
 from humanoid_bringup.supervision.terminal_signals import StopSignals
@@ -27,7 +27,7 @@ def main() -> int:
             with open(asked["note"], "w", encoding="utf-8") as file:
                 file.write(str(reaper.folder))
         labels = [command.label for command in commands]
-        colour = wants_colour(sys.stdout)
+        colour = supports_colour(sys.stdout)
         output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=colour)
         patience = Patience(*asked.get("patience", [5.0, 3.0]))
         return Supervisor(output, signals, reaper, patience).run(commands, os.environ)

@@ -32,9 +32,9 @@ TIMEOUT = "30"  # [s]; a dead-man's switch
 
 @pytest.fixture(scope="module")
 def flown(start_once, quick_controllers) -> SimpleNamespace:
-    """A robot in STANDBY: a file was asked for, then it was stopped, then its control was killed.
+    """A robot in STANDBY: a file is requested, then a stop, then its control process is killed.
 
-    The three files, oldest first, and what was said.
+    The three files, oldest first, and the output.
     """
     up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
     up.wait_for("Prime is up")
@@ -79,7 +79,7 @@ def texts(story: FaultReport) -> list[str]:
     return [moment.text for moment in story.moments]
 
 
-def test_a_file_that_was_asked_for_is_named(flown: SimpleNamespace) -> None:
+def test_a_file_that_was_requested_is_named(flown: SimpleNamespace) -> None:
     assert str(flown.files[0]) in flown.said["save"]
 
 
@@ -94,7 +94,7 @@ def test_the_moment_of_the_fault_is_in_its_file(flown: SimpleNamespace) -> None:
     assert down.time < story.after
 
 
-def test_who_asked_for_what_is_in_the_file(flown: SimpleNamespace) -> None:
+def test_requests_and_their_sources_are_in_the_file(flown: SimpleNamespace) -> None:
     found = texts(read_fault_report(flown.files[0]))
     assert "request: DAMP: switching to DAMPING" in found
     assert "request: LOAD: switching to STANDBY" in found
@@ -107,7 +107,7 @@ def test_every_joint_is_in_every_tick(flown: SimpleNamespace) -> None:
     assert "/diagnostics" in topics, "what others say is kept beside it"
 
 
-def test_the_files_are_listed_and_told(flown: SimpleNamespace) -> None:
+def test_the_files_are_listed_and_reported(flown: SimpleNamespace) -> None:
     listed = flown.run("blackbox", "list")
     assert listed.finish() == 0, listed.text
     names = [match for line in listed.lines for match in re.findall(r"^black_box_\S+", line)]
@@ -144,7 +144,7 @@ def black_box(hc_here: Callable[..., Any]) -> Callable[..., tuple[int, list[str]
     return run
 
 
-def test_what_is_not_there_is_said_in_a_sentence(
+def test_what_is_not_there_is_reported_in_a_sentence(
     black_box: Callable[..., tuple[int, list[str]]], tmp_path: Path
 ) -> None:
     for arguments, sentence in (
@@ -186,7 +186,7 @@ def test_the_files_of_the_own_domain_are_taken_and_all_of_them_on_request(
 
     listed = said("list")
     assert [line.split()[:3] for line in listed[1:2]] == [["black_box_of_3", "3", "real"]]
-    assert listed[2:] == ["2 more are of other ROS domains, or older than that mark: --all"]
+    assert listed[2:] == ["2 more are of other ROS domains, or without a mark: --all"]
     everything = said("list", "--all")
     assert [line.split()[:3] for line in everything[1:]] == [
         ["black_box_older", "–", "–"],
@@ -199,12 +199,12 @@ def test_the_files_of_the_own_domain_are_taken_and_all_of_them_on_request(
 
 
 @pytest.mark.parametrize("command", ["list", "show"])
-def test_a_domain_without_files_is_told_of_the_others(
+def test_a_domain_without_files_shows_the_number_of_others(
     black_box: Callable[..., tuple[int, list[str]]], three_robots: Path, command: str
 ) -> None:
     code, (line,) = black_box(command, "--folder", three_robots, domain=5)
     assert code == 1
     assert line.startswith(
         f"hc: {three_robots}: no files of ROS domain 5 there; 3 are of other ROS domains, "
-        "or older than that mark: --all"
+        "or without a mark: --all"
     )

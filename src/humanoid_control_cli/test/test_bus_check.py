@@ -29,7 +29,7 @@ def test_bring_up_without_rights_says_how_to_get_them(start) -> None:
 
 
 @pytest.mark.parametrize("text", ["can2", ":can2", "socketcan:"])
-def test_the_doctor_wants_kind_and_channel(hc_here, text: str) -> None:
+def test_the_doctor_requires_kind_and_channel(hc_here, text: str) -> None:
     code, lines = hc_here("doctor", "--can", text)
     assert code == 2
     assert "no KIND:CHANNEL" in "\n".join(lines)

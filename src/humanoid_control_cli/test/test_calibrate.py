@@ -163,7 +163,7 @@ def test_the_file_in_use_is_replaced_with_a_backup(own_prime, hc, used) -> None:
     again = hc("calibrate", "--joint", "left_wrist_roll", "--duration", "1")
     assert again.finish() == 1
     assert again.lines == [
-        f"hc: {used} was changed after the robot was started, so it isn't what the robot uses: "
+        f"hc: {used} has changed since the robot started, so the robot uses another version: "
         "start the robot again"
     ]
 
@@ -184,7 +184,7 @@ def test_an_abort_restores_the_limp_joint_and_writes_nothing(prime, calibrate) -
     assert list(prime.used.parent.glob("*.bak")) == []
 
 
-def test_a_robot_that_dies_while_a_joint_is_limp_is_told_with_what_to_do(own_prime, hc) -> None:
+def test_a_robot_that_ends_while_a_joint_is_limp_is_reported_with_a_remedy(own_prime, hc) -> None:
     fake = own_prime()
     run = hc("calibrate", "--joint", "left_elbow_pitch", "--duration", "1000")
     run.wait_for("move it to both stops")
@@ -200,7 +200,7 @@ def test_beside_an_impedance_manager_nothing_is_touched(own_prime, hc) -> None:
     run = hc("calibrate", "--joint", "left_elbow_pitch", "--duration", "1")
     assert run.finish() == 1
     (line,) = run.lines
-    assert line.startswith("hc: erob_impedance_manager is running, which would take back")
+    assert line.startswith("hc: erob_impedance_manager is running and would overwrite")
     assert "`hc up real --calibrate`" in line
     assert fake.gates == []
 
@@ -217,7 +217,7 @@ def test_an_impedance_manager_that_turns_up_ends_it_with_the_joint_restored(
     assert used.read_text() == before
 
 
-def test_what_cannot_be_done_is_said_before_anything_is_touched(prime, calibrate, tmp_path) -> None:
+def test_the_impossible_is_reported_before_anything_is_changed(prime, calibrate, tmp_path) -> None:
     for options, said in (
         (("--joint", "left_knee"), "unknown joint left_knee; known: left_shoulder_pitch, "),
         (
@@ -316,7 +316,7 @@ class Terminal:
         while True:
             try:
                 data = os.read(self.master, 65536)
-            except OSError:  # nobody has the other end any more
+            except OSError:  # the other end is closed
                 return
             with self._changed:
                 self.text += data.decode(errors="replace")
@@ -394,6 +394,6 @@ def test_a_terminal_that_is_closed_restores_the_limp_joint(prime, terminal) -> N
     assert screen.process.wait(60) == 128 + signal.SIGHUP
 
 
-def test_keys_are_told_apart() -> None:
+def test_keys_are_distinguished() -> None:
     assert split_keys("n\x1b[Aq\x1bOBw") == ["n", "up", "q", "down", "w"]
     assert split_keys("") == []

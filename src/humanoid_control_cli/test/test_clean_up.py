@@ -1,4 +1,4 @@
-"""A test whose program does not end when it is asked fails."""
+"""A test whose program does not end on a signal fails."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def run(start: Any) -> Any:
 
 @pytest.fixture
 def hurry(start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From its call on nobody is waited for very long."""
+    """From its call on every wait is short."""
     surroundings = sys.modules[type(start).__module__]
     return lambda: monkeypatch.setattr(surroundings, "PATIENCE", 3.0)
 
 
-def test_what_ends_as_asked_or_has_ended_is_well(run: Any) -> None:
+def test_what_ends_on_a_signal_or_has_ended_is_well(run: Any) -> None:
     polite, ended = run(POLITE), run("print('ready')")
     polite.clean_up()
     assert polite.process.returncode == -signal.SIGTERM
@@ -45,7 +45,7 @@ def test_what_ends_as_asked_or_has_ended_is_well(run: Any) -> None:
     ended.clean_up()
 
 
-def test_what_had_to_be_killed_is_told_of_and_the_rest_is_ended(
+def test_what_had_to_be_killed_is_reported_and_the_rest_is_ended(
     run: Any, start: Any, hurry: Callable[[], None]
 ) -> None:
     polite, stubborn = run(POLITE), run(STUBBORN)
@@ -56,7 +56,7 @@ def test_what_had_to_be_killed_is_told_of_and_the_rest_is_ended(
     assert polite.process.returncode == -signal.SIGTERM
 
 
-def test_what_was_left_behind_is_told_of(run: Any, hurry: Callable[[], None]) -> None:
+def test_what_was_left_behind_is_reported(run: Any, hurry: Callable[[], None]) -> None:
     parent = run(LEAVES)
     assert parent.process.wait() == 0
     hurry()

@@ -1,4 +1,4 @@
-"""Which of its meanings a number is given, and what is said of it."""
+"""The meaning chosen for a number, and its explanation."""
 
 import pytest
 from hypothesis import given
@@ -65,7 +65,7 @@ def test_an_entry_of_the_history_is_its_code_and_the_manufacturers_part() -> Non
     assert "0x0012" in titles("0x00122310")[0]
 
 
-def test_an_sdo_abort_code_is_told_from_the_history() -> None:
+def test_an_sdo_abort_code_is_distinguished_from_the_history() -> None:
     assert titles("0x06020000") == ["SDO abort code 0x06020000 (object does not exist)"]
 
 
@@ -93,7 +93,7 @@ def test_the_kind_can_be_given() -> None:
     ("word", "kind"),
     [("A000", None), ("-1", None), ("0x100000000", None), ("0x10000", Kind.STATUSWORD), ("", None)],
 )
-def test_what_is_no_such_number_is_said_to_be_none(word: str, kind: Kind | None) -> None:
+def test_what_is_no_such_number_is_refused(word: str, kind: Kind | None) -> None:
     with pytest.raises(BadWordError, match=f"^'{word}' is no "):
         decode(word, kind)
 

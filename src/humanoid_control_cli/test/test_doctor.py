@@ -85,7 +85,7 @@ def test_a_bad_interface_is_found_out(
     assert found.remedy
 
 
-def test_an_interface_that_does_not_exist_is_told_with_those_that_do(machine: Path) -> None:
+def test_an_interface_that_does_not_exist_is_reported_with_those_that_do(machine: Path) -> None:
     (found,) = interface(machine, "eth9").values()
     assert found.level is Level.MISSING
     assert "there are ecm0" in found.found
@@ -129,7 +129,7 @@ def test_a_virtual_interface_has_no_speed_to_judge(machine: Path) -> None:
         (None, "#1 SMP", Level.WARNING, "6.1.0, without preemption"),
     ],
 )
-def test_a_real_time_kernel_is_told_from_others(
+def test_a_real_time_kernel_is_distinguished_from_others(
     tmp_path: Path, flag: str | None, version: str, level: Level, said: str
 ) -> None:
     write(tmp_path / "kernel", **({"realtime": flag} if flag else {}))
@@ -190,7 +190,7 @@ def test_missing_rights_only_matter_where_there_is_a_ring() -> None:
     assert network.raw_ethernet(partly, needed=False).level is Level.WARNING
 
 
-def test_a_user_is_told_of_a_shell_with_rights_and_root_of_its_container() -> None:
+def test_a_user_gets_the_shell_with_rights_and_root_the_container_options() -> None:
     assert "setpriv" in grant(superuser=False)
     assert "--cap-add" in grant(superuser=True)
 
@@ -203,7 +203,7 @@ def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> N
 def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     none = frozenset({Capability.NET_ADMIN})
     monkeypatch.setattr("humanoid_bringup.preflight.rights.held", lambda: none)
-    said = "^a ring on ecs0 needs CAP_NET_RAW, which this process hasn't: "
+    said = "^a ring on ecs0 needs CAP_NET_RAW, which this process lacks: "
     with pytest.raises(MissingRightsError, match=said):
         require("a ring on ecs0", RAW_ETHERNET)
 

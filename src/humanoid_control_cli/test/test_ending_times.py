@@ -1,4 +1,4 @@
-"""Nobody kills a robot before every step of its end had its full time."""
+"""No supervisor kills a robot before every step of its end had its full time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_hc_up_and_its_guard_kill_later() -> None:
     assert OrphanReaper.__init__.__defaults__ == (times.SIGTERM_TO_SIGKILL,)
 
 
-def test_a_launch_asks_those_who_are_needed_only_when_a_control_process_is_gone() -> None:
+def test_a_launch_ends_needed_processes_only_after_the_control_process() -> None:
     killed = times.SIGINT_TO_SIGTERM + times.SIGTERM_TO_SIGKILL
     assert killed >= times.END_IN_ORDER
     assert killed < times.LAST_TO_SIGTERM

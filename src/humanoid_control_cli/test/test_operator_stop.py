@@ -74,11 +74,11 @@ def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("stop", "NOT STOPPED: nobody listens on /emergency_stop within 0.5 s"),
+        ("stop", "NOT STOPPED: no subscriber on /emergency_stop within 0.5 s"),
         ("down", "no mode manager answers on ROS_DOMAIN_ID"),
     ],
 )
-def test_with_no_robot_it_is_said_what_else_to_do(
+def test_without_a_robot_the_message_names_the_alternative(
     command: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domains()[0]))

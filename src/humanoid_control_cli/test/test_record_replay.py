@@ -1,4 +1,4 @@
-"""A session on mock hardware, recorded, and replayed to whoever listens."""
+"""A session on mock hardware, recorded, and replayed to a subscriber."""
 
 import itertools
 import re
@@ -42,7 +42,7 @@ def recorded(folder: Path) -> dict[str, list[object]]:
 
 
 def requests_in(found: dict[str, list[object]]) -> list[int]:
-    """Modes that were asked for; who asks and ends at once may not have been discovered yet."""
+    """Requested modes; a request of a short-lived program may be missing, see docs/recording.md."""
     return [m.mode for m in found["/control_mode"] if not m.controller_name]
 
 
@@ -82,11 +82,11 @@ def client(start, monkeypatch: pytest.MonkeyPatch):
         yield client
 
 
-def test_a_session_is_recorded_with_all_that_the_robot_said(bags: dict[str, Path]) -> None:
+def test_a_session_is_recorded_with_all_messages_of_the_robot(bags: dict[str, Path]) -> None:
     found = recorded(bags["whole"])
     assert {STATES, "/prime/joint_commands", "/control_mode", "/safety_status"} <= set(found)
     assert {"/standby_controller/state", "/diagnostics"} <= set(found)
-    (description,) = found["/robot_description"]  # latched: published before anybody listened
+    (description,) = found["/robot_description"]  # latched: published before the subscription
     assert "<ros2_control" in description.data
     stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in found[STATES]]
     assert stamps == sorted(stamps)
@@ -103,13 +103,13 @@ def test_a_killed_recorder_leaves_what_can_be_read(bags: dict[str, Path]) -> Non
     assert "was not finished" in reader.damage
 
 
-def test_a_replay_says_what_was_said_and_asks_for_nothing(bags, start, client: Client) -> None:
+def test_a_replay_publishes_statements_and_no_requests(bags, start, client: Client) -> None:
     heard: dict[str, list[object]] = {"states": [], "modes": [], "descriptions": []}
     client.subscribe(JointState, STATES, heard["states"].append, 1000)
     client.subscribe(ControlMode, "/control_mode", heard["modes"].append, 1000)
     run = start.hc("replay", str(bags["whole"]), "--rate", "3", "--stay")
     assert client.wait(lambda: "replayed" in run.text, TIMEOUT), run.text
-    # Latched topics are still there for who comes late.
+    # Latched topics are still there for late subscribers.
     client.subscribe(String, "/robot_description", heard["descriptions"].append, LATCHED)
     assert client.wait(lambda: heard["descriptions"], TIMEOUT)
     run.send(signal.SIGINT)
@@ -124,7 +124,7 @@ def test_a_replay_says_what_was_said_and_asks_for_nothing(bags, start, client: C
     latest = [
         (message.header.stamp.sec, message.header.stamp.nanosec) for message in heard["states"]
     ]
-    # What was said before the two had found each other is lost, nothing else.
+    # Only messages before the discovery of the two are lost.
     assert latest
     assert latest == stamps[-len(latest) :]
     assert list(heard["states"][-1].position) == list(said[STATES][-1].position)
@@ -195,11 +195,11 @@ def test_the_viewer_shows_a_replay(bags, start) -> None:
     assert not run.descendants()
 
 
-def test_nothing_heard_is_an_error_and_leaves_nothing(start, tmp_path: Path) -> None:
+def test_no_message_is_an_error_and_leaves_nothing(start, tmp_path: Path) -> None:
     run = start.hc("record", str(tmp_path / "bag"), "--seconds", "0.3")
     assert run.finish() == 1
     domain = start.environment["ROS_DOMAIN_ID"]
-    assert run.lines[-1].startswith(f"hc: nothing was heard on ROS_DOMAIN_ID {domain}")
+    assert run.lines[-1].startswith(f"hc: no message on ROS_DOMAIN_ID {domain}")
     assert not (tmp_path / "bag").exists()
 
 

@@ -35,7 +35,10 @@ def test_no_symptom_stands_twice_and_every_row_says_what_to_do() -> None:
         ("j2 (id 38): silent: motor off? reset by itself? cable?", "RX_TIMEOUT"),
         ("commands don't get out on socketcan can2", "TX_QUEUE_OVERRUN"),
         ("socketcan can2: the adapter's queue is full: are the motors powered?", "ENOBUFS"),
-        ("j0 (id 22): sends more than one motor would: have two motors this id?", "INVALID_FRAME"),
+        (
+            "j0 (id 22): sends more frames than one motor: do two motors have this id?",
+            "INVALID_FRAME",
+        ),
         ("j0 (id 5): over temperature, 140 \N{DEGREE SIGN}C", "TEMPERATURE_LIMIT"),
         ("MOTOR_FAULT j1 (id 6): undervoltage", "MOTOR_FAULT"),
         ("7 overruns since the last report", "overruns since the last report"),
@@ -49,7 +52,7 @@ def test_no_symptom_stands_twice_and_every_row_says_what_to_do() -> None:
         ("impedance manager silent for 0.42 s (deadline 0.3 s)", "the impedance manager is silent"),
     ],
 )
-def test_what_the_robot_says_leads_to_what_helps(said: str, symptom: str) -> None:
+def test_a_message_of_the_robot_leads_to_its_remedy(said: str, symptom: str) -> None:
     assert any(remedy.symptom.startswith(symptom) for remedy in fixes([said]))
 
 
@@ -121,7 +124,7 @@ def test_the_doctor_says_what_is_wrong_with_a_robot_and_how_to_mend_it() -> None
     assert "hc clear-fault" in found["mode manager"].remedy
 
 
-def test_the_doctor_tells_what_a_safety_report_and_a_diagnosis_say_once() -> None:
+def test_the_doctor_shows_a_safety_report_with_its_diagnosis_once() -> None:
     said = "statusword 4616 (0x1208): fault"
     status = robot_with(Diagnosis("joint: elbow", DiagnosisLevel.ERROR, said, source="Side"))
     status.safety["Side"] = SafetyReport("Side", SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, said)

@@ -77,7 +77,7 @@ def test_a_second_bring_up_on_the_same_domain_is_refused(robot) -> None:
     assert line.startswith("hc: a control process is already running on ROS domain ")
 
 
-def test_a_refusal_is_told_again_in_the_same_words(modes: ModeClient) -> None:
+def test_a_repeated_refusal_has_the_same_text(modes: ModeClient) -> None:
     for _ in range(2):
         with pytest.raises(RefusedError, match=r"^Rejected START_REMOTE: requires STANDBY"):
             modes.request(Intent.START_REMOTE)

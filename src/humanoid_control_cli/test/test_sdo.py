@@ -54,7 +54,7 @@ def test_what_was_written_is_read_back(ask) -> None:
     assert ask("read", "1", "0x2381:1") == (0, ["slave 1 0x2381:01 = 56 (0x00000038)"])
 
 
-def test_the_size_of_an_unknown_object_is_asked_of_the_drive(ask) -> None:
+def test_the_size_of_an_unknown_object_is_read_from_the_drive(ask) -> None:
     assert ask("write", "1", "0x3000", "0x102") == (0, ["slave 1 0x3000:00 = 258 (0x0102)"])
     code, (line,) = ask("write", "1", "0x3000", "70000")
     assert code == 1
@@ -67,7 +67,7 @@ def test_a_given_type_wins(ask) -> None:
     assert ask("read", "1", "0x2381:1", "--type", "i16") == (1, [told])
 
 
-def test_every_way_to_fail_is_told_with_its_slave(ask) -> None:
+def test_every_way_to_fail_is_reported_with_its_slave(ask) -> None:
     code, lines = ask("write", "0,2-5", "0x2381:1", "56")
     assert code == 1
     for part in (
@@ -80,7 +80,7 @@ def test_every_way_to_fail_is_told_with_its_slave(ask) -> None:
         assert any(line.startswith(part) for line in lines), lines
 
 
-def test_an_object_that_the_drive_lacks_is_told_so(ask) -> None:
+def test_an_object_that_the_drive_lacks_is_reported(ask) -> None:
     told = "slave 0 0x4000:00 was aborted by the drive: 0x06020000 (object does not exist)"
     assert ask("read", "0", "0x4000") == (1, [f"hc: {told}"])
     code, (line,) = ask("write", "0", "0x4000", "1")
@@ -89,7 +89,7 @@ def test_an_object_that_the_drive_lacks_is_told_so(ask) -> None:
     assert "give the --type" in line
 
 
-def test_a_robot_without_a_ring_is_told_from_no_robot(start, hc_here) -> None:
+def test_a_robot_without_a_ring_is_distinguished_from_no_robot(start, hc_here) -> None:
     fake = start(sys.executable, str(FAKE), "without_ring")
     fake.wait_for("serving")
     words = ("sdo", "read", "0", "0x603F", "--timeout", "3")

@@ -44,7 +44,7 @@ def test_an_address_is_written_as_the_documents_do() -> None:
         ("", "object index is ''"),
     ],
 )
-def test_what_is_no_object_is_said_to_be_none(word: str, said: str) -> None:
+def test_what_is_no_object_is_refused(word: str, said: str) -> None:
     with pytest.raises(BadWordError, match=said):
         parse_address(word)
 
@@ -58,7 +58,7 @@ def test_positions_are_one_or_several(word: str, positions: list[int]) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "-1", "9-0", "0-", "a", "65536", "0,,1"])
-def test_what_is_no_position_is_said_to_be_none(word: str) -> None:
+def test_what_is_no_position_is_refused(word: str) -> None:
     with pytest.raises(BadWordError, match="ring position is"):
         parse_positions(word)
 
@@ -117,7 +117,7 @@ def test_values_are_shown_as_people_write_them(
     assert format_value(data, kind) == text
 
 
-def test_a_type_of_another_size_is_told() -> None:
+def test_a_type_of_another_size_is_reported() -> None:
     check_size(b"\0\0", ValueType.U16)
     with pytest.raises(BadWordError, match="the object has 2 bytes, i32 has 4"):
         check_size(b"\0\0", ValueType.I32)

@@ -31,7 +31,7 @@ def test_a_refused_request_is_answered_by_its_reason() -> None:
     assert request.answer(refused) == Refusal("Rejected START_REMOTE: requires STANDBY")
 
 
-def test_a_refusal_with_the_words_of_the_one_before_is_believed_after_a_while() -> None:
+def test_a_refusal_with_the_text_of_the_previous_one_counts_after_a_while() -> None:
     before = with_message(DAMPING, "Rejected START_REMOTE: requires STANDBY")
     request = PendingRequest(Intent.START_REMOTE, before)
     answers = [request.answer(before) for _ in range(UNCHANGED_STATEMENTS)]
@@ -61,7 +61,7 @@ def test_a_request_that_takes_back_another_one_on_its_way_waits_for_its_own_swit
     assert [request.answer(s) for s in (DAMPING, STANDBY, again)] == [None, None, again]
 
 
-def test_a_fall_after_the_request_is_told_as_its_failure() -> None:
+def test_a_fall_after_the_request_is_reported_as_its_failure() -> None:
     fallen = dataclasses.replace(DAMPING, message="Fell to safety: NaN", switch_number=5)
     assert PendingRequest(Intent.LOAD, DAMPING).answer(fallen) == Refusal("Fell to safety: NaN")
 
@@ -74,7 +74,7 @@ def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
     assert request.answer(failed) == Refusal(failed.message)
 
 
-def test_somebody_elses_switch_is_no_answer() -> None:
+def test_a_switch_of_another_client_is_no_answer() -> None:
     limp = ModeStatus(Mode.ZERO_TORQUE, "zero_torque_controller", "", 4, 0)
     assert PendingRequest(Intent.LOAD, DAMPING).answer(limp) is None
 
@@ -88,7 +88,7 @@ def test_a_request_that_waits_is_not_answered_yet_however_long_it_takes() -> Non
     assert request.answer(refused) == Refusal(refused.message)
 
 
-def test_who_insists_on_zero_torque_is_told_of_its_own_refusal() -> None:
+def test_forced_zero_torque_gets_its_own_refusal() -> None:
     before = with_message(STANDBY, "Rejected FORCE_ZERO_TORQUE: requires DAMPING")
     request = PendingRequest(Intent.FORCE_ZERO_TORQUE, before)
     answers = [request.answer(before) for _ in range(UNCHANGED_STATEMENTS)]

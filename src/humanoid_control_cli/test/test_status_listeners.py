@@ -10,7 +10,7 @@ from humanoid_control_common.diagnosis import DiagnosisLevel
 from humanoid_control_common.safety import SafetyLevel
 
 
-def test_levels_nobody_defined_are_taken_for_the_worst() -> None:
+def test_undefined_levels_count_as_the_worst() -> None:
     found = status.Status()
     status._safety_listener(found)(SafetyStatus(source="bus", level=9, flags=1 << 30))
     item = DiagnosticStatus(name="pump", level=b"\x09")

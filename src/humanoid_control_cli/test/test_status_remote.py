@@ -11,7 +11,7 @@ from prime_description import expand
 FAKE = Path(__file__).with_name("fake_prime.py")
 
 
-def test_one_line_says_what_remote_does_and_which_command_it_refused_last_and_why(
+def test_one_line_has_the_state_of_remote_and_its_latest_refusal(
     start: Any, tmp_path: Path
 ) -> None:
     urdf = tmp_path / "prime.urdf"

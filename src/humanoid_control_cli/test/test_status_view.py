@@ -77,20 +77,22 @@ def test_what_remote_does_and_refused_last_is_one_row() -> None:
     assert line.split() == ["remote", "not", "in", "charge"]
 
 
-def test_a_single_overrun_is_told_in_the_singular() -> None:
+def test_a_single_overrun_is_written_in_the_singular() -> None:
     status = full_status()
     timing = Diagnosis(TIMING, DiagnosisLevel.OK, "on time", VALUES | {"overruns": "1"})
     status.diagnoses[TIMING] = timing
     assert "; 1 overrun in 4000 ticks" in text_of(status)
 
 
-def test_joints_that_are_well_are_shown_with_all_their_values_only_if_asked_for() -> None:
+def test_joints_without_problems_are_shown_only_on_request() -> None:
     status = full_status()
     name = "joint: joint_03"
-    status.diagnoses[name] = Diagnosis(name, message="answers", values={"last heard [ms]": "3"})
+    status.diagnoses[name] = Diagnosis(
+        name, message="answers", values={"latest frame [ms ago]": "3"}
+    )
     assert name not in text_of(status)
-    (line,) = (it for it in text_of(status, everything=True).splitlines() if "last heard" in it)
-    assert line.split() == ["last", "heard", "[ms]", "3"]
+    (line,) = (it for it in text_of(status, everything=True).splitlines() if "latest frame" in it)
+    assert line.split() == ["latest", "frame", "[ms", "ago]", "3"]
 
 
 def test_a_joint_that_is_not_well_is_shown_with_what_to_do() -> None:
@@ -107,14 +109,14 @@ def test_a_joint_that_is_not_well_is_shown_with_what_to_do() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_what_was_not_heard_is_said_to_be_missing() -> None:
+def test_messages_that_did_not_arrive_are_shown_as_missing() -> None:
     text = text_of(Status(joints=full_status().joints))
     assert "not stated" in text
     assert "joint states  none" in text
     assert "loop          none" in text
 
 
-def test_a_status_is_complete_when_all_has_been_heard() -> None:
+def test_a_status_is_complete_when_all_messages_have_arrived() -> None:
     status = full_status()
     assert status.complete
     status.diagnoses.clear()

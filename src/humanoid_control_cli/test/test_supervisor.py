@@ -93,7 +93,7 @@ for i in range(20000):
 
 
 @pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP], ids=lambda number: number.name)
-def test_one_signal_stops_all_who_outlive_others_last(supervise, number: signal.Signals) -> None:
+def test_one_signal_stops_all_with_needed_processes_last(supervise, number: signal.Signals) -> None:
     labels = ("first", "second", "third")
     run = supervise({label: python(POLITE) for label in labels}, outlives=labels[:2])
     for label in ("first ", "second", "third "):
@@ -188,25 +188,25 @@ def test_further_signals_hasten(supervise) -> None:
     run.send(SIGINT)
     run.wait_for("stopping")
     run.send(SIGINT)
-    run.wait_for("SIGINT again: hurrying")
+    run.wait_for("SIGINT again: ending sooner")
     run.send(SIGINT)
     run.wait_for("polite   | asked by SIGINT")  # in its turn
     assert run.finish() == 0
     assert not run.descendants()
 
 
-def test_further_signals_kill_nobody_who_may_hold_torque(supervise, tmp_path: Path) -> None:
+def test_further_signals_kill_no_process_that_may_hold_torque(supervise, tmp_path: Path) -> None:
     done = tmp_path / "done"
     run = supervise({"slow": [*python(EXITING), str(done)]}, patience=[1000.0, 1000.0])
     run.wait_for("ready")
-    for said in ("stopping", "again: hurrying", "slow is ending, for 1000 s more at most"):
+    for said in ("stopping", "again: ending sooner", "slow is ending, for 1000 s more at most"):
         run.send(SIGINT)
         run.wait_for(said)
     done.touch()
     assert run.finish() == 0
 
 
-def test_a_terminal_that_closes_hastens_nothing_however_often_it_says_so(supervise) -> None:
+def test_a_closing_terminal_does_not_shorten_the_end_however_often_it_signals(supervise) -> None:
     run = supervise({"slow": python(SLOW)}, patience=[1000.0, 1000.0])
     run.wait_for("ready")
     run.send(SIGHUP)
@@ -214,7 +214,9 @@ def test_a_terminal_that_closes_hastens_nothing_however_often_it_says_so(supervi
     run.send(SIGHUP)
     run.send(SIGINT)
     assert run.finish() == 0
-    assert [line for line in run.lines if "hurrying" in line] == ["hc   | SIGINT again: hurrying"]
+    assert [line for line in run.lines if "ending sooner" in line] == [
+        "hc   | SIGINT again: ending sooner"
+    ]
 
 
 def test_what_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:
@@ -225,7 +227,7 @@ def test_what_cannot_be_started_is_named_and_stops_the_rest(supervise) -> None:
 
 
 def test_the_others_wait_until_a_process_is_ready(supervise, tmp_path: Path) -> None:
-    """The first one gets ready only when asked to, so the second can't be early by chance."""
+    """The first one gets ready only on request, so the second can't be early by chance."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     first = f"print('starting', flush=True); open({str(fifo)!r}).read(); print('first: ready')"
@@ -259,7 +261,7 @@ def test_what_a_process_leaves_in_its_group_goes_with_it(supervise) -> None:
     run.wait_until_alone()
 
 
-def test_a_pipe_that_a_stranger_holds_open_keeps_nobody_waiting(supervise) -> None:
+def test_a_pipe_held_open_by_another_process_delays_nothing(supervise) -> None:
     escaping = LEAVES_CHILD.replace('pause()"]', 'pause()"], start_new_session=True')
     run = supervise({"a": python(escaping)}, note=os.devnull)
     assert run.finish() == 0
@@ -281,7 +283,7 @@ def test_nothing_survives_a_kill(supervise, tmp_path: Path) -> None:
     assert not Path(note.read_text()).exists()
 
 
-def test_a_kill_of_supervisor_and_guard_still_asks_everybody_to_end(supervise) -> None:
+def test_a_kill_of_supervisor_and_guard_still_signals_every_process(supervise) -> None:
     run = supervise({"a": python(POLITE), "b": python(POLITE)})
     for label in ("a ", "b "):
         run.wait_for(f"{label} | ready")
@@ -338,7 +340,7 @@ def test_a_reader_that_stands_still_does_not_hold_up_the_stop(tmp_path: Path) ->
         folder = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         while len(folder.read_text().split()) > 1:  # the guard stays to the end
             time.sleep(0.01)
-        process.send_signal(SIGTERM)  # nobody wants to wait for the rest of the output
+        process.send_signal(SIGTERM)  # the rest of the output is not needed
         assert process.wait(60) == 0
 
 

@@ -47,7 +47,7 @@ def test_a_wrist_is_broken_by_its_name(prime: RobotControl) -> None:
 
 
 @pytest.mark.parametrize(("given", "code"), [(None, 0x8500), ("0x8400", 0x8400), ("29455", 0x730F)])
-def test_an_erob_is_broken_by_its_name_and_a_new_battery_mends_it(
+def test_an_erob_is_put_at_fault_by_its_name_and_a_new_battery_helps(
     prime: RobotControl, given: str | None, code: int
 ) -> None:
     assert faults.mend_joint(ELBOW) == f"nothing is wrong with {ELBOW}"

@@ -123,7 +123,7 @@ def machines(start_once, network: Network, quick_controllers) -> Machines:
 
 @pytest.fixture
 def standby(machines: Machines) -> str:
-    """The statement that STANDBY is in force, asked for by the operator."""
+    """The statement that STANDBY is in force, after the operator's request."""
     for arguments in (["mode", "damp"], ["mode", "load", "--wait"]):
         code, text = machines.ask("operator", *arguments, "--timeout", str(TIMEOUT))
         assert code == 0, text
@@ -139,7 +139,7 @@ def test_the_operator_sees_and_commands_the_robot(machines: Machines, standby: s
     assert (code, text) == (0, standby)
 
 
-def test_on_another_domain_there_is_nobody(machines: Machines, start) -> None:
+def test_another_domain_is_empty(machines: Machines, start) -> None:
     other = start.environment["ROS_DOMAIN_ID"]
     code, text = machines.ask("operator", "mode", "--timeout", "2", ROS_DOMAIN_ID=other)
     assert code == 1

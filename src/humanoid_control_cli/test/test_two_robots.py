@@ -97,7 +97,9 @@ def hc_beside(pair: SimpleNamespace, hc_here, monkeypatch: pytest.MonkeyPatch) -
     ],
     ids=["nobody", "nobody in the root", "taken", "bad robot", "bad client"],
 )
-def test_a_wrong_namespace_is_told(hc_beside: Callable, words: tuple[str, ...], told: str) -> None:
+def test_a_wrong_namespace_is_reported(
+    hc_beside: Callable, words: tuple[str, ...], told: str
+) -> None:
     code, lines = hc_beside(*words)
     assert code == 1
     assert told in "\n".join(lines)

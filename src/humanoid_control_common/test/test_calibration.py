@@ -68,7 +68,7 @@ def test_the_formula_is_the_documented_one() -> None:
     assert calibration.position_to_raw(np.array([-1.5])).tolist() == [2.0]
 
 
-def test_a_file_is_read_in_the_order_asked_for(tmp_path: Path) -> None:
+def test_a_file_is_read_in_the_order_requested(tmp_path: Path) -> None:
     text = "".join(
         _entry(i, direction="-1" if i % 2 else "1", offset=str(i)) for i in reversed(range(14))
     )
@@ -77,7 +77,7 @@ def test_a_file_is_read_in_the_order_asked_for(tmp_path: Path) -> None:
     assert calibration.direction.tolist() == [1.0, -1.0] * 7
 
 
-def test_more_joints_than_asked_for_are_no_mistake(tmp_path: Path) -> None:
+def test_more_joints_than_requested_are_no_mistake(tmp_path: Path) -> None:
     text = "".join(_entry(i) for i in range(14))
     assert len(load_calibration(_file(tmp_path, text), JOINTS[:3]).direction) == 3
 

@@ -76,7 +76,7 @@ def test_a_file_becomes_typed_values(write: Any) -> None:
         ("  - [0.0, 1.0]", "  - [0.0, x]", 8, ["'poses.0.1'", "'x'"]),
     ],
 )
-def test_a_wrong_value_is_told_with_file_line_key_and_what_was_found(
+def test_a_wrong_value_is_reported_with_file_line_key_and_what_was_found(
     write: Any, old: str, new: str, line: int, told: list[str]
 ) -> None:
     assert old in GOOD
@@ -103,7 +103,7 @@ def test_every_mistake_gets_its_own_line(write: Any) -> None:
         ("poses:\n- {a: 1, b: 2, a: 3}\n", 2, "a"),
     ],
 )
-def test_a_key_given_twice_is_told_with_its_second_line(
+def test_a_key_given_twice_is_reported_with_its_second_line(
     write: Any, text: str, line: int, key: str
 ) -> None:
     path = write(text)
@@ -123,7 +123,7 @@ def test_a_key_given_twice_is_told_with_its_second_line(
         ("? [a, b]\n: 1\n", 1),
     ],
 )
-def test_what_is_not_yaml_is_told_with_file_and_line(write: Any, text: str, line: int) -> None:
+def test_what_is_not_yaml_is_reported_with_file_and_line(write: Any, text: str, line: int) -> None:
     path = write(text)
     message = _error(path)
     assert message.startswith(f"{path}:")
@@ -144,7 +144,7 @@ def test_what_is_not_yaml_is_told_with_file_and_line(write: Any, text: str, line
         "a: &a {b: *a}",
     ],
 )
-def test_values_that_yaml_cannot_make_sense_of_are_told_with_the_file(
+def test_values_that_yaml_cannot_make_sense_of_are_reported_with_the_file(
     write: Any, text: str
 ) -> None:
     path = write(text)
@@ -155,7 +155,7 @@ def test_values_that_yaml_cannot_make_sense_of_are_told_with_the_file(
 
 
 @pytest.mark.parametrize("text", ["", "# nothing but a comment\n", "---\n", "- 1\n", "7\n"])
-def test_a_file_without_a_mapping_is_told_as_such(write: Any, text: str) -> None:
+def test_a_file_without_a_mapping_is_reported_as_such(write: Any, text: str) -> None:
     path = write(text)
     message = _error(path)
     assert message.startswith(str(path))
@@ -191,7 +191,7 @@ def test_values_cannot_be_changed_afterwards(write: Any) -> None:
         robot.name = "other"  # type: ignore[misc]
 
 
-def test_a_document_without_places_is_told_by_its_name() -> None:
+def test_a_document_without_places_is_reported_by_its_name() -> None:
     with pytest.raises(ConfigError, match=r"^parameters of x: 'name' is missing"):
         validate(Robot, Document("parameters of x", {"motors": {}}))
 

@@ -30,7 +30,7 @@ def test_a_wait_is_ended_again_and_again() -> None:
         assert sleeper.wait_for(3)
 
 
-def test_nobody_is_woken_afterwards() -> None:
+def test_no_executor_is_woken_afterwards() -> None:
     before, sleeper = active_count(), Sleeper()
     with kept_awake(sleeper):
         sleeper.wait_for(1)

@@ -16,7 +16,7 @@ from humanoid_control_common.joints import JointLimits, JointSet, SoftLimits
 ABC = JointSet(("a", "b", "c"))
 
 
-def test_indices_are_in_the_order_asked_for() -> None:
+def test_indices_are_in_the_order_requested() -> None:
     assert ABC.indices(["c", "a"]).tolist() == [2, 0]
     assert ABC.indices([]).tolist() == []
     assert len(ABC) == 3
@@ -29,7 +29,7 @@ def test_indices_find_every_joint_of_any_order(order: list[str]) -> None:
     assert [f"j{int(v)}" for v in values[joints.indices(order)]] == order
 
 
-def test_indices_index_even_when_nothing_is_asked_for() -> None:
+def test_indices_index_even_when_nothing_is_requested() -> None:
     assert np.arange(3.0)[ABC.indices(())].tolist() == []
 
 
@@ -112,7 +112,7 @@ def test_targets_are_kept_in_the_soft_range_where_there_is_one() -> None:
     assert (soft.target_lower.tolist(), soft.target_upper.tolist()) == ([-0.5] * 2, [0.5] * 2)
 
 
-def test_the_limits_of_some_joints_come_in_the_order_asked_for() -> None:
+def test_the_limits_of_some_joints_come_in_the_order_requested() -> None:
     limits = replace(_limits(velocity=[2.0, 3.0]), soft=_soft()).of(np.array([1, 0]))
     assert limits.velocity.tolist() == [3.0, 2.0]
     assert limits.soft is not None

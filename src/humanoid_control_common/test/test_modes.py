@@ -197,7 +197,7 @@ def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
             Intent.START_LOCOMOTION,
             "Rejected START_LOCOMOTION: no policy loaded",
         ),
-        (  # what no waiting will change is said first
+        (  # conditions that no waiting will meet come first
             Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),
             Intent.START_LOCOMOTION,
             "Rejected START_LOCOMOTION: no policy loaded",
@@ -235,7 +235,7 @@ def test_a_request_that_waits_says_for_what() -> None:
     assert all(said.startswith(waits(intent)) for intent in [Intent.ZERO_TORQUE])
 
 
-def test_a_sinking_arm_is_made_limp_only_for_who_insists() -> None:
+def test_a_sinking_arm_becomes_limp_only_by_force() -> None:
     sinking = Situation(mode=Mode.DAMPING, moving=MOVING)
     refused = decide(sinking, Intent.ZERO_TORQUE)
     assert refused.verdict is Verdict.REFUSE
@@ -252,7 +252,7 @@ def test_a_refusal_after_a_fall_gives_its_cause_and_the_way_out() -> None:
     assert "clear_fault" in reason
 
 
-def test_an_unfinished_standby_is_said_to_be_unfinished() -> None:
+def test_an_unfinished_standby_is_reported_as_unfinished() -> None:
     reason = decide(Situation(mode=Mode.STANDBY), Intent.START_REMOTE).reason
     assert "finished" in reason
 

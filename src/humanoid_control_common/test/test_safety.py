@@ -49,7 +49,7 @@ def test_a_fault_does_not_fade_by_itself() -> None:
     assert monitor.problem(1e6) != ""
 
 
-def test_sources_are_kept_apart_and_all_told() -> None:
+def test_sources_are_kept_apart_and_all_reported() -> None:
     monitor = SafetyMonitor()
     monitor.report(_report(SafetyLevel.FAULT, "bus", "hot"), 0.0)
     monitor.report(_report(SafetyLevel.CRITICAL, "battery", "low"), 0.0)
@@ -83,7 +83,7 @@ def test_a_source_with_a_deadline_may_be_silent_that_long() -> None:
     assert monitor.problem(10.75) == "bus silent for 0.75 s (deadline 0.5 s)"
 
 
-def test_a_source_never_heard_of_has_its_deadline_from_the_first_look() -> None:
+def test_a_source_without_a_report_has_its_deadline_from_the_first_check() -> None:
     monitor = SafetyMonitor({"bus": 0.5})
     assert monitor.problem(100.0) == ""
     assert monitor.problem(100.5) == ""
@@ -123,7 +123,7 @@ def test_a_source_that_speaks_when_something_changes_may_be_silent_for_ever() ->
     assert monitor.problem(1e6) == ""
 
 
-def test_a_latched_report_told_again_is_no_promise_to_repeat_it() -> None:
+def test_a_latched_report_received_again_does_not_make_its_source_periodic() -> None:
     monitor = SafetyMonitor(default_deadline=2.0)
     for now in (0.0, 0.1, 100.0, 101.0):  # by the publisher of before a restart, and by the new one
         monitor.report(_report(SafetyLevel.OK), now)
@@ -138,7 +138,7 @@ def test_a_deadline_of_ones_own_is_not_replaced_by_the_common_one() -> None:
     assert "deadline 10 s" in monitor.problem(13.0)
 
 
-def test_a_silent_source_that_reported_a_fault_is_told_as_both() -> None:
+def test_a_silent_source_that_reported_a_fault_is_reported_as_both() -> None:
     monitor = SafetyMonitor({"bus": 0.5})
     monitor.report(_report(SafetyLevel.FAULT, message="hot"), 0.0)
     assert monitor.problem(1.0) == "bus reports FAULT: hot; bus silent for 1.00 s (deadline 0.5 s)"
@@ -165,7 +165,7 @@ def test_a_flood_of_sources_is_a_fault_and_does_not_grow() -> None:
     assert len(monitor._reports) == 33
 
 
-def test_of_many_problems_three_are_told() -> None:
+def test_of_many_problems_three_are_reported() -> None:
     monitor = SafetyMonitor()
     for i in range(10):
         monitor.report(SafetyReport(f"source {i}", SafetyLevel.FAULT), 0.0)

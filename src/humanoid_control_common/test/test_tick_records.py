@@ -211,13 +211,13 @@ def test_what_any_source_says_is_read_back_whatever_it_calls_itself(
     assert report.source[:1] == source[:1].strip()
 
 
-def test_a_writer_is_told_from_another_process_of_its_number(tmp_path: Path) -> None:
+def test_a_writer_is_distinguished_from_another_process_of_its_number(tmp_path: Path) -> None:
     assert create(FACTS, tmp_path).writer_lives()
     assert not create(replace(FACTS, process_start=1), tmp_path).writer_lives()
     assert not create(replace(FACTS, boot_id="another"), tmp_path).writer_lives()
 
 
-def test_only_this_user_may_read_it_and_nobody_finds_it_after_its_removal(
+def test_only_this_user_may_read_it_and_it_is_gone_after_its_removal(
     file: RecordFile, tmp_path: Path
 ) -> None:
     assert file.path.stat().st_mode & 0o777 == 0o600
@@ -236,7 +236,9 @@ def test_files_that_killed_processes_left_do_not_pile_up(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("damage", ["empty", "magic", "version", "short", "link"])
-def test_what_is_no_flight_record_is_refused(damage: str, file: RecordFile, tmp_path: Path) -> None:
+def test_what_is_no_file_of_tick_records_is_refused(
+    damage: str, file: RecordFile, tmp_path: Path
+) -> None:
     path = file.path
     match damage:
         case "empty":

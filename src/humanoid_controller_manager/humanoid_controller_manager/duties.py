@@ -46,7 +46,7 @@ class Contract:
         """
         base = f"{self.base.__module__}.{self.base.__name__}"
         if not (isinstance(plugin, type) and issubclass(plugin, self.base)):
-            raise ConfigError(f"{where}: {plugin!r} does not derive from {base}: derive it from it")
+            raise ConfigError(f"{where}: {plugin!r} does not derive from {base}")
         overridden = frozenset(
             name
             for name, duty in self.duties.items()
@@ -92,7 +92,7 @@ class Contract:
             close = [] if name.startswith("_") else get_close_matches(name, names, 1, CLOSE)
             if close:
                 yield (
-                    f"has '{name}', which looks like the duty '{close[0]}': spell it so, or "
+                    f"has '{name}', which looks like the duty '{close[0]}': correct it, or "
                     "rename it"
                 )
 

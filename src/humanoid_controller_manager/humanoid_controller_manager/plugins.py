@@ -52,7 +52,7 @@ def require_plugin(group: str, name: str, where: str) -> Any:
     if plugin is None:
         known = ", ".join(known_plugins(group)) or "none"
         raise ConfigError(
-            f"{where}: unknown plugin '{name}'; known: {known}. Of other workspaces, those count "
-            "that the shell has sourced in which the robot was started"
+            f"{where}: unknown plugin '{name}'; known: {known}. For a plug-in of another "
+            "workspace, source that workspace in the shell that starts the robot"
         )
     return plugin

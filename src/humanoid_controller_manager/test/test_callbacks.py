@@ -54,7 +54,7 @@ def test_a_controllers_callback_leads_to_damping_and_the_process_goes_on(
 def test_the_processs_own_callback_leads_down_in_order_and_at_last_at_once() -> None:
     guarded = Guarded(ours=True)
     guarded.guard.take(_failure(), 1.0)
-    guarded.guard.take(_failure(), 5.0)  # goes on raising: nothing is asked for again
+    guarded.guard.take(_failure(), 5.0)  # goes on raising: no further request
     assert len(guarded.reasons) == 1
     guarded.guard.look(11.0)
     assert guarded.end == EndRequests(in_order=True)
@@ -123,7 +123,7 @@ def test_a_callback_is_named_by_its_function_and_what_it_serves() -> None:
     assert described(None) == "'NoneType' (nonetype)"
 
 
-def test_the_loop_leaves_for_a_reason_that_it_is_told(rig: Any) -> None:
+def test_the_loop_leaves_with_the_given_reason(rig: Any) -> None:
     robot = rig().start("damped")
     robot.run("torque")
     robot.ask("standby")  # older than the reason: it comes in a tick that must leave

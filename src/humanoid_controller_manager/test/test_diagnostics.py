@@ -74,7 +74,7 @@ def test_overruns_warn_as_long_as_they_come(watched) -> None:
     assert watched.report()[TIMING].level is OK
 
 
-def test_ticks_that_were_never_published_are_told(watched) -> None:
+def test_ticks_that_were_never_published_are_reported(watched) -> None:
     watched.overwritten = 3
     watched.rig.tick()
     found = watched.report()[TIMING]
@@ -110,7 +110,7 @@ def far_target(state, command, now, period) -> None:
     command.effort[1] = 100.0
 
 
-def test_a_fall_is_told_until_another_mode_is_chosen(watched) -> None:
+def test_a_fall_is_reported_until_another_mode_is_chosen(watched) -> None:
     rig = watched.rig
     rig.run("torque")
     rig.controllers["torque"].fail["update"] = RuntimeError("broken")
@@ -125,7 +125,7 @@ def test_a_fall_is_told_until_another_mode_is_chosen(watched) -> None:
     assert watched.report()[MODE].values["falls"] == "1"
 
 
-def test_what_the_controller_in_charge_remarks_is_told_as_long_as_it_does(watched) -> None:
+def test_what_the_controller_in_charge_remarks_is_reported_as_long_as_it_does(watched) -> None:
     rig = watched.rig
     torque = rig.controllers["torque"]
     torque.remarks = "stale commands"
@@ -147,7 +147,7 @@ def test_what_the_controller_in_charge_remarks_is_told_as_long_as_it_does(watche
     ("safety", "level"),
     [(SafetyLevel.WARNING, WARN), (SafetyLevel.FAULT, ERROR), (SafetyLevel.CRITICAL, ERROR)],
 )
-def test_a_safety_report_is_told_with_its_flags(watched, safety, level) -> None:
+def test_a_safety_report_is_reported_with_its_flags(watched, safety, level) -> None:
     watched.rig.arm.report = SafetyReport("arm", safety, SafetyFlag.BUS_OFF, "off")
     watched.rig.tick()
     found = watched.report()["hardware: arm"]
@@ -189,7 +189,9 @@ BAD, GOOD = SafetyLevel.FAULT, SafetyLevel.OK
 
 
 @pytest.mark.parametrize("phase", [0.0, 0.001, 0.05, 0.0999, 0.1, 0.5, 0.999])
-def test_a_change_for_the_worse_is_told_at_once_whatever_the_second(watched, phase: float) -> None:
+def test_a_change_for_the_worse_is_reported_at_once_whatever_the_second(
+    watched, phase: float
+) -> None:
     told = Told(watched)
     told.at(1.0)
     told.at(1.0 + phase, BAD)
@@ -198,7 +200,7 @@ def test_a_change_for_the_worse_is_told_at_once_whatever_the_second(watched, pha
     assert told.times == [1.0 + phase]
 
 
-def test_what_flaps_is_told_every_tenth_of_a_second_and_how_it_ended(watched) -> None:
+def test_what_flaps_is_reported_every_tenth_of_a_second_and_how_it_ended(watched) -> None:
     told = Told(watched)
     told.at(1.0, BAD)
     told.at(1.06, GOOD)
@@ -213,7 +215,7 @@ def test_what_flaps_is_told_every_tenth_of_a_second_and_how_it_ended(watched) ->
     assert np.diff(told.times).min() >= 0.0999
 
 
-def test_a_change_that_the_report_of_the_second_has_told_is_not_told_again(watched) -> None:
+def test_a_change_in_the_periodic_report_is_not_published_again(watched) -> None:
     told = Told(watched)
     told.at(1.0, BAD)
     told.at(1.05, GOOD)
@@ -257,13 +259,13 @@ def talking(rig, scripted_hardware):
     return watched, arm
 
 
-def test_components_that_can_say_more_are_asked(talking) -> None:
+def test_components_with_more_diagnoses_are_called(talking) -> None:
     watched, arm = talking
     arm.said = [Diagnosis("bus: arm", WARN, "hm", {"x [ms]": "1"}, "arm")]
     assert watched.report()["bus: arm"] == arm.said[0]
 
 
-def test_a_mistake_in_diagnosing_ends_nothing_and_is_told(talking) -> None:
+def test_a_mistake_in_diagnosing_ends_nothing_and_is_reported(talking) -> None:
     watched, arm = talking
     arm.said = KeyError("oops")
     found = watched.report()["bus: arm"]

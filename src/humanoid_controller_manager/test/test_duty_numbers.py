@@ -20,7 +20,7 @@ VALUES: dict[str, Any] = {
 
 
 def _value(duty: str) -> property:
-    """A property that gives or raises what the component is told to."""
+    """A property that returns or raises a given result."""
 
     def get(component: Any) -> Any:
         value = component.values[duty]

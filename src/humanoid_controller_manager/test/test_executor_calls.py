@@ -50,7 +50,7 @@ def test_a_function_runs_in_the_thread_that_does_the_errands() -> None:
     assert errand.result == threading.get_ident()
 
 
-def test_what_a_function_raises_is_raised_where_it_was_asked_for() -> None:
+def test_an_exception_of_a_function_reaches_its_caller() -> None:
     def fail() -> None:
         raise ControllerError("no")
 

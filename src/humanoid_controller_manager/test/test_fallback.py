@@ -154,7 +154,7 @@ def test_when_every_fallback_fails_all_joints_are_limp_and_stay_so(rig: Any) -> 
     assert not robot.arm.written[-1].any()
 
 
-def test_a_working_controller_can_be_asked_for_when_none_is_left(rig: Any) -> None:
+def test_a_working_controller_can_be_requested_when_none_is_left(rig: Any) -> None:
     robot = rig().start("limp")
     robot.run("torque")
     for controller in robot.controllers.values():

@@ -60,7 +60,7 @@ class Tick(NamedTuple):
 
 
 class Listener:
-    """Remembers what it is told; blocks inside the call while `gate` is closed."""
+    """Remembers its calls; blocks inside a call while `gate` is closed."""
 
     def __init__(self) -> None:
         self.heard: list[Any] = []
@@ -84,7 +84,7 @@ def _outbox(*listeners: Any) -> SnapshotPublisher:
     return outbox
 
 
-def test_what_is_put_is_published_to_everybody() -> None:
+def test_what_is_put_is_published_to_every_listener() -> None:
     first, second = Listener(), Listener()
     outbox = _outbox(first, second)
     outbox.put(Tick(1))
@@ -134,7 +134,7 @@ def test_stopping_publishes_what_is_left() -> None:
     outbox.put(Tick(2))
     stopping = threading.Thread(target=outbox.stop)
     stopping.start()
-    while not outbox._stopping:  # the stop must be asked for before the listener comes back
+    while not outbox._stopping:  # the stop must be requested before the listener returns
         stopping.join(0.001)
     listener.gate.set()
     stopping.join(PATIENCE)
@@ -151,7 +151,7 @@ def test_nothing_is_published_twice() -> None:
     assert listener.heard == [Tick(1)]
 
 
-def test_all_listeners_of_one_round_are_told_the_same() -> None:
+def test_all_listeners_of_one_round_receive_the_same() -> None:
     first, second = Listener(), Listener()
     first.gate.clear()
     outbox = _outbox(first, second)

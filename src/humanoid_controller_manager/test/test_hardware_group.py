@@ -214,7 +214,7 @@ def test_no_effort_limit_a_component_gives_can_spoil_a_command(
     assert np.isfinite(written).all()
     assert np.all(np.abs(written[2]) <= 10.0)
     assert np.all(np.abs(written[0] - 0.5) * written[3] <= 10.0)
-    assert np.all(written[2] == 0.0)  # nobody asked for effort
+    assert np.all(written[2] == 0.0)  # no effort was commanded
 
 
 def test_a_limit_that_depends_on_the_position_never_sees_an_unmeasured_one(pair: Any) -> None:
@@ -279,7 +279,7 @@ def test_a_failed_activation_names_the_component_whatever_it_raised(pair: Any) -
         robot.start()
 
 
-def test_a_failed_activation_also_tells_what_could_not_be_switched_off(
+def test_a_failed_activation_also_reports_what_could_not_be_switched_off(
     rig: Any, scripted_hardware: Any
 ) -> None:
     first, second = scripted_hardware(), scripted_hardware()
@@ -328,7 +328,7 @@ def test_deactivation_tries_all_and_names_those_that_failed(
     assert all(component.calls[-1] == "on_deactivate" for component, _ in parts.values())
 
 
-def test_all_who_mind_the_loop_are_told_of_its_end_before_anybody_is_deactivated(
+def test_every_component_learns_of_the_loops_end_before_the_first_is_deactivated(
     rig: Any, scripted_hardware: Any
 ) -> None:
     told: list[str] = []
@@ -345,9 +345,7 @@ def test_all_who_mind_the_loop_are_told_of_its_end_before_anybody_is_deactivated
     assert ring.calls[-1] == "on_deactivate"
 
 
-def test_joints_whose_actuators_never_let_go_by_themselves_are_named(
-    rig: Any, scripted_hardware: Any
-) -> None:
+def test_joints_without_a_watchdog_are_named(rig: Any, scripted_hardware: Any) -> None:
     class Watched(scripted_hardware):  # type: ignore[misc]
         def watchdog_times(self) -> FloatArray:
             return np.array([0.2, np.inf, np.inf])
@@ -365,7 +363,7 @@ def test_joints_whose_actuators_never_let_go_by_themselves_are_named(
         (HardwareError("no answer"), "read failed: no answer", False),
     ],
 )
-def test_a_mistake_of_a_component_is_told_by_its_type_and_logged_once(
+def test_a_mistake_of_a_component_is_reported_by_its_type_and_logged_once(
     rig: Any, caplog: Any, error: Any, said: str, traceback: bool
 ) -> None:
     robot = rig().start("damped")

@@ -230,7 +230,7 @@ def test_a_heartbeat_that_comes_back_changes_nothing_by_itself(rig: Any) -> None
     assert robot.tick(10).controller == "damped"
 
 
-def test_a_fault_reset_reaches_those_who_can_once(
+def test_a_fault_reset_reaches_each_capable_component_once(
     rig: Any, confirming_hardware: Any, scripted_hardware: Any
 ) -> None:
     drives = confirming_hardware()

@@ -83,14 +83,14 @@ def test_stopping_ends_the_thread_and_deactivates_the_hardware(running: Any) -> 
     assert runner.failure is None
 
 
-def test_what_cannot_be_deactivated_is_told(running: Any) -> None:
+def test_what_cannot_be_deactivated_is_reported(running: Any) -> None:
     robot, runner, _ = running
     robot.group.members[0].component.fail["on_deactivate"] = HardwareError("stuck")
     with pytest.raises(ExceptionGroup, match="may still be powered"):
         runner.stop()
 
 
-def test_a_controller_that_does_not_return_keeps_nobody_from_disabling_the_joints(
+def test_the_joints_can_be_disabled_while_a_controller_does_not_return(
     rig: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     robot = rig()

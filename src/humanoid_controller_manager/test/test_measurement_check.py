@@ -66,7 +66,7 @@ def test_a_sample_from_nowhere_is_replaced_by_the_last_good_one(watched: Watched
     assert watched.state.position[1] == 0.21
 
 
-def test_an_encoder_that_jumped_and_stays_there_is_told_once(watched: Watched) -> None:
+def test_an_encoder_that_jumped_and_stays_there_is_reported_once(watched: Watched) -> None:
     watched.show(0.2)
     watched.show(1.5)
     said = watched.show(1.5)
@@ -75,14 +75,16 @@ def test_an_encoder_that_jumped_and_stays_there_is_told_once(watched: Watched) -
     assert watched.show(1.5) == ""
 
 
-def test_a_runaway_is_caught_in_its_second_tick_though_no_velocity_tells(watched: Watched) -> None:
+def test_a_runaway_is_caught_in_its_second_tick_without_a_measured_velocity(
+    watched: Watched,
+) -> None:
     watched.show(0.0)
     said = [watched.show(i * 0.12) for i in (1, 2)]  # 12 rad/s
     assert said[0] == ""
     assert said[1].startswith("b is 0.24 rad from where it was 20 ms ago")
 
 
-def test_a_slow_runaway_that_no_velocity_tells_is_caught_in_a_fifth_of_a_second(
+def test_a_slow_runaway_without_a_measured_velocity_is_caught_in_a_fifth_of_a_second(
     watched: Watched,
 ) -> None:
     said = [watched.show(i * 0.06) for i in range(24)]  # 6 rad/s
@@ -213,7 +215,7 @@ CREEPS: Callable[[int], float] = lambda i: 0.1 + 1e-5 * i  # noqa: E731
 AWAY = np.linspace(0.1, 0.5, 60)  # 0.4 rad at 20 Nm/rad: 8 Nm, the limit is 10
 
 
-def test_a_stiff_joint_that_does_not_follow_its_target_is_told(limits_of: Any) -> None:
+def test_a_stiff_joint_that_does_not_follow_its_target_is_reported(limits_of: Any) -> None:
     said = _follow(_trip(limits_of(3)), AWAY, STANDS_STILL, 20.0)
     assert said[0].startswith("b does not follow: no motion is measured although the pull on it")
 

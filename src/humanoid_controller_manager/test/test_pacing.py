@@ -96,7 +96,7 @@ def test_a_correction_moves_this_tick_and_the_grid() -> None:
     assert statistics.overruns == 0
 
 
-def test_without_a_period_nobody_waits() -> None:
+def test_without_a_period_there_is_no_wait() -> None:
     wall = Wall()
     pacer, statistics = _pacer(wall, 0.0)
     wall.now += 100.0

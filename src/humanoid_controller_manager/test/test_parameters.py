@@ -124,7 +124,7 @@ def test_a_later_file_adds_to_an_earlier_one(tmp_path: Path) -> None:
         ({"mule.speed": 3}, 11, ["unknown key", "mule.speed"]),
     ],
 )
-def test_a_wrong_parameter_is_told_with_file_line_and_key(
+def test_a_wrong_parameter_is_reported_with_file_line_and_key(
     tmp_path: Path, changes: Any, line: int, told: list[str]
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -136,24 +136,24 @@ def test_a_wrong_parameter_is_told_with_file_line_and_key(
         assert part in message
 
 
-def test_a_controller_without_a_type_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_controller_without_a_type_is_reported_with_its_line(tmp_path: Path) -> None:
     text = YAML.replace("      type: x/Ape\n", "")
     with pytest.raises(ConfigError, match=r"controllers.yaml:8: .*ape.type' is missing"):
         _manager(tmp_path, text, remove="ape.type")
 
 
 @pytest.mark.parametrize("name", ["update_rate", "robot_description", "initial_controller"])
-def test_a_missing_parameter_is_told(tmp_path: Path, name: str) -> None:
+def test_a_missing_parameter_is_reported(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=f"'{name}' is missing"):
         _manager(tmp_path, remove=name)
 
 
-def test_an_unknown_parameter_is_told(tmp_path: Path) -> None:
+def test_an_unknown_parameter_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="unknown key 'updaet_rate'"):
         _manager(tmp_path, updaet_rate=3)
 
 
-def test_without_any_controller_that_is_told(tmp_path: Path) -> None:
+def test_without_any_controller_the_message_says_so(tmp_path: Path) -> None:
     given = {k: v for k, v in GIVEN.items() if "." not in k}
     with pytest.raises(ConfigError, match="no controller is configured"):
         manager_parameters(node_document("controller_manager", given, _files(tmp_path)))
@@ -187,7 +187,9 @@ def test_parameters_every_node_has_are_left_out() -> None:
     assert node_document("arm", given, []).content == {"gains": {"stiffness": 1.0}}
 
 
-def test_a_wrong_parameter_of_a_controller_is_told_with_its_name_and_place(tmp_path: Path) -> None:
+def test_a_wrong_parameter_of_a_controller_is_reported_with_its_name_and_place(
+    tmp_path: Path,
+) -> None:
     text = "arm:\n  ros__parameters:\n    gains:\n      stiffness: stiff\n"
     document = node_document("arm", {"gains.stiffness": "stiff"}, _files(tmp_path, text))
     with pytest.raises(ConfigError) as caught:
@@ -211,23 +213,23 @@ def test_places_of_other_nodes_are_not_mixed_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["arm.left", "use_sim_time", "qos_overrides"])
-def test_a_name_that_no_controller_can_have_is_told(name: str) -> None:
+def test_a_name_that_no_controller_can_have_is_reported(name: str) -> None:
     with pytest.raises(ConfigError, match=f"'{name}' can not be the name of a controller"):
         controller_entry(name, {f"{name}.type": "x/X"}, [])
 
 
 @pytest.mark.parametrize("given", [{"a": 1, "a.b": 2}, {"a.b": 2, "a": 1}], ids=["1", "2"])
-def test_a_name_that_is_value_and_group_at_once_is_told(given: dict[str, Any]) -> None:
+def test_a_name_that_is_value_and_group_at_once_is_reported(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="'a'"):
         node_document("arm", given, [])
 
 
-def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"controllers.yaml:\d: not valid YAML"):
         _files(tmp_path, "a: [1\n")
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere.yaml: cannot be read"):
         parameter_files(["x", "--params-file", str(tmp_path / "nowhere.yaml")])
 

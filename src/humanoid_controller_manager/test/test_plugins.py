@@ -49,12 +49,12 @@ def test_an_unknown_plugin_is_answered_with_the_known_ones(group: None) -> None:
         require_plugin(GROUP, "good/Two", "controller 'x'")
     assert str(caught.value) == (
         "controller 'x': unknown plugin 'good/Two'; known: bad/NoAttribute, bad/NoModule, "
-        "bad/Program, good/One. Of other workspaces, those count that the shell has sourced in "
-        "which the robot was started"
+        "bad/Program, good/One. For a plug-in of another workspace, source that workspace in the "
+        "shell that starts the robot"
     )
 
 
-def test_without_any_plugin_that_is_said(group: None) -> None:
+def test_without_any_plugin_the_message_says_so(group: None) -> None:
     with pytest.raises(ConfigError, match="known: none"):
         require_plugin("another.group", "x", "here")
 

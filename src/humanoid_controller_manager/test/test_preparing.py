@@ -14,7 +14,7 @@ from humanoid_controller_manager.loop.snapshot import Phase
 
 @pytest.fixture
 def drives(confirming_hardware: Any) -> Any:
-    """Drives that confirm nothing until they are told to."""
+    """Drives that confirm only on request."""
     return confirming_hardware(confirmed=False)
 
 
@@ -151,14 +151,16 @@ def test_nothing_left_to_fall_back_to_is_no_longer_preparing(robot: Any) -> None
     assert (snapshot.controller, snapshot.phase) == ("none", Phase.RUNNING)
 
 
-def test_components_are_told_every_mode_with_its_number(robot: Any, drives: Any) -> None:
+def test_components_receive_every_mode_with_its_number(robot: Any, drives: Any) -> None:
     robot.run("standby")
     robot.tick(52)
     assert drives.told == [(Mode.DAMPING, 1), (Mode.STANDBY, 2), (Mode.DAMPING, 3)]
     assert robot.loop.snapshot.switch_number == 3
 
 
-def test_a_dropped_or_refused_request_tells_the_components_nothing(robot: Any, drives: Any) -> None:
+def test_a_dropped_or_refused_request_does_not_reach_the_components(
+    robot: Any, drives: Any
+) -> None:
     robot.ask("standby", expected=77)
     robot.tick()
     robot.ask("nobody")
@@ -198,7 +200,7 @@ def test_a_component_that_missed_the_last_mode_can_be_reset(robot: Any, drives: 
     assert drives.told[-1] == (Mode.DAMPING, snapshot.switch_number)
 
 
-def test_nobody_is_updated_twice_in_a_tick(rig: Any) -> None:
+def test_no_controller_is_updated_twice_in_a_tick(rig: Any) -> None:
     robot = rig().start("limp")
     robot.run("standby")
     robot.controllers["damped"].fail["on_activate"] = RuntimeError("broken")

@@ -35,13 +35,13 @@ FAILURES = [HardwareError("Side: elbow may be armed"), HardwareError("CAN: no ad
 BOTH = ExceptionGroup("joints may still be powered", FAILURES)
 
 
-def test_an_end_in_order_says_what_was_made_sure_of() -> None:
+def test_an_ordered_end_reports_what_was_confirmed() -> None:
     assert end_of(manager_that(lambda: None)) == ShutdownReport(
         "", ("Side (gate read back as 0)", "CAN (deactivated)")
     )
 
 
-def test_what_may_still_be_powered_is_said_in_sentences() -> None:
+def test_what_may_still_be_powered_is_reported_in_sentences() -> None:
     ending = end_of(manager_that(raising(BOTH)))
     text = "joints may still be powered: Side: elbow may be armed; CAN: no adapter"
     assert ending == ShutdownReport(text, ())
@@ -59,7 +59,7 @@ def test_after_a_loop_that_hangs_nothing_is_called_made_sure_of() -> None:
     assert ending == ShutdownReport("the control loop hangs", ())
 
 
-def test_failures_are_logged_and_told_to_companions() -> None:
+def test_failures_are_logged_and_reported_to_companions() -> None:
     logged: list[str] = []
     told: list[ShutdownReport] = []
     manager = manager_that(raising(BOTH))
@@ -70,7 +70,7 @@ def test_failures_are_logged_and_told_to_companions() -> None:
     assert logged == [ending.failure]
 
 
-def test_start_that_fails_half_way_also_tells_its_notes(
+def test_start_that_fails_half_way_also_shows_its_notes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def files(_: object) -> None:

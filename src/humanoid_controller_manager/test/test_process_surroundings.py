@@ -24,7 +24,7 @@ lock = domain_lock.take_domain_lock()
 print(os.getpid(), flush=True)
 signal.pause()
 """
-# Without rights, whoever runs the tests: root would get everything.
+# Without rights, for every user of the tests: root would get everything.
 UNPRIVILEGED = """
 import os, resource, threading
 resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
@@ -63,7 +63,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.stdout.close()
 
 
-def test_a_second_holder_is_refused_and_told_the_first(holder: subprocess.Popen[str]) -> None:
+def test_a_second_holder_is_refused_and_the_first_is_named(holder: subprocess.Popen[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         take_domain_lock()
     assert "ROS domain 42" in str(caught.value)
@@ -87,7 +87,7 @@ def test_within_one_process_the_lock_is_exclusive_as_well_and_freed_by_closing()
     take_domain_lock().close()
 
 
-def test_a_refused_holder_does_not_spoil_what_the_next_one_is_told() -> None:
+def test_a_refused_holder_does_not_spoil_the_answer_of_the_next_one() -> None:
     with take_domain_lock():
         for _ in range(3):
             with pytest.raises(ConfigError, match=f"pid {os.getpid()}"):
@@ -124,7 +124,7 @@ def test_no_domain_is_domain_0(monkeypatch: pytest.MonkeyPatch, unset: str | Non
             take_domain_lock()
 
 
-def test_without_rights_real_time_is_asked_for_in_vain_and_said() -> None:
+def test_without_rights_real_time_is_refused_and_reported() -> None:
     result = subprocess.run(
         [sys.executable, "-c", UNPRIVILEGED], capture_output=True, text=True, check=False
     )

@@ -80,7 +80,7 @@ def test_joints_whose_watchdogs_make_no_sense_are_taken_to_have_none(
      [Diagnosis("bus", values={"age": 3})], [Diagnosis("bus", message=None)]],  # type: ignore[arg-type, dict-item]
     ids=shown,
 )  # fmt: skip
-def test_a_component_that_diagnoses_nonsense_is_told_of_and_the_others_are_heard(
+def test_a_component_with_invalid_diagnoses_is_reported_and_the_others_are_published(
     rig: Any, scripted_hardware: Any, found: Any
 ) -> None:
     said = Diagnosis("bus: leg", message="well")

@@ -99,7 +99,7 @@ def test_velocity_and_effort_never_act_on_a_servo(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_the_target_of_a_servo_follows_it_while_no_stiffness_is_asked_for_or_confirmed(
+def test_the_target_of_a_servo_follows_it_without_commanded_or_confirmed_stiffness(
     bench: Bench, confirmed: bool
 ) -> None:
     bench.system.mode_changed(Mode.STANDBY, 2)
@@ -153,7 +153,7 @@ def test_ten_thousand_commands_get_the_torque_of_the_law(limits_of: Any) -> None
     assert state.effort == pytest.approx(np.clip(torque, -bound, bound), abs=1e-12)
 
 
-def test_damping_alone_makes_a_torque_of_the_speed_asked_for(limits_of: Any) -> None:
+def test_damping_alone_makes_a_torque_of_the_commanded_speed(limits_of: Any) -> None:
     bench = Bench(limits_of(2), {})
     bench.command.damping[:], bench.command.velocity[:] = 2.0, 1.0
     bench.tick()

@@ -56,7 +56,7 @@ def test_an_interrupt_asks_for_an_end_in_order_and_sigterm_for_one_at_once(befor
     assert end.at_once
 
 
-def test_a_second_interrupt_is_impatience_unless_it_is_the_first_one_again(
+def test_a_second_interrupt_ends_at_once_unless_it_repeats_the_first_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
@@ -96,7 +96,7 @@ def test_an_end_in_order_is_led_by_the_companion_that_can() -> None:
     assert not end.at_once, "it says itself when it is done"
 
 
-def test_where_nobody_leads_down_an_end_in_order_is_one_at_once() -> None:
+def test_without_a_way_down_an_ordered_end_is_immediate() -> None:
     end = EndRequests()
     way_down_of([Beside()], end)()
     assert end.at_once

@@ -36,9 +36,9 @@ def _plan(
     return plan_switch(Selection(activate, deactivate, strict), _shown(in_charge), successor)
 
 
-def _refusal(**wish: object) -> str:
+def _refusal(**switch: object) -> str:
     with pytest.raises(SwitchRefusedError) as caught:
-        _plan(**wish)  # type: ignore[arg-type]
+        _plan(**switch)  # type: ignore[arg-type]
     return str(caught.value)
 
 
@@ -85,7 +85,7 @@ def test_broadcasters_come_and_go_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "said"),
+    ("switch", "said"),
     [
         (
             {"activate": ["ghost"]},
@@ -111,9 +111,9 @@ def test_broadcasters_come_and_go_beside_it() -> None:
     ids=["ghost on", "ghost off", "unconfigured", "active", "not active"],
 )
 def test_strict_refuses_what_cannot_be_done_in_upstreams_words(
-    wish: dict[str, list[str]], said: str
+    switch: dict[str, list[str]], said: str
 ) -> None:
-    assert _refusal(**wish) == said
+    assert _refusal(**switch) == said
 
 
 def test_best_effort_leaves_out_what_cannot_be_done_and_says_why() -> None:
@@ -126,7 +126,7 @@ def test_best_effort_with_only_unknown_names_is_refused() -> None:
     assert "no controller with this name" in _refusal(activate=["ghost"], strict=False)
 
 
-def test_nothing_asked_for_is_nothing_to_do() -> None:
+def test_nothing_requested_is_nothing_to_do() -> None:
     assert _plan() == Plan((), False, (), (), ())
 
 
@@ -212,7 +212,7 @@ def test_one_stays_in_charge_whatever_is_wished(
     if not plan.take_over:
         assert in_charge not in plan.deactivate
         return
-    assert in_charge in plan.deactivate  # nobody is pushed out without being named
+    assert in_charge in plan.deactivate  # no controller is replaced without being named
     (name,) = plan.take_over
     assert name in (activate if not plan.follows else [successor])
     assert name != in_charge

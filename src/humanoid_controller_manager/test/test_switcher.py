@@ -20,7 +20,7 @@ from humanoid_controller_manager.switching.switch_requests import LoopAuthority
 
 
 class TickingBell:
-    """While somebody waits the loop goes on, `ticks` at most."""
+    """The loop continues during a wait, `ticks` at most."""
 
     def __init__(self, robot: Any) -> None:
         self.robot = robot
@@ -74,9 +74,9 @@ class Bench:
     ) -> str:
         return self.switcher.switch(Selection(activate or [], deactivate or [], strict), timeout)
 
-    def refusal(self, **wish: Any) -> str:
+    def refusal(self, **request: Any) -> str:
         with pytest.raises(SwitchRefusedError) as caught:
-            self.switch(**wish)
+            self.switch(**request)
         return str(caught.value)
 
     @property
@@ -129,7 +129,9 @@ def test_a_stiff_controller_is_active_once_the_impedance_is_confirmed(
     assert bench.in_charge == "remote"
 
 
-def test_an_impedance_that_is_never_confirmed_is_told(rig: Any, confirming_hardware: Any) -> None:
+def test_an_impedance_that_is_never_confirmed_is_reported(
+    rig: Any, confirming_hardware: Any
+) -> None:
     drive = confirming_hardware(confirmed=False)
     bench = Bench(rig({"arm": (drive, ("a", "b"))}).start("damped"))
     bench.bell.ticks = 100
@@ -181,7 +183,7 @@ def test_no_broadcaster_falls_silent_in_the_switch_to_a_stiff_mode(bench: Bench)
     assert (bench.in_charge, bench.active("speaker")) == ("damped", True)
 
 
-def test_no_broadcaster_falls_silent_while_somebody_else_asks_for_a_stiff_mode(
+def test_no_broadcaster_stops_while_another_client_requests_a_stiff_mode(
     bench: Bench,
 ) -> None:
     """As an operator on /control_mode does between two errands, or just before."""
@@ -233,7 +235,7 @@ def test_a_time_out_that_is_none_is_the_default_one(bench: Bench) -> None:
     assert bench.bell.timeouts == [1.0, 4.0, 1.0]
 
 
-def test_a_loop_that_stands_still_is_told(bench: Bench) -> None:
+def test_a_loop_that_stands_still_is_reported(bench: Bench) -> None:
     bench.bell.ticks = 0
     assert bench.refusal(activate=["torque"], deactivate=["damped"], timeout=2.0) == (
         "Switch controller timed out after 2 seconds! 'torque' may take over yet."
@@ -266,5 +268,5 @@ def test_one_of_two_is_replaced_and_the_other_goes_on(bench: Bench) -> None:
     assert "'damped' is in charge now" in bench.switch(deactivate=["left"])
 
 
-def test_nothing_to_do_is_said(bench: Bench) -> None:
+def test_nothing_to_do_is_reported(bench: Bench) -> None:
     assert bench.switch().startswith("After checking the controllers, no controllers need")

@@ -171,7 +171,7 @@ def test_the_way_down_is_not_lost_to_a_request_that_follows_in_the_same_tick(rig
     robot.tick(2)
 
     assert robot.loop.snapshot.controller == "damped"
-    assert robot.loop.snapshot.ticket == dropped  # it is answered: nobody waits for it for ever
+    assert robot.loop.snapshot.ticket == dropped  # it is answered, so that no caller waits forever
 
 
 def test_a_request_left_before_a_way_down_that_was_served_is_dropped(rig: Any) -> None:
@@ -200,7 +200,7 @@ def test_a_way_down_that_is_refused_ends_limp_in_the_same_tick(rig: Any) -> None
     assert not robot.arm.written[-1][1:].any()
 
 
-def test_a_controller_that_fails_to_let_go_is_out_of_charge_all_the_same(
+def test_a_controller_that_fails_to_deactivate_is_replaced_all_the_same(
     rig: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     robot = rig().start("damped")

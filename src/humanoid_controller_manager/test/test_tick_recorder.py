@@ -102,9 +102,7 @@ def test_what_happened_within_one_tick_is_kept_with_its_words(
     assert levels == [[0, 0], [0, 0], [0, 0], [SafetyLevel.FAULT, flags], [0, 0], [0, 0]]
 
 
-def test_what_was_limited_can_be_told_tick_by_tick(
-    rig: Any, record: Callable[[Any], Recorded]
-) -> None:
+def test_limits_can_be_read_tick_by_tick(rig: Any, record: Callable[[Any], Recorded]) -> None:
     recorded = record(rig().start())
     recorded.rig.ask("torque")
     recorded.tick()
@@ -172,7 +170,7 @@ def test_a_recorder_that_fails_ends_the_recording_and_not_the_loop(
     recorded.recorder._note_changes = None  # type: ignore[assignment, method-assign]
     recorded.tick(3)
     assert len(recorded.ticks()) == 0
-    assert caplog.text.count("the flight recorder failed") == 1
+    assert caplog.text.count("the tick recorder failed") == 1
 
 
 def test_after_an_ordered_end_nothing_is_left(
@@ -196,7 +194,7 @@ def test_without_memory_for_it_the_robot_runs_all_the_same(
     rigged = rig().start()
     runner = LoopThread(rigged.loop, RATE, lambda snapshot: None)
     assert tick_recorder(rigged.loop, runner, RATE, "", tmp_path / "missing") is None
-    assert "no flight recorder" in caplog.text
+    assert "no tick recorder" in caplog.text
 
 
 def test_the_switch_number_begins_anew_where_messages_have_no_more_bits(

@@ -98,7 +98,7 @@ def test_soft_limits_are_read_and_without_them_the_range_is_the_joints_own() -> 
 @pytest.mark.parametrize(
     "change", [{"lower": -1.1}, {"upper": 2.1}, {"lower": 1.9}, {"k_position": -1.0}], ids=str
 )
-def test_soft_limits_that_make_no_sense_are_told_with_their_joint(change: Any) -> None:
+def test_soft_limits_that_make_no_sense_are_reported_with_their_joint(change: Any) -> None:
     said = _error(robot(joint("a", safety(**change)), block("one", claimed("a"))))
     assert said.startswith("joint 'a': safety_controller from ")
     assert "expected a range within the limits -1 to 2 and no negative gain" in said
@@ -132,26 +132,26 @@ def test_the_order_of_interfaces_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("urdf", ["", "  \n "])
-def test_an_empty_description_is_told(urdf: str) -> None:
+def test_an_empty_description_is_reported(urdf: str) -> None:
     assert "empty" in _error(urdf)
 
 
-def test_what_is_not_xml_is_told_with_line_and_text() -> None:
+def test_what_is_not_xml_is_reported_with_line_and_text() -> None:
     message = _error("<robot>\n  <joint name='a'>\n</robot>")
     assert message.startswith("robot description:3: not valid XML")
     assert "</robot>" in message
 
 
 @pytest.mark.parametrize("urdf", ["hello", "<robot>", "\0", "<robot></robot><x/>", "<a>&nope;</a>"])
-def test_any_text_that_is_not_xml_is_told(urdf: str) -> None:
+def test_any_text_that_is_not_xml_is_reported(urdf: str) -> None:
     assert "not valid XML" in _error(urdf)
 
 
-def test_another_root_is_told() -> None:
+def test_another_root_is_reported() -> None:
     assert "root element is <sdf>, expected <robot>" in _error("<sdf/>")
 
 
-def test_a_description_without_a_block_is_told() -> None:
+def test_a_description_without_a_block_is_reported() -> None:
     assert "no <ros2_control> block" in _error(robot(ABC))
 
 
@@ -240,7 +240,9 @@ def test_a_description_without_a_block_is_told() -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_block_and_joint(parts: tuple[str, ...], told: list[str]) -> None:
+def test_a_mistake_is_reported_with_block_and_joint(
+    parts: tuple[str, ...], told: list[str]
+) -> None:
     message = _error(robot(*parts))
     for part in told:
         assert part in message
@@ -256,14 +258,14 @@ def _limited(**changes: str | None) -> str:
 
 
 @pytest.mark.parametrize("attribute", LIMITS)
-def test_a_missing_limit_is_told(attribute: str) -> None:
+def test_a_missing_limit_is_reported(attribute: str) -> None:
     message = _error(_limited(**{attribute: None}))
     assert message == f"joint 'a': <limit> has no '{attribute}'"
 
 
 @pytest.mark.parametrize("attribute", LIMITS)
 @pytest.mark.parametrize("value", ["nan", "inf", "", "ten", "1,5"])
-def test_a_limit_that_is_no_finite_number_is_told(attribute: str, value: str) -> None:
+def test_a_limit_that_is_no_finite_number_is_reported(attribute: str, value: str) -> None:
     message = _error(_limited(**{attribute: value}))
     assert message == f"joint 'a': limit {attribute}: expected a finite number, found '{value}'"
 
@@ -279,7 +281,7 @@ def test_a_limit_that_is_no_finite_number_is_told(attribute: str, value: str) ->
         {"effort": "-5"},
     ],
 )
-def test_limits_that_make_no_sense_are_told(changes: Any) -> None:
+def test_limits_that_make_no_sense_are_reported(changes: Any) -> None:
     message = _error(_limited(**changes))
     assert "joint 'a'" in message
     assert "expected lower < upper" in message

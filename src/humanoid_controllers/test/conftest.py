@@ -122,7 +122,7 @@ class FailingSystem(GenericSystem):
 
 
 class Saboteur(Controller):
-    """A controller that works until it is told to fail: the method in `fail`, or the command."""
+    """A controller that works until `fail` names the method that fails, or the command."""
 
     def __init__(self, inner: Controller) -> None:
         self.inner = inner

@@ -21,7 +21,7 @@ RIGHT_TICKS = 50
 
 
 class _Odd:
-    """Somebody's own class, which can't even be shown."""
+    """A foreign class without a usable repr."""
 
     def __repr__(self) -> str:
         raise RuntimeError("no words")

@@ -16,7 +16,7 @@ REASON = "emergency stop (gamepad)"
 
 @pytest.fixture
 def watched(robot_type: Any) -> Any:
-    """A robot that an operator's desk must be heard of at least every 0.5 s."""
+    """A robot that requires a heartbeat of an operator's desk every 0.5 s."""
     return robot_type(heartbeats={"desk": 0.5})
 
 
@@ -64,7 +64,7 @@ def test_a_stop_takes_back_a_load_of_the_same_tick(robot: Any) -> None:
     assert robot.tick(3).mode is Mode.DAMPING
 
 
-def test_clearing_lets_go_of_the_stop_but_of_no_other_fault(robot: Any) -> None:
+def test_clearing_releases_the_stop_but_no_other_fault(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
     robot.safety.report(SafetyReport("battery", SafetyLevel.FAULT, message="low"), robot.time)
     robot.stop.press("gamepad")
@@ -75,7 +75,7 @@ def test_clearing_lets_go_of_the_stop_but_of_no_other_fault(robot: Any) -> None:
     assert not robot.ask(Intent.LOAD).accepted
 
 
-def test_who_presses_again_after_it_was_cleared_stops_again(robot: Any) -> None:
+def test_another_press_after_clearing_stops_again(robot: Any) -> None:
     robot.stop.press("gamepad")
     robot.tick()
     assert robot.modes.clear_fault(robot.time).accepted
@@ -127,7 +127,7 @@ def test_clearing_fails_while_the_heartbeat_is_silent(watched: Any) -> None:
     assert watched.modes.clear_fault(watched.time).accepted
 
 
-def test_everyone_named_must_be_heard() -> None:
+def test_every_named_heartbeat_must_arrive() -> None:
     stop = EmergencyStop({"desk": 0.5, "tablet": 2.0})
     stop.beat("desk", 0.0)
     assert stop.refusal() == "no heartbeat of tablet yet"
@@ -138,7 +138,7 @@ def test_everyone_named_must_be_heard() -> None:
     assert stop.problem(0.95) == "heartbeat of desk ended (deadline 0.5 s)"
 
 
-def test_a_heartbeat_nobody_waits_for_is_ignored() -> None:
+def test_a_heartbeat_that_is_not_required_is_ignored() -> None:
     stop = EmergencyStop()
     stop.beat("desk", 0.0)
     assert stop.problem(100.0) == ""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.modes import Intent
-from humanoid_controllers.mode_manager.gamepad import CHORDS, Button, Gamepad, wants_stop
+from humanoid_controllers.mode_manager.gamepad import CHORDS, Button, Gamepad, stop_pressed
 
 NONE = [0] * 11
 
@@ -18,7 +18,7 @@ def held(*buttons: Button) -> list[int]:
 
 @pytest.fixture
 def gamepad() -> Gamepad:
-    """One that nobody touches."""
+    """One without any input."""
     pad = Gamepad()
     assert pad.pressed(NONE) is None
     return pad
@@ -61,12 +61,12 @@ def test_damp_wins_over_whatever_else_is_pressed(gamepad: Gamepad) -> None:
 
 @pytest.mark.parametrize("others", [(), (Button.L1, Button.A), tuple(Button)])
 def test_start_stops_whatever_else_is_held(others: tuple[Button, ...]) -> None:
-    assert wants_stop(held(Button.START, *others))
+    assert stop_pressed(held(Button.START, *others))
 
 
 def test_no_other_button_stops_and_a_gamepad_without_start_does_not(gamepad: Gamepad) -> None:
-    assert not wants_stop(held(*(set(Button) - {Button.START})))
-    assert not wants_stop([1] * Button.START)
+    assert not stop_pressed(held(*(set(Button) - {Button.START})))
+    assert not stop_pressed([1] * Button.START)
     assert gamepad.pressed(held(Button.START)) is None
 
 

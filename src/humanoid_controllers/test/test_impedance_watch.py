@@ -69,7 +69,7 @@ def test_a_robot_goes_through_its_modes_while_they_are_confirmed(watched: Watche
     assert watched.robot.message == ""
 
 
-def test_silence_before_the_first_word_is_no_fault_but_nothing_stiff_is_entered(
+def test_silence_before_the_first_statement_is_no_fault_but_no_stiff_mode_is_entered(
     watched: WatchedRobot,
 ) -> None:
     watched.reporting = False
@@ -126,7 +126,7 @@ def test_load_is_refused_when_something_else_is_confirmed(
 
 
 @pytest.mark.parametrize(("ticks", "refused"), [(29, False), (32, True)])
-def test_a_word_counts_for_300_ms_after_its_arrival(
+def test_a_confirmation_counts_for_300_ms_after_its_arrival(
     watched: WatchedRobot, ticks: int, refused: bool
 ) -> None:
     watched.run(0.1).enter(Mode.DAMPING)
@@ -163,7 +163,7 @@ def test_silence_in_a_stiff_mode_leads_to_damping_and_is_latched(
     watched.enter(Mode.STANDBY)
 
 
-def test_drives_that_were_never_armed_are_told_of_when_their_manager_is_gone() -> None:
+def test_drives_that_were_never_armed_are_reported_when_their_manager_is_gone() -> None:
     watch = ImpedanceWatch()
     watch.reported(ImpedanceReport(False, False, 0, 0, "waiting"), 0.0)
     watch.problem(Mode.DAMPING, 1, GONE + 0.1)

@@ -114,7 +114,7 @@ def test_damp_is_not_overtaken_by_another_intent_of_the_same_tick(robot: Any) ->
     assert robot.tick(3).mode is Mode.DAMPING
 
 
-def test_a_switch_that_fails_is_said_and_changes_nothing(robot: Any) -> None:
+def test_a_switch_that_fails_is_reported_and_changes_nothing(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
     robot.controllers[Mode.ZERO_TORQUE].fail = "on_activate"
     assert robot.ask(Intent.FORCE_ZERO_TORQUE).accepted
@@ -215,7 +215,7 @@ def test_a_forgotten_once_never_leads_back_after_a_fall(robot: Any) -> None:
     robot.safety.report(FAULT, robot.time)
     robot.tick(2)
     robot.safety.report(SafetyReport("battery"), robot.time)
-    for _ in range(20):  # somebody publishes at 1 Hz
+    for _ in range(20):  # a source that publishes at 1 Hz
         robot.ask(Intent.LOAD)
         assert robot.tick(100).mode is Mode.DAMPING
 
@@ -268,7 +268,7 @@ def test_damping_that_cannot_be_had_becomes_zero_torque(robot: Any) -> None:
     assert robot.mode is Mode.ZERO_TORQUE
 
 
-def test_an_operator_who_keeps_asking_for_damping_in_vain_gets_zero_torque(robot: Any) -> None:
+def test_repeated_vain_requests_for_damping_lead_to_zero_torque(robot: Any) -> None:
     """A held gamepad button asks in every tick."""
     robot.enter(Mode.STANDBY)
     robot.controllers[Mode.DAMPING].fail = "on_activate"
@@ -403,7 +403,7 @@ def test_the_way_down_carries_no_number() -> None:
     assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
 
 
-def test_a_way_down_that_is_not_answered_yet_is_not_asked_for_again() -> None:
+def test_a_way_down_that_is_not_answered_yet_is_not_requested_again() -> None:
     loop = ShownLoop([_snapshot(Mode.STANDBY, 7)])
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     for _ in range(3):
@@ -412,7 +412,7 @@ def test_a_way_down_that_is_not_answered_yet_is_not_asked_for_again() -> None:
 
 
 def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
-    """Whoever put it there: the rule is about what is in force, not about who asked."""
+    """The rule is about the mode in force, not about the source of the request."""
     shown = ShownLoop([_snapshot(Mode.DAMPING, 3, fall=Fall(1, "fell"))])
     modes = ModeManager(shown, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)

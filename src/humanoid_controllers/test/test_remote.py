@@ -222,7 +222,7 @@ def test_a_stale_stream_is_damped_by_default(make: Any, at: Any) -> None:
     assert damping.controller.remark == ("stale commands: the joints are damped until the next one")
 
 
-def test_a_stale_stream_is_held_without_motion_when_told_so(holding: Stream) -> None:
+def test_a_stale_stream_is_held_without_motion_with_that_parameter(holding: Stream) -> None:
     holding.send(0.52, velocity=1.0, effort=3.0)
     holding.pose = 0.9
     command = holding.tick(30)

@@ -24,7 +24,7 @@ def test_once_a_second_it_says_what_remote_does(report: RemoteReport) -> None:
     assert report.due(FOLLOWS, PERIOD) == first
 
 
-def test_a_change_is_told_soon(report: RemoteReport) -> None:
+def test_a_change_is_reported_soon(report: RemoteReport) -> None:
     report.due("not in charge", 0.0)
     assert report.due(FOLLOWS, SHORTEST - 0.01) is None
     changed = report.due(FOLLOWS, SHORTEST)
@@ -32,7 +32,7 @@ def test_a_change_is_told_soon(report: RemoteReport) -> None:
     assert changed.message == FOLLOWS
 
 
-def test_a_refusal_is_told_soon_with_its_number_and_reason_and_is_remembered(
+def test_a_refusal_is_reported_soon_with_its_number_and_reason_and_is_remembered(
     report: RemoteReport,
 ) -> None:
     report.due(FOLLOWS, 0.0)
@@ -50,7 +50,7 @@ def test_a_refusal_is_told_soon_with_its_number_and_reason_and_is_remembered(
     assert later.values["latest refusal [s ago]"] == "60.0"
 
 
-def test_a_stream_of_refusals_is_told_once_a_second(report: RemoteReport) -> None:
+def test_a_stream_of_refusals_is_reported_once_a_second(report: RemoteReport) -> None:
     told = []
     for i in range(300):
         report.received(i * 0.01, "in another order" * 99)

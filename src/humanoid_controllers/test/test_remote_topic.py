@@ -97,7 +97,7 @@ def test_a_command_that_waited_for_the_executor_is_as_old_as_that(
 def test_a_command_for_a_simulated_robot_arrives_when_it_is_looked_at(
     remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How much of the simulator's time has passed since, nobody knows."""
+    """The elapsed time of the simulator is unknown."""
     remote.attach(simulated=True)
     monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
     remote.send()

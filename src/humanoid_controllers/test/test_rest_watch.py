@@ -38,7 +38,7 @@ def look(watch: RestWatch, now: float, *speeds: float, mode: Mode = Mode.DAMPING
     ],
     ids=str,
 )
-def test_a_joint_moves_above_a_tenth_of_a_radian_per_second_or_if_nobody_knows(
+def test_a_joint_moves_above_a_tenth_of_a_radian_per_second_or_if_it_is_not_measured(
     watch: RestWatch, speeds: tuple[float, float], moving: str
 ) -> None:
     look(watch, 0.0, *speeds)

@@ -50,7 +50,7 @@ def test_layer_2_alone_makes_nothing_of_a_command_that_never_came(robot_type: An
     robot = _in(robot_type, Mode.REMOTE)
     robot.controllers[Mode.REMOTE].inner.receive(_remote(robot, 0.2))
     snapshot = _tick_alone(robot, 50)
-    assert snapshot.mode is Mode.REMOTE  # nobody else has acted
+    assert snapshot.mode is Mode.REMOTE  # no other layer has acted
     assert not snapshot.command.stiffness.any()
     assert not snapshot.command.damping.any()
 
@@ -114,7 +114,7 @@ def test_layer_4_alone_goes_down_when_a_source_falls_silent(robot_type: Any) -> 
 
 
 @pytest.mark.parametrize("intent", [Intent.LOAD, Intent.START_REMOTE, Intent.ZERO_TORQUE])
-def test_layer_4_never_climbs_by_itself_nor_lets_anybody_climb(
+def test_layer_4_never_leaves_a_fall_by_itself_nor_on_request(
     robot_type: Any, intent: Intent
 ) -> None:
     robot = _in(robot_type, Mode.REMOTE)
@@ -172,7 +172,7 @@ def test_layer_5_alone_goes_to_damping_when_a_joint_runs_away(
 # All together.
 
 
-def test_together_a_runaway_is_latched_said_and_cleared(robot_type: Any, facts: Any) -> None:
+def test_together_a_runaway_is_latched_stated_and_cleared(robot_type: Any, facts: Any) -> None:
     robot = _supervised(robot_type, Mode.REMOTE, facts)
     healthy = robot.hardware.read
     Runaway(robot)

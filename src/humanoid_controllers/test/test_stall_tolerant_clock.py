@@ -49,7 +49,7 @@ def test_an_impedance_manager_that_spoke_meanwhile_is_not_called_silent(listener
     watch = ImpedanceWatch()
     report = ImpedanceReport(True, True, int(Mode.STANDBY), 1, "")
     watch.reported(report, listener.after(0.1))
-    # Timers run before subscriptions: what was said waits behind this look.
+    # Timers run before subscriptions: messages wait behind this look.
     assert not watch.problem(Mode.STANDBY, 1, listener.after(1.0, 1.0))
     assert "silent" in watch.problem(Mode.STANDBY, 1, listener.after(FRESH))
 

@@ -152,7 +152,7 @@ def test_a_second_activation_starts_all_over(make: Any, at: Any) -> None:
     assert _command(controller, at, 50.0).stiffness.tolist() == [0.0] * 3
 
 
-def test_it_tells_its_progress(make: Any) -> None:
+def test_it_publishes_its_progress(make: Any) -> None:
     assert "progress" in CONTROLLER_CONTRACT.taken_on(StandbyController, "standby")
 
 

@@ -55,7 +55,7 @@ def test_it_waits_no_longer_than_the_drives_have(load: Any) -> None:
     assert load.mode is Mode.DAMPING
 
 
-def test_the_time_counts_from_the_switch_however_often_it_is_asked(load: Any) -> None:
+def test_the_time_counts_from_the_switch_however_often_it_is_requested(load: Any) -> None:
     for _ in range(round(LIMIT * 100) + 2):
         load.ask(Intent.LOAD)
         load.tick()
@@ -80,7 +80,7 @@ def test_any_other_request_drops_it(load: Any, other: str) -> None:
     assert "waits" not in load.message
 
 
-def test_who_asked_is_told_what_dropped_the_request(load: Any) -> None:
+def test_the_requester_learns_what_dropped_the_request(load: Any) -> None:
     ticket = load.modes._requests.ticket + 1
     load.ask(Intent.DAMP)
     assert load.message == "Rejected LOAD: DAMP was asked for meanwhile"
@@ -110,7 +110,7 @@ def test_another_switch_drops_it(load: Any) -> None:
     assert load.message == "Rejected LOAD: ZERO_TORQUE came in force meanwhile"
 
 
-def test_what_no_waiting_mends_is_refused_at_once(writing: Any) -> None:
+def test_what_no_waiting_helps_is_refused_at_once(writing: Any) -> None:
     answer = writing.ask(Intent.START_REMOTE)
     assert (answer.accepted, answer.message) == (
         False,
@@ -118,7 +118,7 @@ def test_what_no_waiting_mends_is_refused_at_once(writing: Any) -> None:
     )
 
 
-def test_a_controller_asked_for_by_name_is_what_takes_over(load: Any) -> None:
+def test_a_controller_requested_by_name_is_what_takes_over(load: Any) -> None:
     assert load.modes.pending_controller == "standby_controller"
     load.hardware.confirmed = True
     load.tick()
@@ -178,7 +178,7 @@ def test_slowness_before_damping_doesn_t_count(robot: Any) -> None:
     assert robot.tick(5).mode is Mode.DAMPING
 
 
-def test_who_insists_gets_zero_torque_at_once(robot: Any) -> None:
+def test_forced_zero_torque_is_immediate(robot: Any) -> None:
     robot.enter(Mode.DAMPING)
     robot.hardware.velocity = 2.0
     robot.tick(2)

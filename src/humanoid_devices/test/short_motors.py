@@ -123,7 +123,7 @@ class ShortFirmware:
         self._target = (0.0, 0.0, 0.0)
         self._gains = (0.0, 0.0)
 
-    def wants(self, identifier: int) -> bool:
+    def accepts(self, identifier: int) -> bool:
         return identifier & 0xFF == self.device
 
     def handle(self, frame: TwinFrame) -> None:

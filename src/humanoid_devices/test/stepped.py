@@ -40,7 +40,7 @@ class SteppedWorker:
         return self.alive
 
     def join(self) -> None:
-        """No time passes: it has been told to end, or is about to."""
+        """No time passes: it is ending, or about to."""
         for _ in range(MOST_STEPS):
             if not self.alive:
                 return

@@ -52,7 +52,7 @@ def test_the_rosbags_library_opens_the_folder_as_a_bag(bag: Path, bags) -> None:
     assert set(seen) == set(bags.messages)
 
 
-def test_offers_are_told_in_the_file_and_beside_it(bag: Path) -> None:
+def test_offers_are_reported_in_the_file_and_beside_it(bag: Path) -> None:
     with Reader(bag) as reader:
         durabilities = {
             connection.topic: connection.ext.offered_qos_profiles[0].durability.name

@@ -94,7 +94,7 @@ def test_a_request_for_a_mode_is_never_published(play, node: Node) -> None:
     assert (player.count, player.requests) == (0, 1)
 
 
-def test_a_broken_message_on_the_topic_of_the_modes_is_told(node: Node, bags) -> None:
+def test_a_broken_message_on_the_topic_of_the_modes_is_reported(node: Node, bags) -> None:
     told = bags.topic("/control_mode", ControlMode())
     schema = Schema(1, told.definition.encode(), "ros2msg", told.type_name)
     data = serialize_message(ControlMode(controller_name="a"))[:8]

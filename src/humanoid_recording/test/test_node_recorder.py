@@ -72,7 +72,7 @@ def test_a_topic_is_recorded_once_it_has_a_publisher() -> None:
     ],
     ids=["another version", "two types", "not installed", "no name of a type"],
 )
-def test_what_would_be_misread_is_not_recorded_and_said_once(publishers) -> None:
+def test_what_would_be_misread_is_not_recorded_and_reported_once(publishers) -> None:
     graph = Graph(publishers)
     graph.look()
     assert not graph.listening
@@ -90,7 +90,7 @@ def test_what_would_be_misread_is_not_recorded_and_said_once(publishers) -> None
         ([LATCHED, RELIABLE], True, False),
     ],
 )
-def test_every_publisher_is_heard_as_well_as_all_allow_and_replayed_so(
+def test_every_publisher_is_recorded_with_the_best_common_qos_and_replayed_so(
     offers: list[QoSProfile], reliable: bool, latched: bool
 ) -> None:
     graph = Graph([publisher(type_hash="INVALID", qos=qos) for qos in offers])

@@ -126,7 +126,7 @@ def test_messages_are_dropped_and_counted_when_the_disk_is_too_slow(tmp_path: Pa
     assert times(tmp_path / "walk") == [0, 1]
 
 
-def test_an_error_of_the_disk_is_kept_for_who_records(tmp_path: Path, bags) -> None:
+def test_an_error_of_the_disk_is_kept_for_the_recorder(tmp_path: Path, bags) -> None:
     with (
         BagWriter(tmp_path / "walk", lambda _: 0) as bag,
         Recording(bag) as recording,
@@ -137,7 +137,7 @@ def test_an_error_of_the_disk_is_kept_for_who_records(tmp_path: Path, bags) -> N
     assert times(tmp_path / "walk") == [0]
 
 
-def test_a_bag_that_somebody_removes_ends_the_recording(tmp_path: Path, bags) -> None:
+def test_a_removed_bag_ends_the_recording(tmp_path: Path, bags) -> None:
     folder = tmp_path / "walk"
     with BagWriter(folder) as bag, Recording(bag) as recording:
         recording.add_topic(bags.topic(STATES, MESSAGE))
@@ -160,7 +160,7 @@ def test_a_disk_that_fails_ends_the_recording(
     assert "walk_0.mcap: Input/output error" in str(recording.error)
 
 
-def test_a_message_of_no_channel_is_told(tmp_path: Path) -> None:
+def test_a_message_of_no_channel_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "odd.mcap"
     with path.open("wb") as file:
         writer = Writer(file, compression=CompressionType.NONE)

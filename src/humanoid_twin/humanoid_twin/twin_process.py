@@ -149,7 +149,7 @@ def add_process_options(parser: argparse.ArgumentParser) -> None:
     add("--control", type=Path, metavar="SOCKET", help="socket of the control channel")
     add("--clock", choices=["wall", "stepped"], default="wall",
         help="stepped: time passes by frames of the ring and by command only")  # fmt: skip
-    add("--realtime", action="store_true", help="ask for SCHED_FIFO")
+    add("--realtime", action="store_true", help="request SCHED_FIFO")
 
 
 def exit_code(name: str, run: Callable[[ExitStack], None]) -> int:
@@ -194,4 +194,4 @@ def prepare_realtime(*, realtime: bool) -> None:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
         except PermissionError:
-            _log.warning("no right to SCHED_FIFO (CAP_SYS_NICE); running as any other process")
+            _log.warning("no right to SCHED_FIFO (CAP_SYS_NICE); running with ordinary priority")

@@ -87,7 +87,7 @@ def test_time_never_runs_backwards():
     assert (world.now, len(history)) == (5000, before)
 
 
-def test_each_step_is_told_after_it_is_done():
+def test_each_step_is_reported_after_it_is_done():
     world, history = world_of(10**12)
     world.on_step = lambda now: history.append(("told", now))
     world.advance(2 * MILLISECOND)
@@ -109,7 +109,7 @@ def test_the_same_happens_in_one_advance_as_in_many(stops, periods):
     assert expected == sorted(expected, key=lambda event: event[1])
 
 
-def test_how_long_it_was_left_alone_is_told():
+def test_how_long_it_was_left_alone_is_reported():
     world, _ = world_of(10**12)
     for now in (5, 10, 40, 45):
         world.advance(now * MILLISECOND)

@@ -21,7 +21,7 @@ from humanoid_twin.twin_process import stop_signals
         (True, signal.SIGTERM, True),
     ],
 )
-def test_ctrl_c_may_be_for_those_who_use_the_robot(
+def test_ctrl_c_can_be_left_to_the_users_of_the_robot(
     ignore_interrupt: bool, number: signal.Signals, asked: bool
 ) -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)

@@ -119,14 +119,14 @@ def test_one_click_stops_also_when_the_connection_to_the_joints_is_lost(
     tab.shows("emergency stop sent", ".hc-answer")
 
 
-def test_clicks_that_nobody_answers_are_told_so(open_tab, add_silent_mode_manager, wait_until):
+def test_clicks_without_a_subscriber_are_reported(open_tab, add_silent_mode_manager, wait_until):
     tab = open_tab()
     tab.click_mode(Mode.DAMPING)
-    tab.shows("asked for DAMPING, but nobody listens on /control_mode", ".hc-answer.hc-refused")
+    tab.shows("asked for DAMPING, but /control_mode has no subscriber", ".hc-answer.hc-refused")
     tab.button("CLEAR FAULT").click()
     tab.shows("there is no /mode_manager/clear_fault", ".hc-answer.hc-refused")
     tab.button(STOP_LABEL).click()
-    tab.shows("NOT STOPPED: nobody listens on /emergency_stop", ".hc-answer.hc-refused")
+    tab.shows("NOT STOPPED: no subscriber on /emergency_stop", ".hc-answer.hc-refused")
     add_silent_mode_manager()
 
     def asked() -> bool:

@@ -58,7 +58,7 @@ def test_numbers_are_dashes_when_unknown_and_have_no_negative_zero(value, decima
         (Connection(Flow.LOST, age=300.0), "connection lost 5 min ago"),
     ],
 )
-def test_the_connection_is_told_in_words(connection, shown):
+def test_the_connection_is_reported_in_words(connection, shown):
     assert page.connection_text(replace(NOTHING, connection=connection)) == shown
 
 
@@ -90,7 +90,7 @@ def test_a_mode_that_does_not_exist_is_shown_as_such():
         (StandbyProgress(1, 2, 1.0, True), "ready pose reached"),
     ],
 )
-def test_standby_tells_its_progress(standby, shown):
+def test_standby_publishes_its_progress(standby, shown):
     assert f"|some_controller · {shown}|" in text(page.header_html(in_mode(2, standby=standby)))
 
 

@@ -36,7 +36,7 @@ def test_a_page_for_other_machines_is_printed_with_its_token(start_viewer):
         assert (page.url, b"<html" in page.read()) == (bare, True)
 
 
-def test_a_taken_port_is_said_and_the_next_free_one_used(start_viewer):
+def test_a_taken_port_is_reported_and_the_next_free_one_used(start_viewer):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         taken = listener.getsockname()[1]
         viewer = start_viewer(f"port:={taken}")

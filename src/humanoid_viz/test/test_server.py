@@ -170,7 +170,7 @@ def test_the_token_brought_once_becomes_a_cookie_that_opens_page_and_socket(toke
         ("/", '"]=;;,'),
     ],
 )
-def test_who_does_not_know_the_token_gets_neither_page_nor_socket(token_server, path, cookie):
+def test_without_the_token_there_is_neither_page_nor_socket(token_server, path, cookie):
     assert answer_of(token_server, path, cookie)[:2] == (401, REFUSAL.encode())
     with pytest.raises(InvalidStatus) as socket:
         connect(
@@ -198,7 +198,7 @@ def test_on_this_machine_alone_no_token_is_needed(host):
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "", "::", "10.0.0.7", "robot.lab"])
-def test_whoever_listens_for_others_has_a_token_that_nobody_had_before(host):
+def test_a_public_viewer_has_a_new_token(host):
     made = [token_for(host, "") for _ in range(2)]
     assert made[0].secret != made[1].secret
     assert len(made[0].secret) >= 32

@@ -52,7 +52,7 @@ time_t time(time_t *out) {
   return now.tv_sec;
 }
 
-/* Moments that can only be of CLOCK_REALTIME: of a condition variable nobody knows the clock. */
+/* Moments that can only be of CLOCK_REALTIME: the clock of a condition variable is unknown. */
 static int is_realtime(const struct timespec *moment) { return moment->tv_sec > 1000000000; }
 
 /* Call `wait`, an expression with the moment `real` of the kernel's clock, until it ends in time. */

@@ -57,7 +57,7 @@ def _push(scene: Scene) -> None:
 
 
 def _sinking(scene: Scene) -> None:
-    """The arms are let go of: DAMPING. Raises RefutedError if they don't sink."""
+    """Release the arms: DAMPING. Raises RefutedError if they don't sink."""
     robot, observer = scene.robot, scene.robot.observer
     observer.ask(Mode.DAMPING)
     damped = observer.within(_TOLD, lambda: observer.now.mode == Mode.DAMPING)

@@ -133,7 +133,7 @@ def test_a_kind_may_be_excused_twice_or_for_a_fifth_of_its_trials(
     assert tally.excused_too_often == (("this",) if failed else ())
 
 
-def test_how_often_clean_trials_were_held_up_is_told() -> None:
+def test_how_often_clean_trials_were_held_up_is_reported() -> None:
     entries = [entry(), entry(), entry(held_up=0.1), entry(LATE, held_up=0.1)]
     tally = Tally.of(entries)
     assert (tally.clean, tally.clean_held_up) == (3, 1)

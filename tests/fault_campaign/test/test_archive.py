@@ -29,9 +29,7 @@ def wrong_with(
     return claim.wrong
 
 
-def test_a_fault_that_no_file_tells_of_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_without_a_file_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = wrong_with(flight_of(FIRST), tmp_path, monkeypatch, SECOND)
     assert wrong == ["no file of the black box tells of it, of 1 so far"]
 
@@ -55,7 +53,7 @@ def test_a_fault_is_looked_for_until_its_time_is_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [FIRST, SECOND])
-def test_a_file_that_can_not_be_read_is_told(
+def test_a_file_that_can_not_be_read_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: float
 ) -> None:
     damaged = replace(flight_of(FIRST), problem="torn")
@@ -63,7 +61,9 @@ def test_a_file_that_can_not_be_read_is_told(
     assert "black_box_1 can't be read: torn" in wrong
 
 
-def test_ticks_that_are_missing_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ticks_that_are_missing_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gap = replace(flight_of(FIRST), gaps=((FIRST, 0.04),))
     assert wrong_with(gap, tmp_path, monkeypatch) == [
         "ticks are missing in the file: 0.040 s, +0.000 s"

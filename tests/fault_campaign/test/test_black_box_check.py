@@ -34,7 +34,7 @@ def test_another_file_must_tell_of_the_fault(flight: Flight) -> None:
     assert kept(flight, EXPECTED) is None
 
 
-def test_ticks_that_are_missing_near_the_fault_are_told() -> None:
+def test_ticks_that_are_missing_near_the_fault_are_reported() -> None:
     gaps = ((FAULT + 0.1, 0.04), (FAULT - 10.0, 0.06))
     found = kept(replace(FLIGHT, gaps=gaps), EXPECTED)
     assert found is not None

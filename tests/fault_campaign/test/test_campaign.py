@@ -26,7 +26,7 @@ def say(text: str) -> None:
 
 
 def failures(kinds: Sequence[Kind], count: int, seed: int) -> list[str]:
-    """Of a campaign; every trial is told of."""
+    """Of a campaign; every trial is reported."""
     entries = []
     campaign = Campaign(say)
     try:

@@ -1,4 +1,4 @@
-"""Ticks that a file of the black box lacks are found, and told from a loop that was late."""
+"""Ticks missing in a file of the black box are found, and distinguished from a late loop."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def test_there_are_more_than_forty_kinds() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-def test_every_kind_says_what_must_be_heard_of_a_fall(kind: Kind) -> None:
+def test_every_kind_demands_a_text_for_a_fall(kind: Kind) -> None:
     assert kind.joints
     assert kind.starts
     for joint in kind.joints:

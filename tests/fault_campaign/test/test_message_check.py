@@ -111,7 +111,7 @@ def test_without_a_source_the_words_are_those_of_the_statement() -> None:
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
-def test_a_robot_that_goes_up_again_when_asked_is_convicted(kind: Kind) -> None:
+def test_a_robot_that_goes_up_again_on_request_is_convicted(kind: Kind) -> None:
     assert breaches(Told(obeys=True), kind) == [Breach.UP_AGAIN]
 
 
@@ -120,13 +120,13 @@ def test_a_robot_that_says_nothing_any_more_is_convicted(kind: Kind) -> None:
     assert Breach.SILENT in breaches(Told(speaks=False), kind)
 
 
-def test_of_drives_that_let_go_by_themselves_nothing_need_be_heard() -> None:
+def test_drives_that_disable_themselves_need_no_report() -> None:
     off = Kind(name="any", inject=nothing, outcome=Outcome.OFF)
     assert breaches(Told(speaks=False, message=""), off) == []
 
 
 @pytest.mark.parametrize("kind", [STAYS, EITHER])
-def test_a_mode_that_is_left_without_a_fall_is_told(kind: Kind) -> None:
+def test_a_mode_that_is_left_without_a_fall_is_reported(kind: Kind) -> None:
     assert breaches(Told(Mode.STANDBY, ""), kind) == []
     assert breaches(Told(Mode.DAMPING, ""), kind) == [Breach.LEFT]
     assert breaches(Told(Mode.DAMPING, ""), replace(EITHER, asks=True)) == []

@@ -20,7 +20,7 @@ def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Observer]:
 
 
 def _said(observer: Observer, anew: bool) -> list[str]:
-    """Whom it hears, if a process ended and another one began while nobody listened."""
+    """The source it reads if a process ended and another one began meanwhile."""
     # Within a participant a sample waits to be taken as soon as it is published.
     speaker = observer.node.create_publisher(ControlMode, "/control_mode", 10)
     speaker.publish(ControlMode(mode=1, controller_name=BEFORE))
@@ -31,13 +31,13 @@ def _said(observer: Observer, anew: bool) -> list[str]:
     return [it.controller_name for it in observer.statements]
 
 
-def test_what_a_process_said_before_its_end_waits_for_whoever_listens_late(
+def test_output_before_the_end_of_a_process_is_kept_for_a_late_reader(
     observer: Observer,
 ) -> None:
     assert _said(observer, anew=False) == [BEFORE, AFTER]
 
 
-def test_who_listens_anew_hears_nothing_of_a_process_that_has_ended(observer: Observer) -> None:
+def test_a_new_reader_gets_nothing_of_a_process_that_has_ended(observer: Observer) -> None:
     assert _said(observer, anew=True) == [AFTER]
     observer.listen_anew()
     assert observer.statements == []

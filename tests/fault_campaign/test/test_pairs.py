@@ -30,7 +30,7 @@ class Log(list[tuple[str, str]]):
         )
 
 
-def test_both_are_done_and_mended_each_to_its_joint_the_second_later() -> None:
+def test_both_faults_are_injected_and_removed_each_at_its_joint_the_second_later() -> None:
     log = Log()
     waited: list[float] = []
     robot = SimpleNamespace(pass_until=waited.append)
@@ -86,7 +86,7 @@ def test_the_weaker_bounds_hold() -> None:
     assert both.spared(scene) == [WRIST]
 
 
-def test_of_what_changes_nothing_no_words_are_demanded() -> None:
+def test_kinds_without_an_effect_demand_no_text() -> None:
     log = Log()
     one = log.kind("a", said="hot")
     two = log.kind("b", outcome=Outcome.STAYS, said="refused")

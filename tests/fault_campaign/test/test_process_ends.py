@@ -1,4 +1,4 @@
-"""Every process that ends without being told to, and every traceback, is noticed."""
+"""Every unrequested end of a process, and every traceback, is noticed."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def of(text: str) -> pytest.MarkDecorator:
 
 
 @of(f"{SAY}; input = __import__('time').sleep(60)")
-def test_a_program_that_is_told_to_end_has_not_died(program: Program) -> None:
+def test_a_program_that_ends_on_a_signal_has_not_died(program: Program) -> None:
     program.end()
     assert (program.deaths(), program.stuck(), program.runs) == ([], [], False)
 
 
 @of(OBEYS.format(code=0, then=f"{SAY}; signal.pause()"))
-def test_one_that_ends_in_order_when_told_has_not_died(program: Program) -> None:
+def test_one_that_ends_in_order_on_a_signal_has_not_died(program: Program) -> None:
     program.end()
     assert program.deaths() == []
 
 
 @of(OBEYS.format(code=3, then=f"{SAY}; signal.pause()"))
-def test_an_exit_code_other_than_that_of_an_ordered_end_is_told(program: Program) -> None:
+def test_an_exit_code_other_than_that_of_an_ordered_end_is_reported(program: Program) -> None:
     program.end()
     assert program.deaths() == [Death("end of any", "exit code 3")]
 
@@ -59,7 +59,7 @@ def test_a_program_that_ends_by_itself_has_died_whatever_its_code(program: Progr
 
 @of(f"{SAY}; exit(1)")
 @pytest.mark.parametrize("then", [Program.start, Program.end])
-def test_that_is_told_although_it_was_started_again_or_ended_meanwhile(
+def test_that_is_reported_although_it_was_started_again_or_ended_meanwhile(
     program: Program, then: object
 ) -> None:
     assert program.wait()
@@ -68,7 +68,7 @@ def test_that_is_told_although_it_was_started_again_or_ended_meanwhile(
 
 
 @of(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SAY}; signal.pause()")
-def test_one_that_has_to_be_killed_is_told(program: Program) -> None:
+def test_one_that_has_to_be_killed_is_reported(program: Program) -> None:
     program.end(patience=0.2)
     assert not program.runs
     (stuck,) = program.stuck()
@@ -76,13 +76,13 @@ def test_one_that_has_to_be_killed_is_told(program: Program) -> None:
 
 
 @of(f"{SAY}; import logging; logging.raiseExceptions or 1; 1 / 0")
-def test_a_traceback_in_the_log_is_told_once(program: Program) -> None:
+def test_a_traceback_in_the_log_is_reported_once(program: Program) -> None:
     assert program.wait()
     assert program.exceptions() == ["ZeroDivisionError: division by zero"]
     assert program.exceptions() == []
 
 
-def test_each_traceback_is_told_by_its_last_line() -> None:
+def test_each_traceback_is_reported_by_its_last_line() -> None:
     text = (
         "[ERROR] fell: failed\nTraceback (most recent call last):\n"
         '  File "a.py", line 1, in f\n    raise E("x")\na.E: x\n\n'
@@ -126,7 +126,7 @@ def test_a_process_that_is_replaced_has_not_died() -> None:
     assert both_gone == [Death("control's child", "process 7 has ended")]
 
 
-def test_a_guard_that_ended_by_itself_is_told_like_an_exception() -> None:
+def test_a_guard_that_ended_by_itself_is_reported_like_an_exception() -> None:
     said = "[ERROR] [can]: the guard of slcan:/tmp/can ended with exit code -9"
     assert exceptions(said) == ["the guard of slcan:/tmp/can ended with exit code -9"]
 

@@ -40,7 +40,7 @@ def test_no_thread_of_the_stack_can_hold_a_watcher_up() -> None:
     assert PRIORITY > LOOP_PRIORITY
 
 
-def test_the_time_that_programs_of_ours_used_is_told_also_of_those_that_have_ended() -> None:
+def test_the_time_that_programs_of_ours_used_is_reported_also_of_those_that_have_ended() -> None:
     burn = "import time\nwhile time.process_time() < 0.2: pass"
     waits = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}]); input()"
     with Popen([sys.executable, "-c", waits], stdin=PIPE) as program:

@@ -184,7 +184,7 @@ def test_what_the_judge_finds_is_a_violation(
     [KIND, replace(KIND, outcome=Outcome.EITHER), replace(KIND, outcome=Outcome.OFF, watched=1.0)],
     ids=["SOFT", "EITHER that fell", "OFF"],
 )
-def test_softness_is_demanded_of_all_that_fell_or_let_go(kind: Kind) -> None:
+def test_softness_is_demanded_after_a_fall_or_without_torque(kind: Kind) -> None:
     assert breaches(FakeRobot(spoil=stay_stiff), kind) == [Breach.NEVER_SOFT]
     late = replace(kind, watched=2.0)
     assert breaches(FakeRobot(spoil=stiff_for(1.1)), late) == [Breach.SOFT_TOO_LATE]
@@ -207,7 +207,7 @@ def test_a_long_trial_is_recorded_to_its_end() -> None:
     assert breaches(FakeRobot(), replace(KIND, watched=80.0)) == []
 
 
-def test_what_is_heard_is_a_violation() -> None:
+def test_a_wrong_message_is_a_violation() -> None:
     assert breaches(FakeRobot(), replace(KIND, said="other")) == [Breach.WRONG_WORDS]
     silent = replace(KIND, inject=lambda _scene: None)
     assert Breach.NO_FALL in breaches(FakeRobot(), silent)
@@ -332,7 +332,7 @@ def test_the_way_back_takes_a_second_or_five_after_a_restart() -> None:
     assert replace(KIND, heals=2.0).healed == 2.0
 
 
-def test_a_kind_that_comes_from_the_seed_is_told_in_detail() -> None:
+def test_a_kind_that_comes_from_the_seed_is_reported_in_detail() -> None:
     drawing = replace(KIND, name="any of several", drawn=lambda _dice: KIND)
     result = run(FakeRobot(), drawing)
     assert (result.kind, result.detail, result.violations) == ("any of several", "any", ())

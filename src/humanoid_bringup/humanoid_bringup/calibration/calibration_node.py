@@ -55,8 +55,8 @@ class CalibrationLink:
         robot = read_robot(self._urdf)
         if changed_after(robot.file, self._described):
             raise ConfigError(
-                f"{robot.file} was changed after the robot was started, so it isn't what the robot "
-                "uses: start the robot again"
+                f"{robot.file} has changed since the robot started, so the robot uses another "
+                "version: start the robot again"
             )
         return robot
 
@@ -77,8 +77,8 @@ class CalibrationLink:
         """Raises RobotError if an impedance manager has turned up."""
         if self.manager_beside:
             raise RobotError(
-                f"{NODE} is running, which would take back every gain that is written here: start "
-                "the robot without it, as `hc up real --calibrate` does"
+                f"{NODE} is running and would overwrite every gain written here: start the robot "
+                "without it, as `hc up real --calibrate` does"
             )
 
     def advance(self) -> None:
@@ -89,7 +89,7 @@ class CalibrationLink:
         now = time.monotonic()
         while self._replies:
             session.limp.finished(*self._replies.popleft(), now)
-        batch = session.limp.next_batch(now, session.wish, services.obstacle())
+        batch = session.limp.next_batch(now, session.mode_in_force, services.obstacle())
         if batch is not None:
             services.send(batch, partial(self._answered, batch))
 
@@ -104,11 +104,11 @@ class CalibrationLink:
     def _on_control_mode(self, message: Any) -> None:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
         age = time.time() - stamp if stamp > 0.0 else None
-        wish = self._statements.mode_in_force(
+        mode_in_force = self._statements.mode_in_force(
             message.mode, message.controller_name, message.switch_number, age
         )
-        if wish is not None and self._session is not None:
-            self._session.wish = wish
+        if mode_in_force is not None and self._session is not None:
+            self._session.mode_in_force = mode_in_force
 
     def _on_joint_states(self, message: Any) -> None:
         if self._session is not None:

@@ -94,19 +94,21 @@ class LimpDrives:
 
     # Action.
 
-    def next_batch(self, now: float, wish: ModeInForce | None, obstacle: str) -> Batch | None:
+    def next_batch(
+        self, now: float, mode_in_force: ModeInForce | None, obstacle: str
+    ) -> Batch | None:
         """Return the batch to send now, if any.
 
-        `wish`: mode and switch number in force; `obstacle`: why nothing can be sent, or "".
+        `obstacle`: why nothing can be sent, or "".
         """
-        self._obstacle = obstacle or self._gate.obstacle(now) or _objection(wish)
+        self._obstacle = obstacle or self._gate.obstacle(now) or _objection(mode_in_force)
         self._give_up_in_time(now)
-        if self._obstacle or wish is None or self._under_way or now < self._not_before:
+        if self._obstacle or mode_in_force is None or self._under_way or now < self._not_before:
             return None
         objects, write = self._due(now)
         if not objects:
             return None
-        self._under_way = Batch(wish, write, tuple(objects), now, self._gate.closes)
+        self._under_way = Batch(mode_in_force, write, tuple(objects), now, self._gate.closes)
         return self._under_way
 
     # State.
@@ -210,7 +212,9 @@ class LimpDrives:
         elif record and record.limp:
             self._reached = True
         elif record and record.known and self._reached:
-            self._drop(f"{NO_MORE}: its drive restarted, or somebody else has written; {AGAIN}")
+            self._drop(
+                f"{NO_MORE}: its drive restarted, or another program has written to it; {AGAIN}"
+            )
 
     def _drop(self, reason: str) -> None:
         if joint := self._selected:
@@ -223,9 +227,9 @@ def _away(record: LimpRecord) -> bool:
     return not record.at_home and (record.touched or record.gate_open)
 
 
-def _objection(wish: ModeInForce | None) -> str:
-    if wish is None:
+def _objection(mode_in_force: ModeInForce | None) -> str:
+    if mode_in_force is None:
         return "waiting for a statement on /control_mode"
-    if wish.mode not in SAFE_MODES:
-        return f"{wish.mode.name} is in force: go to ZERO_TORQUE or DAMPING"
+    if mode_in_force.mode not in SAFE_MODES:
+        return f"{mode_in_force.mode.name} is in force: go to ZERO_TORQUE or DAMPING"
     return ""

@@ -74,7 +74,7 @@ def _about_the_range(direction: int, sweep: Interval, limits: Interval) -> list[
         other = sweep.directed(-direction).overlaps(limits)
         found.append(
             f"sampled {sampled}, which misses the URDF's {limits}: "
-            + ("is the direction the wrong one?" if other else "look at the direction twice")
+            + ("is the direction the wrong one?" if other else "check the direction")
         )
     part = sweep.width / limits.width
     if part < 1.0 - TOLERANCE:

@@ -84,7 +84,7 @@ def _common_file(blocks: Sequence[HardwareInfo]) -> Path:
     files = sorted({block.parameters[_FILE] for block in blocks})
     if not files:
         raise ConfigError(
-            "the robot that is running has no calibration: a simulation or a mock needs none; "
+            "the running robot has no calibration: a simulation or a mock needs none; "
             "start the real one with `hc up real --calibrate`"
         )
     if len(files) > 1:

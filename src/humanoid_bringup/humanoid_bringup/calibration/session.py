@@ -30,7 +30,7 @@ class CalibrationSession:
     def __init__(self, robot: Robot, limp: LimpDrives) -> None:
         self.robot = robot
         self.limp = limp
-        self.wish: ModeInForce | None = None  # mode and switch number in force
+        self.mode_in_force: ModeInForce | None = None  # mode and switch number in force
         self._selected = ""
         self._recorder = SweepRecorder(robot.joints, robot.in_force)
         self._flips: set[str] = set()
@@ -104,7 +104,7 @@ class CalibrationSession:
         return JointRow(result, raw, position, result.joint == self.selected, loose)
 
     def _loose(self) -> NDArray[np.bool_]:
-        held = self.wish is not None and self.wish.mode not in SAFE_MODES
+        held = self.mode_in_force is not None and self.mode_in_force.mode not in SAFE_MODES
         loose = {self.limp.limp} | (frozenset() if held else self.robot.loose)
         return np.array([name in loose for name in self.robot.joints.names])
 

@@ -109,49 +109,50 @@ NAMESPACE: Final = Argument(
 BACKENDS: Final = Argument(
     "backends",
     "all",
-    "Which buses there are; the joints of the other one are mocked.",
+    "The buses present; the joints of the other bus are mocked.",
     Backends,
     ("all", "ec", "can"),
 )
 CONTROLLERS_FILE: Final = file("controllers_file", "Controllers and their parameters", THE_ROBOTS)
-HARDWARE_CONFIG: Final = file("hardware_config", "Which drive moves which joint", THE_ROBOTS)
+HARDWARE_CONFIG: Final = file(
+    "hardware_config", "Hardware file: the drive of each joint", THE_ROBOTS
+)
 CALIBRATION_FILE: Final = file("calibration_file", "Directions and homing offsets", THE_ROBOTS)
 BUSES: Final = (
     of_hardware_file("ethercat_interface", "Network interface of the EtherCAT ring (enp2s0 ...)"),
     of_hardware_file("can_interface", "Kind of CAN adapter (socketcan, slcan ...)"),
-    of_hardware_file("can_channel", "Where the CAN adapter is (can2, /dev/ttyACM0 ...)"),
+    of_hardware_file("can_channel", "Channel of the CAN adapter (can2, /dev/ttyACM0 ...)"),
 )
 INITIAL_MODE: Final = Argument(
     "initial_mode",
     "zero_torque",
-    "The mode to start in.",
+    "Initial mode.",
     lambda text: Mode[text.upper()],
     ("zero_torque", "damping"),
 )
-ENABLE_MODE_MANAGER: Final = flag(
-    "enable_mode_manager", True, "false: for a mode manager of one's own."
-)
+ENABLE_MODE_MANAGER: Final = flag("enable_mode_manager", True, "false: for another mode manager.")
 GAMEPAD: Final = (
-    flag("enable_gamepad", False, "Take modes from an Xbox gamepad, too (needs the package joy)."),
+    flag("enable_gamepad", False, "Accept requests from an Xbox gamepad (needs the package joy)."),
     Argument("joystick", "js0", "The gamepad's device in /dev/input."),
 )
 HEARTBEATS: Final = Argument(
     "heartbeats",
     "",
-    "NAME:SECONDS, ...: stop when one of them is silent on /emergency_stop/heartbeat for so long.",
+    "NAME:SECONDS, ...: stop if one is silent on /emergency_stop/heartbeat for that long.",
     _heartbeats,
 )
-BLACK_BOX: Final = flag("black_box", True, "Write a file of what led to a fault.")
+BLACK_BOX: Final = flag("black_box", True, "Write a file of the time before each fault.")
 REAL_TIME_FACTOR: Final = Argument(
     "real_time_factor", "1.0", "Simulated seconds per second; 0: as fast as possible.", _number
 )
 FULL_MIT: Final = flag(
     "full_mit",
     False,
-    "true: all joints take all five command interfaces in every tick. The robot's eRobs don't.",
+    "true: all joints take all five command interfaces in every tick. "
+    "The robot's eRobs take position only.",
 )
 VIEWER_ADDRESS: Final = (
-    Argument("viewer_host", "127.0.0.1", "Where the viewer listens; 0.0.0.0: to other machines."),
+    Argument("viewer_host", "127.0.0.1", "Address the viewer listens on; 0.0.0.0: all interfaces."),
     Argument("viewer_port", "8080", "Port of the viewer, or the next free one.", _port),
     file("viewer_token_file", "Token that opens the viewer", "a new one, if one is needed"),
 )

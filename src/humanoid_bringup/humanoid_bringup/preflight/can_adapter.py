@@ -26,7 +26,7 @@ def can_adapter(interface: str, channel: str, sys_folder: Path = SYS) -> list[Fi
     if interface not in can.VALID_INTERFACES:
         known = ", ".join(sorted(can.VALID_INTERFACES))
         return [missing(subject, "python-can has no such interface", f"use one of {known}")]
-    return [ok(subject, "not looked at: only its driver can tell")]
+    return [ok(subject, "not checked: only its driver can")]
 
 
 def _socketcan(subject: str, channel: str, sys_folder: Path) -> list[Finding]:

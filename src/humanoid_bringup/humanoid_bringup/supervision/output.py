@@ -13,7 +13,7 @@ OWN_STYLE: Final = "1"  # bold
 STYLES: Final = ("36", "35", "32", "33", "34")  # cyan, magenta, green, yellow, blue
 
 
-def wants_colour(stream: TextIO) -> bool:
+def supports_colour(stream: TextIO) -> bool:
     """Return True if `stream` is a terminal and NO_COLOR is not set (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 

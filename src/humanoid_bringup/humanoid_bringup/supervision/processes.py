@@ -161,10 +161,10 @@ class Child:
         return self.command.required
 
     @property
-    def ended_as_asked(self) -> bool:
+    def ended_as_requested(self) -> bool:
         """True if it ended in order after a signal, or by a signal it did not catch yet."""
-        asked = {-number for number in self.sent if number is not signal.SIGKILL}
-        return bool(asked) and self.status in {0, *asked}
+        requested = {-number for number in self.sent if number is not signal.SIGKILL}
+        return bool(requested) and self.status in {0, *requested}
 
     @property
     def running(self) -> bool:

@@ -181,7 +181,7 @@ class Supervisor:
     def _hasten(self, stopping: StopSequence) -> None:
         """React to a further signal. SIGHUP is ignored: a closing terminal sends it twice."""
         if self._signals.latest != signal.SIGHUP.name:
-            self._output.say(f"{self._signals.latest} again: hurrying")
+            self._output.say(f"{self._signals.latest} again: ending sooner")
             stopping.hasten(time.monotonic())
 
     def _stop(self, reason: str) -> None:
@@ -199,7 +199,7 @@ class Supervisor:
             self._output.add(child.label, line)
         assert child.status is not None
         how = f"{child.label} ended: {describe(child.status)}"
-        if child.ended_as_asked:
+        if child.ended_as_requested:
             return
         if not child.command.required:
             if child.status != 0:

@@ -55,7 +55,7 @@ def test_an_absent_interface_names_those_that_are_there(machine) -> None:
     assert finding.found == "does not exist; CAN interfaces: can0"
 
 
-def test_a_kernel_without_can_is_told_first(
+def test_a_kernel_without_can_is_reported_first(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(module, "_kernel_has_can", lambda: False)
@@ -72,7 +72,7 @@ def test_a_serial_adapter_is_looked_for_at_its_port(tmp_path: Path) -> None:
     assert there.level is Level.OK
 
 
-def test_a_serial_adapter_that_is_not_ours_is_told_with_its_group(
+def test_a_serial_adapter_that_is_not_ours_is_reported_with_its_group(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(module.os, "access", lambda *_: False)

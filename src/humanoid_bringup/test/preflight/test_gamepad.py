@@ -18,7 +18,7 @@ def test_a_joystick_that_is_there_will_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("present", "told"), [((), "none"), (("js1", "js4"), "js1, js4")])
-def test_a_missing_one_is_told_with_those_there_are(
+def test_a_missing_one_is_reported_with_those_there_are(
     present: tuple[str, ...], told: str, tmp_path: Path
 ) -> None:
     for name in (*present, "event0", "mice"):

@@ -40,19 +40,19 @@ def found(monkeypatch: pytest.MonkeyPatch):
     return set_findings
 
 
-def test_what_could_be_better_is_said_and_no_more(found, hardware: Path) -> None:
+def test_what_could_be_better_is_a_warning_only(found, hardware: Path) -> None:
     found(ok("link", "up"), warning("addresses", "10.0.0.1", "remove it"))
     assert require_buses(RING, hardware) == ["addresses: 10.0.0.1: remove it"]
 
 
-def test_all_that_is_missing_is_told_at_once_with_its_remedy(found, hardware: Path) -> None:
+def test_all_that_is_missing_is_reported_at_once_with_its_remedy(found, hardware: Path) -> None:
     found(missing("link", "down", "plug it in"), missing("x", "y", "z"))
     said = "link: down: plug it in; and x: y: z .*hc doctor --interface ecm0`"
     with pytest.raises(NotReadyError, match=said):
         require_buses(RING, hardware)
 
 
-def test_what_both_buses_lack_is_told_together(found, hardware: Path) -> None:
+def test_what_both_buses_lack_is_reported_together(found, hardware: Path) -> None:
     found(missing("link", "down", "plug it in"))
     said = "link: down: .*; and CAN slcan /nowhere/ttyACM0: no such serial port: .*hc up twin"
     with pytest.raises(NotReadyError, match=said):

@@ -39,7 +39,7 @@ def sequence(said: list[str], *processes: Fake) -> StopSequence:
     return StopSequence(processes, PATIENCE, said.append)
 
 
-def test_whom_others_need_is_told_when_they_have_ended(said: list[str]) -> None:
+def test_a_needed_process_ends_after_its_dependants(said: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
     manager = Fake("impedance", ends_on=None, outlives=True)
     robot = Fake("robot", outlives=True)
@@ -93,7 +93,7 @@ def test_a_program_that_does_not_catch_sigint_yet_gets_sigterm(said: list[str]) 
     assert said == []
 
 
-def test_impatience_waits_for_nothing_but_those_who_need_somebody(said: list[str]) -> None:
+def test_a_further_signal_waits_only_for_processes_that_need_another(said: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
     robot = Fake("robot", outlives=True)
     stop = sequence(said, viewer, control, robot)
@@ -107,7 +107,7 @@ def test_impatience_waits_for_nothing_but_those_who_need_somebody(said: list[str
     assert robot.got == [SIGINT]
 
 
-def test_no_impatience_kills_what_may_hold_torque_before_its_time(said: list[str]) -> None:
+def test_no_signal_kills_what_may_hold_torque_before_its_time(said: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None, required=True)
     stop = sequence(said, viewer, control)
     stop.advance(0.0)

@@ -231,7 +231,7 @@ class GainLog:
         """Log that drives are about to leave their factory gains."""
         if not self._arming:
             logger.warning(
-                "arming: factory (stiff) gains give way to those of %s (switch %d)",
+                "arming: factory (stiff) gains are replaced by those of %s (switch %d)",
                 in_force.mode.name, in_force.number,
             )  # fmt: skip
         self._arming = True

@@ -69,7 +69,7 @@ class ImpedanceNode:
     def _create_interfaces(self) -> None:
         node = self.node
         self._states = node.create_publisher(ImpedanceState, "~/state", 1)
-        self._others = node.create_subscription(ImpedanceState, "~/state", _give_way, 1)
+        self._others = node.create_subscription(ImpedanceState, "~/state", _end_second_manager, 1)
         self._answered = node.create_guard_condition(self._take_replies)
         node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 10)
         # Only the latest counts: a backlog would look like fresh measurements.
@@ -140,7 +140,7 @@ class ImpedanceNode:
         self._states.publish(message)
 
 
-def _give_way(_: ImpedanceState) -> None:
+def _end_second_manager(_: ImpedanceState) -> None:
     """End this manager: another one was first. Raises ConfigError."""
     raise ConfigError(
         f"another {NODE} runs on this ROS_DOMAIN_ID and namespace already: two would write the "

@@ -68,8 +68,8 @@ class Bench:
         self.flowing = True
         self.answering = True
         self.obstacle = ""
-        self.wish: ModeInForce | None = ModeInForce(Mode.ZERO_TORQUE, 4)
-        self.in_force = self.wish
+        self.stated_mode: ModeInForce | None = ModeInForce(Mode.ZERO_TORQUE, 4)
+        self.in_force = self.stated_mode
         self.batches: list[Batch] = []
         self.acting: list[tuple[tuple[int, ...], ...]] = []  # gains in effect after every object
         self.rows: list[tuple[tuple[int, ...], ...]] = []  # registers after every object
@@ -79,7 +79,7 @@ class Bench:
             self.time += PERIOD
             if self.flowing:
                 self.limp.joints_seen(self.names, [0.0] * len(self.names), self.time)
-            batch = self.limp.next_batch(self.time, self.wish, self.obstacle)
+            batch = self.limp.next_batch(self.time, self.stated_mode, self.obstacle)
             if batch is not None:
                 self.batches.append(batch)
                 if self.answering:
@@ -160,7 +160,7 @@ class RingTime:
 class RingBench:
     """ErobSystem and LimpDrives on a ring, ticked by hand in ring time; no ROS between them.
 
-    `seen` is told names, joint positions and time in every tick.
+    `seen` receives names, joint positions and time in every tick.
     """
 
     def __init__(self, control: Any, time: RingTime, info: HardwareInfo, limp: LimpDrives) -> None:

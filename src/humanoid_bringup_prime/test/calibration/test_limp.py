@@ -72,14 +72,14 @@ def test_never_two_drives_are_off_their_factory_gains_at_once_and_none_undamped(
         assert all(gains[1] >= 56 for gains in row)
 
 
-def test_a_gate_that_somebody_left_open_is_closed_before_anything_else(bench: Any) -> None:
+def test_a_gate_left_open_is_closed_before_anything_else(bench: Any) -> None:
     """As kill -9 leaves it."""
     bench.drives[0].values.update({(0x2382, 1): 0, (0x2381, 2): 0, (0x2383, 0): 1})
     bench.select("joint1")
     assert [row[3] for row in bench.registers()] == [0, 1, 0]
 
 
-def test_nothing_is_asked_before_joint_states_flow(bench: Any) -> None:
+def test_no_batch_is_sent_before_joint_states_flow(bench: Any) -> None:
     bench.flowing = False
     bench.select("joint0")
     assert bench.batches == []
@@ -89,14 +89,16 @@ def test_nothing_is_asked_before_joint_states_flow(bench: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "said"),
+    ("stated_mode", "said"),
     [
         (None, "waiting for a statement on /control_mode"),
         (ModeInForce(Mode.STANDBY, 4), "STANDBY is in force: go to ZERO_TORQUE or DAMPING"),
     ],
 )
-def test_nothing_is_asked_outside_of_the_safe_modes(bench: Any, wish: Any, said: str) -> None:
-    bench.wish = wish
+def test_no_batch_is_sent_outside_of_the_safe_modes(
+    bench: Any, stated_mode: Any, said: str
+) -> None:
+    bench.stated_mode = stated_mode
     bench.select("joint0")
     assert bench.batches == []
     assert bench.limp.message == said
@@ -112,7 +114,7 @@ def test_a_switch_that_overtakes_a_batch_costs_a_try(bench: Any) -> None:
     bench.in_force = ModeInForce(Mode.DAMPING, 5)
     bench.select("joint0")
     assert "not in force" in bench.limp.message
-    bench.wish = bench.in_force
+    bench.stated_mode = bench.in_force
     assert bench.run(2.0).limp.limp == "joint0"
 
 
@@ -130,7 +132,7 @@ def test_a_drive_that_does_not_answer_is_named_and_delays_only_itself(
     assert bench.limp.released
 
 
-def test_a_limp_drive_that_cannot_be_restored_is_told(bench: Any) -> None:
+def test_a_limp_drive_that_cannot_be_restored_is_reported(bench: Any) -> None:
     bench.select("joint0")
     bench.drives[0].dead = True
     bench.limp.select("")
@@ -171,7 +173,9 @@ def test_an_answer_that_never_comes_is_given_up(bench: Any) -> None:
     assert bench.run(2.0).limp.limp == "joint0"
 
 
-def test_a_drive_that_became_stiff_is_not_softened_again_unasked(bench: Any, factory: Any) -> None:
+def test_a_drive_that_became_stiff_is_not_softened_again_without_a_request(
+    bench: Any, factory: Any
+) -> None:
     bench.select("joint0")
     bench.drives[0].values = dict(zip(REGISTERS, factory, strict=True))
     bench.run(2.5)
@@ -181,7 +185,9 @@ def test_a_drive_that_became_stiff_is_not_softened_again_unasked(bench: Any, fac
     assert bench.select("joint0").limp.limp == "joint0"
 
 
-def test_after_an_interruption_nothing_becomes_limp_unasked(bench: Any, factory: Any) -> None:
+def test_after_an_interruption_nothing_becomes_limp_without_a_request(
+    bench: Any, factory: Any
+) -> None:
     """The control process was restarted: it has closed the gate; the registers are ours."""
     bench.select("joint0")
     bench.flowing = False

@@ -56,7 +56,7 @@ class Operator:
         bench.seen = session.joints_seen
 
     def sweep(self, joint: str, hand: Hand) -> None:
-        """To both stops, and back to where it is in nobody's way."""
+        """Move to both stops and back out of the way."""
         limits = self.session.robot.limits[joint]
         self.session.select(joint)
         self.bench.until(lambda: self.session.limp.limp == joint, f"{joint} to become limp")

@@ -46,7 +46,7 @@ def test_without_a_sweep_nothing_changes_and_nothing_is_covered() -> None:
     )
 
 
-def test_a_good_sweep_is_told_as_such() -> None:
+def test_a_good_sweep_is_reported_as_such() -> None:
     truth = Setting(-1, 0.4)
     found = result(stops_of(truth))
     assert found.setting.homing_offset == pytest.approx(0.4)
@@ -85,7 +85,7 @@ def test_a_sampled_range_that_misses_the_urdf_s_suggests_a_wrong_direction() -> 
 
 def test_a_range_that_misses_in_both_directions_is_worth_a_look() -> None:
     said = " ".join(result(Interval(10.0, 12.65), Setting(1, 0.0)).warnings)
-    assert "look at the direction twice" in said
+    assert "check the direction" in said
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ BAD: list[tuple[Edit, str]] = [
 
 
 @pytest.mark.parametrize(("edit", "said"), BAD, ids=[said[:30] for _, said in BAD])
-def test_a_bad_calibration_file_is_told_in_a_sentence(
+def test_a_bad_calibration_file_is_reported_in_a_sentence(
     urdf: str, edited: Any, edit: Edit, said: str
 ) -> None:
     path = edited(edit)

@@ -24,7 +24,7 @@ def robot() -> Robot:
 
 @pytest.fixture
 def session(robot: Robot) -> CalibrationSession:
-    """All of Prime, nothing selected; drives answer to nobody."""
+    """All of Prime, nothing selected; the drives answer nothing."""
     gate = JointStatesGate(list(robot.drives), robot.period)
     return CalibrationSession(robot, LimpDrives(robot.drives.values(), gate, patience=1.0))
 
@@ -67,12 +67,12 @@ def test_a_wrist_that_swings_while_another_joint_is_calibrated_keeps_its_values(
 @pytest.mark.parametrize("mode", [Mode.STANDBY, Mode.LOCOMOTION, Mode.REMOTE])
 def test_a_wrist_that_a_mode_moves_is_not_calibrated_by_that(session: Any, mode: Mode) -> None:
     session.select("left_wrist_roll")
-    session.wish = ModeInForce(mode, 3)
+    session.mode_in_force = ModeInForce(mode, 3)
     move(session, "left_wrist_roll", 0.0, 0.7, -0.1)
     found = row(session, "left_wrist_roll")
     assert not found.loose
     assert found.result.sweep is None
-    session.wish = ModeInForce(Mode.DAMPING, 4)
+    session.mode_in_force = ModeInForce(Mode.DAMPING, 4)
     move(session, "left_wrist_roll", 0.0, 1.0, -0.4)
     assert row(session, "left_wrist_roll").result.setting.homing_offset == pytest.approx(0.3)
 

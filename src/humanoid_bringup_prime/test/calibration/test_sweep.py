@@ -42,7 +42,7 @@ def test_raw_extremes_are_the_same_under_every_calibration_in_force(
     assert found.raw.tolist() == pytest.approx(list(raw[-1]), abs=1e-9)
 
 
-def test_only_the_joints_that_are_wanted_are_recorded() -> None:
+def test_only_the_selected_joints_are_recorded() -> None:
     found = recorder()
     found.seen(["a", "b"], [0.0, 0.0], np.array([True, False]))
     found.seen(["a", "b"], [1.0, 2.0], np.array([True, False]))

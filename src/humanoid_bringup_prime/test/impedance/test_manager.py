@@ -1,4 +1,4 @@
-"""The impedance manager on an injected clock: what it asks of the drives, and what it says."""
+"""The impedance manager on an injected clock: its batches and its state."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_nothing_is_sent_before_the_first_statement(bench: Any) -> None:
 
 
 @pytest.mark.parametrize("silence", [0.15, 5.0])
-def test_a_wish_is_kept_while_the_joint_states_are_interrupted(
+def test_pending_gains_are_kept_while_the_joint_states_are_interrupted(
     bench: Any, registers: Any, silence: float
 ) -> None:
     bench.enter(Mode.DAMPING)
@@ -117,7 +117,7 @@ def test_arming_is_announced_before_it_is_done(
         assert bench.summary.message == "arming with the gains of DAMPING"
         assert not bench.summary.armed
         assert caplog.messages == [
-            "arming: factory (stiff) gains give way to those of DAMPING (switch 1)"
+            "arming: factory (stiff) gains are replaced by those of DAMPING (switch 1)"
         ]
         bench.run(0.1)
     assert bench.summary.armed
@@ -293,7 +293,7 @@ def test_only_the_drive_that_failed_is_tried_again_a_bounded_number_of_times(
     assert bench.summary.message == ""
 
 
-def test_many_failures_are_told_in_brief(bench: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_many_failures_are_reported_in_brief(bench: Any, caplog: pytest.LogCaptureFixture) -> None:
     bench.enter(Mode.DAMPING)
     caplog.clear()
     for drive in bench.drives:
@@ -356,7 +356,7 @@ def test_our_own_writes_are_no_surprise(bench: Any, caplog: pytest.LogCaptureFix
     assert caplog.messages == []
 
 
-def test_an_answer_that_never_comes_is_given_up_and_asked_for_again(bench: Any) -> None:
+def test_an_answer_that_never_comes_is_given_up_and_requested_again(bench: Any) -> None:
     bench.enter(Mode.DAMPING)
     bench.answering = False
     bench.state(STIFF).run(0.5)
@@ -516,10 +516,10 @@ def test_whatever_happens_the_gate_and_the_order_hold_and_all_ends_well(
     bench.flowing = bench.answering = True
     for drive in bench.drives:
         drive.dead = False
-    wish = bench.in_force
+    in_force = bench.in_force
     bench.run(3.5)
     assert bench.confirmed, bench.summary.message
-    assert rows(bench) == {(*registers[wish.mode], 1)}
+    assert rows(bench) == {(*registers[in_force.mode], 1)}
     for time, item, write in bench.began:
         assert not write or any(until - 0.1 <= time <= until for until in open_until), item
     assert all(value <= 515 * 19 for drive in bench.drives for value in drive.stiffness)

@@ -86,7 +86,7 @@ class Robot:
         table = mode_table(drives, parameters)
         self.manager = ImpedanceManager(drives, table, gate, parallel=parallel, patience=1.0)
         self._state, self._command = JointState(count), JointCommand(count)
-        self._wish = ModeInForce(Mode.DAMPING, 1)
+        self._in_force = ModeInForce(Mode.DAMPING, 1)
         self.speeds: list[float] = []
         self.refused = 0  # objects, to the manager
         self.written: list[list[int]] = []  # slaves of every batch that writes
@@ -109,15 +109,15 @@ class Robot:
         self.enter(mode)
 
     def enter(self, mode: Mode) -> None:
-        self._wish = ModeInForce(mode, self._wish.number + 1)
-        self.system.mode_changed(*self._wish)
+        self._in_force = ModeInForce(mode, self._in_force.number + 1)
+        self.system.mode_changed(*self._in_force)
 
     def tick(self, count: int = 1) -> None:
         for _ in range(count):
             self.system.read(self._state, self.clock(), PERIOD)
             self.system.joint_states_published(self.clock(), self.clock())
             self._command.position[:] = self._state.position if self.target is None else self.target
-            self._command.stiffness[:] = 20.0 if self._wish.mode is Mode.STANDBY else 0.0
+            self._command.stiffness[:] = 20.0 if self._in_force.mode is Mode.STANDBY else 0.0
             self.system.write(self._command, self.clock(), PERIOD)
             self._manage()
             self._due = max(self._due + PERIOD, self.clock()) + self.system.tick_correction()
@@ -126,7 +126,7 @@ class Robot:
 
     def _manage(self) -> None:
         now = self.clock()
-        self.manager.stated(self._wish, now)
+        self.manager.stated(self._in_force, now)
         self.manager.joints_seen(self.names, [0.0] * len(self.names), now)
         self._send_due()
         told = self.manager.summary(now)
@@ -134,7 +134,8 @@ class Robot:
         self.system.impedance_stated(
             ImpedanceStatement(
                 arrived=now, gate_open=told.gate_open, armed=told.armed, confirmed=told.confirmed,
-                mode=int(self._wish.mode), number=self._wish.number, joint_names=tuple(self.names),
+                mode=int(self._in_force.mode), number=self._in_force.number,
+                joint_names=tuple(self.names),
                 registers=Registers(position, velocity, integral),
                 stiffness=np.zeros(len(self.names)), damping=np.zeros(len(self.names)),
                 status_message=told.message,
@@ -161,7 +162,7 @@ class Robot:
     @property
     def number(self) -> int:
         """Of the switch in force."""
-        return self._wish.number
+        return self._in_force.number
 
     @property
     def drive(self) -> Mapping[str, Any]:
@@ -182,7 +183,7 @@ class Robot:
         return next(it for it in self.system.diagnose() if it.name.startswith("impedance"))
 
     def fall(self) -> float:
-        """Fastest speed [rad/s] of the arm, let go where it is level."""
+        """Fastest speed [rad/s] of the arm, released in level position."""
         self.control.set_joint(0, math.pi / 2)
         self.tick(5)
         self.control.set_joint(0, math.pi / 2)
@@ -242,7 +243,7 @@ def test_damping_is_confirmed_and_damps(
 
 
 @pytest.mark.parametrize("kind", ["read-only", "kept"])
-def test_feed_forward_that_stays_is_told_allows_no_stiff_mode_and_damping_damps(
+def test_feed_forward_that_stays_is_reported_allows_no_stiff_mode_and_damping_damps(
     make_robot: Any, kind: str
 ) -> None:
     robot = make_robot(feed_forward=kind)
@@ -286,7 +287,7 @@ def test_a_wrong_gear_or_torque_constant_scales_the_impedance_and_nothing_else(
 
 
 def move_by_hand(robot: Robot) -> None:
-    """Half a radian, and the hand lets go; then the joint comes to rest."""
+    """Push by half a radian and release; then the joint comes to rest."""
     begin = robot.drive["joint_position"]
     robot.control.external_torque(0, 12.0)
     while robot.drive["joint_position"] < begin + 0.5:
@@ -321,7 +322,7 @@ def test_limp_joint_that_was_moved_is_not_pulled_when_it_is_to_be_stiff(
     assert max(robot.speeds) < 0.2  # [rad/s]; with a position gain it would be 3
 
 
-def test_feed_forward_that_somebody_wrote_while_a_joint_is_limp_pulls_nothing(
+def test_feed_forward_written_while_a_joint_is_limp_pulls_nothing(
     make_robot: Any,
 ) -> None:
     """The component knows it from its own read-back, the manager not before it reads again."""

@@ -33,7 +33,7 @@ def test_a_recording_is_ignored_and_complained_about_once(
     assert "a recording" in caplog.messages[0]
 
 
-def test_requests_are_for_others_unless_one_is_told_to_follow_them() -> None:
+def test_requests_are_ignored_unless_the_parameter_enables_them() -> None:
     assert StatementFilter(follow_requests=False).mode_in_force(Mode.STANDBY, "", 0, 0.0) is None
     alone = StatementFilter(follow_requests=True)
     assert alone.mode_in_force(Mode.STANDBY, "", 0, 1e9) == ModeInForce(Mode.STANDBY, 0)

@@ -43,7 +43,7 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def launched(name: str, *arguments: str) -> tuple[int, list[str]]:
-    """Exit code and what was said of the errors."""
+    """Exit code and error messages."""
     words = [sys.executable, "-W", "ignore", "-c", LAUNCH, str(FOLDER / name), *arguments]
     run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     said = [line for line in (run.stdout + run.stderr).splitlines() if "[ERROR]" in line]
@@ -97,7 +97,7 @@ def test_no_argument_sets_a_rate(name: str) -> None:
         ("viz", ["viewer_port:=http"], "viewer_port:=http: expected a whole number from 0 to"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_at_once_and_nothing_is_started(
+def test_an_error_is_reported_at_once_and_nothing_is_started(
     file: str, arguments: list[str], message: str
 ) -> None:
     code, said = launched(f"{file}.launch.py", *arguments)

@@ -130,7 +130,7 @@ class Specimens(Protocol):
         """Torques [Nm] of the motors while the joints are held in a state [rad, rad/s]."""
 
     def place(self, position: float, velocity: float) -> None:
-        """Put all joints somewhere and let go."""
+        """Put all joints somewhere and release them."""
 
     def load(self, torque: float) -> None:
         """Torque [Nm] from outside on each of them."""

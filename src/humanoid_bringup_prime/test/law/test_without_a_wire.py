@@ -45,10 +45,10 @@ def test_simulated_joint_gets_the_torque_of_the_law(
     assert torque == pytest.approx(expected, abs=ROUNDING)
 
 
-def test_mock_states_the_effort_of_the_law_and_is_then_where_it_is_told(
+def test_mock_states_the_effort_of_the_law_and_is_then_at_its_target(
     row: Any, known_state: Any, block_info: Any, law_table: Any
 ) -> None:
-    """A mock joint has no mass: stiff, it is where it is told to be; soft, it stays."""
+    """A mock joint has no mass: stiff, it is at its target; soft, it stays."""
     system = GenericSystem()
     system.on_configure(block_info({}, [{}], initial=known_state[0]))
     state, command = JointState(1), JointCommand(1)

@@ -28,8 +28,8 @@ def record(
         typer.Option(
             "--topic",
             metavar="TOPIC",
-            help="Record this one; repeat it for more. A relative name is in the namespace.",
-            show_default="all that a robot says of itself",
+            help="Topic to record; repeatable. A relative name is in the namespace.",
+            show_default="the robot's own topics",
         ),
     ] = None,
     seconds: Annotated[
@@ -56,7 +56,10 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument for each option
     loop: Annotated[bool, typer.Option("--loop", help="Begin again at the end.")] = False,
     stay: Annotated[
         bool,
-        typer.Option("--stay", help="Stay after the end, for who comes later; with --viewer, too."),
+        typer.Option(
+            "--stay",
+            help="Keep latched topics after the end, for later subscribers; with --viewer, too.",
+        ),
     ] = False,
     viewer: Annotated[bool, typer.Option("--viewer", help="Show it in the browser.")] = False,
     host: Host = "127.0.0.1",

@@ -57,5 +57,5 @@ def _conclude(
     if not summary.count:
         raise BagError(
             f"nothing was heard on {robot_in_words()}: no bag was made "
-            "(`hc status` tells whether a robot is up)"
+            "(`hc status` shows whether a robot is up)"
         )

@@ -116,6 +116,6 @@ def refuse_beside(sign: str) -> None:
     """Raise RefusedError if `sign` is evidence of a robot."""
     if sign:
         raise RefusedError(
-            f"a robot is up on {robot_in_words()} ({sign}): replaying there would mix "
-            "with what it says; use a domain of its own: `ROS_DOMAIN_ID=99 hc replay …`"
+            f"a robot is up on {robot_in_words()} ({sign}): replayed and present "
+            "messages would mix; use another domain: `ROS_DOMAIN_ID=99 hc replay …`"
         )

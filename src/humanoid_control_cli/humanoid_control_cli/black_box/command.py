@@ -7,9 +7,7 @@ import typer
 
 from humanoid_control_cli.robot.command import Timeout
 
-app = typer.Typer(
-    help="What led to a fault: files with the last minute before it.", no_args_is_help=True
-)
+app = typer.Typer(help="Files with the last minute before a fault.", no_args_is_help=True)
 Folder = Annotated[
     Path | None,
     typer.Option(
@@ -41,7 +39,7 @@ def show(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="Its name, or its path.",
+            help="Name or path of the file.",
             show_default="the latest of this ROS domain",
         ),
     ] = None,
@@ -52,13 +50,13 @@ def show(
     from rich.console import Console
 
     from humanoid_control_cli.black_box.files import found
-    from humanoid_control_cli.black_box.view import told
+    from humanoid_control_cli.black_box.view import fault_view
     from humanoid_recording.black_box.fault_report import read_fault_report
     from humanoid_recording.black_box.origin import read_origin
 
     path = found(file, folder, every=every)
     Console(markup=False, highlight=False).print(
-        told(path, read_origin(path), read_fault_report(path))
+        fault_view(path, read_origin(path), read_fault_report(path))
     )
 
 

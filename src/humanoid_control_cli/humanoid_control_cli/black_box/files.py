@@ -61,7 +61,7 @@ def ask_to_save(timeout: float) -> str:
     """Return the path of the new file. Raises RobotError: no answer, or no file."""
     absent = NoAnswerError(
         f"no black box answers on {robot_in_words()} within {timeout:g} s: "
-        "`hc up` starts one beside the robot unless told not to"
+        "`hc up` starts one beside the robot unless `--no-black-box` is given"
     )
     with Client(timeout) as client:
         response = client.call(Trigger, SERVICE, Trigger.Request(), absent)
@@ -71,10 +71,10 @@ def ask_to_save(timeout: float) -> str:
     return f"saved {path}" + (f" ({read_origin(path)})" if path.exists() else "")
 
 
-def others_said(count: int) -> str:
+def others_text(count: int) -> str:
     """Return the number of files of other robots left out, and the option that lists them."""
     verb = "is" if count == 1 else "are"
-    return f"{verb} of other ROS domains, or older than that mark: --all"
+    return f"{verb} of other ROS domains, or without a mark: --all"
 
 
 def _own(folder: Path | None) -> Path:
@@ -99,6 +99,6 @@ def _files(folder: Path | None, *, every: bool) -> tuple[list[Path], int]:
     others = len(files) - len(taken)
     if not taken:
         raise BagError(
-            f"{store.folder}: no files of ROS domain {domain} there; {others} {others_said(others)}"
+            f"{store.folder}: no files of ROS domain {domain} there; {others} {others_text(others)}"
         )
     return taken, others

@@ -1,4 +1,4 @@
-"""Screens of `hc blackbox`: the list of files, and the story of a fault."""
+"""Screens of `hc blackbox`: the list of files, and the report of a fault."""
 
 import math
 import time
@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from humanoid_control_cli.black_box.files import Listing, others_said
+from humanoid_control_cli.black_box.files import Listing, others_text
 from humanoid_control_cli.diagnosis_view import WIDTH, advice
 from humanoid_control_cli.folding import fold
 from humanoid_recording.black_box.fault_report import FaultReport, Moment
@@ -27,7 +27,7 @@ def listed(listing: Listing) -> RenderableType:
     for name in ("file", "domain", "backend", "MB", "fault at", "why"):
         table.add_column(name, no_wrap=name != "why", justify="right" if name == "MB" else "left")
     for row in listing.rows:
-        why = row.reasons[0] if row.reasons else "not said"
+        why = row.reasons[0] if row.reasons else "unknown"
         more = len(row.reasons) - 1
         table.add_row(
             row.name,
@@ -39,23 +39,23 @@ def listed(listing: Listing) -> RenderableType:
         )
     if not listing.others:
         return table
-    return Group(table, Text(f"{listing.others} more {others_said(listing.others)}"))
+    return Group(table, Text(f"{listing.others} more {others_text(listing.others)}"))
 
 
-def told(path: Path, origin: Origin, story: FaultReport) -> RenderableType:
+def fault_view(path: Path, origin: Origin, report: FaultReport) -> RenderableType:
     """Show the events that led to a fault, and the remedies."""
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(story.fault))
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(report.fault))
     parts: list[RenderableType] = [
         Text(path.name, style="bold"),
         Text(str(origin)),
-        Text(f"0.00 s is {when}; {story.before:.1f} s before it, {story.after:.1f} s after it"),
-        *(Text(fold(f"why: {reason}", WIDTH, rest="     ")) for reason in story.reasons),
-        *_moments(story.moments),
-        *_joints(story.joints),
-        *advice([*story.reasons, *(moment.text for moment in story.moments if moment.alarm)]),
+        Text(f"0.00 s is {when}; {report.before:.1f} s before it, {report.after:.1f} s after it"),
+        *(Text(fold(f"why: {reason}", WIDTH, rest="     ")) for reason in report.reasons),
+        *_moments(report.moments),
+        *_joints(report.joints),
+        *advice([*report.reasons, *(moment.text for moment in report.moments if moment.alarm)]),
     ]
-    if story.damage:
-        parts.append(Text(story.damage, style="yellow"))
+    if report.damage:
+        parts.append(Text(report.damage, style="yellow"))
     return Group(*parts)
 
 
@@ -69,7 +69,7 @@ def _moments(moments: tuple[Moment, ...]) -> Iterator[RenderableType]:
         line = fold(f"{moment.time:+8.2f} s  {moment.text}", WIDTH, rest=" " * 12)
         yield Text(line, style="bold red" if moment.alarm else "")
     if not moments:
-        yield Text("nothing that was noted")
+        yield Text("no recorded events")
 
 
 def _joints(joints: tuple[JointOutlier, ...]) -> Iterator[RenderableType]:

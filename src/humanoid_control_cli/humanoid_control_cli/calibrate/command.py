@@ -11,7 +11,7 @@ from humanoid_control_cli.robot.command import Timeout
 
 Joints = Annotated[
     list[str] | None,
-    typer.Option(metavar="JOINT", help="Make this joint limp; again for more, in turn."),
+    typer.Option(metavar="JOINT", help="Joint to make limp; repeatable, one after another."),
 ]
 
 
@@ -20,14 +20,14 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
     duration: Annotated[
         float | None,
         typer.Option(
-            min=0.1, metavar="SECONDS", help="For each --joint; then the results are written."
+            min=0.1, metavar="SECONDS", help="Time for each --joint; then the results are written."
         ),
     ] = None,
     flip: Annotated[
         list[str] | None,
         typer.Option(
             metavar="JOINT",
-            help="Turn the direction round; alone it needs no sweep and no robot.",
+            help="Reverse the direction of this joint; alone it needs no sweep and no robot.",
         ),
     ] = None,
     output: Annotated[
@@ -45,7 +45,7 @@ def calibrate(  # noqa: PLR0913, PLR0917 - one argument for each option
             exists=True,
             dir_okay=False,
             metavar="FILE",
-            help="--flip alone: the file to begin with.",
+            help="--flip alone: the calibration file to change.",
         ),
     ] = None,
     hardware: Annotated[

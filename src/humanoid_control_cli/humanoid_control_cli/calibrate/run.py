@@ -55,7 +55,7 @@ class Calibrating:
         self._options = options
         self._todo = list(options.joints)
         self._began = math.nan  # [s] when the joint that is to be moved could be
-        self._asked = 0.0  # [s] when it was selected
+        self._selected_at = 0.0  # [s] when it was selected
         self._end = ""  # "write" or "abort"
 
     def run(self, stop: StopSignals, screen: Screen) -> bool:
@@ -112,23 +112,23 @@ class Calibrating:
             self._begin_next(now, screen)
         elif now - self._began >= self._options.duration:
             if self._todo:
-                self._began, self._asked = math.nan, 0.0
+                self._began, self._selected_at = math.nan, 0.0
                 session.select("")
             else:
                 self._finish("write")
 
     def _begin_next(self, now: float, screen: Screen) -> None:
         session = self._session
-        if self._todo and not self._asked:
+        if self._todo and not self._selected_at:
             session.select(self._todo[0])
-            self._asked = now
+            self._selected_at = now
         joint = self._todo[0] if self._todo else ""
         if joint not in session.robot.drives or session.limp.limp == joint:
             self._began = now
             self._todo = self._todo[1:]
             if joint:
                 screen.say(f"{joint}: move it to both stops")
-        elif now - self._asked > self._options.timeout:
+        elif now - self._selected_at > self._options.timeout:
             raise RobotError(f"{joint} does not become limp: {session.limp.message}")
 
     def _release(self) -> None:
@@ -138,7 +138,7 @@ class Calibrating:
             names = ", ".join(limp.touched) or "a joint"
             raise RobotError(
                 f"{names} may still be limp ({limp.message or 'no answer'}): support the arm, then "
-                "stop the robot with `hc mode quit`, which gives every drive its own gains back"
+                "stop the robot with `hc mode quit`, which restores every drive's own gains"
             )
 
 

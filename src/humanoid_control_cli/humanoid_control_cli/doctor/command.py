@@ -17,7 +17,7 @@ def decode(
         ),
     ],
     kind: Annotated[
-        Kind | None, typer.Option("--as", help="What it is; usually the number tells.")
+        Kind | None, typer.Option("--as", help="Kind of number; detected by default.")
     ] = None,
 ) -> None:
     """Explain a statusword (0x6041), an error code (0x603F), an entry of the history (0x1003).

@@ -90,7 +90,7 @@ def _short(code: int) -> str:
     if code == 0:
         return "no error"
     text = ERROR_CODES[code].text if code in ERROR_CODES else "not in the actuator documents"
-    return f"{text} (`hc decode 0x{code:04X}` tells more)"
+    return f"{text} (`hc decode 0x{code:04X}` explains it)"
 
 
 def _parse(word: str, kind: Kind | None) -> int:

@@ -13,7 +13,7 @@ from humanoid_control_common.safety import SafetyLevel, SafetyReport
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
 PATIENCE: Final = 3.0  # [s] until each of its topics has had a message
-LOOK: Final = "`hc status --all` shows all that is known"
+LOOK: Final = "`hc status --all` shows all values"
 
 
 def robot() -> list[Finding]:

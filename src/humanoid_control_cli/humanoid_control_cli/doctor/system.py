@@ -97,7 +97,7 @@ def timers(proc: Path = PROC, resolution: float | None = None) -> Finding:
     slack = int((proc / "self/timerslack_ns").read_text(encoding="ascii"))
     return ok(
         "timers",
-        f"resolution {resolution * 1e9:g} ns, slack {slack / 1e3:g} us (the loop asks for 1 ns)",
+        f"resolution {resolution * 1e9:g} ns, slack {slack / 1e3:g} us (the loop requests 1 ns)",
     )
 
 

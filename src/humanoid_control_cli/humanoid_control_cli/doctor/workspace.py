@@ -116,8 +116,8 @@ def middleware(environment: Mapping[str, str], implementation: str = "") -> Find
         )
     return warning(
         subject,
-        f"{name}, not tuned ({why}): shared memory, announcements and blocking sends are as it has "
-        "them, and can hold the control loop up",
+        f"{name}, not tuned ({why}): its shared memory, announcements and blocking sends can "
+        "delay the control loop",
         f"{FAST_DDS}, without {', '.join(PROFILE_VARIABLES)} and ROS_STATIC_PEERS",
     )
 
@@ -135,8 +135,8 @@ def reach(environment: Mapping[str, str]) -> Finding:
         return ok("ROS discovery", f"{found}: this machine only")
     return warning(
         "ROS discovery",
-        f"{found}: everybody on the network can command the robot",
-        "`export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST`, unless that is what you want",
+        f"{found}: every machine on the network can command the robot",
+        "`export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST`, unless this is intended",
     )
 
 

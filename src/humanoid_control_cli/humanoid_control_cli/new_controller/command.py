@@ -8,14 +8,16 @@ import typer
 
 def new_controller(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of package and controller: sway_controller.")
+        str, typer.Argument(metavar="NAME", help="Name of package and controller: sway_controller.")
     ],
     into: Annotated[
         Path,
-        typer.Option(exists=True, file_okay=False, metavar="FOLDER", help="Where it is written."),
+        typer.Option(
+            exists=True, file_okay=False, metavar="FOLDER", help="Folder of the new package."
+        ),
     ] = Path(),
     robot: Annotated[
-        str, typer.Option(metavar="NAME", help="The robot whose controllers it stands beside.")
+        str, typer.Option(metavar="NAME", help="The robot whose controllers file is copied.")
     ] = "prime",
 ) -> None:
     """Write a package with a controller that works, to be changed.

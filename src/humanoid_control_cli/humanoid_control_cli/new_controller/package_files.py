@@ -70,7 +70,7 @@ def _with(
     entry = {key: section.pop(key) for key in ("type", "fallback_controllers")}
     manager = dict(controllers[_MANAGER][_PARAMETERS])  # type: ignore[index]
     if _REPLACED not in manager:
-        raise ConfigError(f"the robot's controllers have no {_REPLACED} to stand in for")
+        raise ConfigError(f"the robot's controllers have no {_REPLACED} to replace")
     manager = {(name if it == _REPLACED else it): value for it, value in manager.items()}
     manager[name] = entry
     others = {it: value for it, value in controllers.items() if it not in (_MANAGER, _REPLACED)}

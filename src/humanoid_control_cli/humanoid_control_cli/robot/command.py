@@ -42,18 +42,18 @@ Timeout = Annotated[
 def mode(
     request: Annotated[
         Request | None,
-        typer.Argument(help="What to ask for; without it the mode in force is shown."),
+        typer.Argument(help="Mode to request; without it, show the mode in force."),
     ] = None,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait until STANDBY is finished, or all has stopped.")
+        bool, typer.Option("--wait", help="Wait until STANDBY is finished; quit: for the end.")
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="zero_torque: although joints move; a raised arm falls."),
+        typer.Option("--force", help="zero_torque: even while joints move; a raised arm falls."),
     ] = False,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Show the mode in force, or ask for another one. Exit code 1: refused, or no answer."""
+    """Show the mode in force, or request another one. Exit code 1: refused, or no answer."""
     if force and request is not Request.ZERO_TORQUE:
         raise typer.BadParameter("is for `hc mode zero_torque`", param_hint="'--force'")
     from humanoid_control_cli.client import Client
@@ -92,7 +92,7 @@ def stop(timeout: Timeout = 5.0) -> None:
 def down(timeout: Timeout = 5.0) -> None:
     """Power down in order: DAMPING until the joints are slow, ZERO_TORQUE, drives disabled.
 
-    Ends the control process. Exit code 1: joints may still be powered, or nobody answers.
+    Ends the control process. Exit code 1: joints may still be powered, or no answer.
     """
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.robot.operator_requests import power_down
@@ -102,9 +102,9 @@ def down(timeout: Timeout = 5.0) -> None:
 
 
 def heartbeat(
-    name: Annotated[str, typer.Argument(help="Whose heartbeat: NAME of `hc up --heartbeat`.")],
+    name: Annotated[str, typer.Argument(help="Name of the heartbeat, as in `hc up --heartbeat`.")],
 ) -> None:
-    """Send a heartbeat until Ctrl-C. When it ends, a robot that waits for it stops."""
+    """Send a heartbeat until Ctrl-C. When it ends, a robot that requires it stops."""
     from humanoid_control_cli.client import Client
     from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, keep_beating
 
@@ -127,7 +127,7 @@ def clear_fault(timeout: Timeout = 5.0) -> None:
 
 def status(
     everything: Annotated[
-        bool, typer.Option("--all", help="Also all values of all diagnoses.")
+        bool, typer.Option("--all", help="Show all values of all diagnoses.")
     ] = False,
     timeout: Timeout = 5.0,
 ) -> None:

@@ -41,7 +41,7 @@ def press(client: Client) -> ModeStatus:
 
     topic = client.node.create_publisher(Bool, STOP_TOPIC, 10)
     if not client.wait(topic.get_subscription_count, client.timeout):
-        raise _not_stopped(f"nobody listens on {topic.topic_name} within {client.timeout:g} s")
+        raise _not_stopped(f"no subscriber on {topic.topic_name} within {client.timeout:g} s")
     for _ in range(max(1, round(client.timeout / AGAIN))):
         topic.publish(Bool(data=True))
         if client.wait(holds, AGAIN):

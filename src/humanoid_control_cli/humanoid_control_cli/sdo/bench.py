@@ -25,15 +25,15 @@ def drives(interface: str) -> list[Finding]:
         with bench_ring(EthercatMaster(), interface, Clock()) as ring:
             errors = read_errors(ring)
     except InterfaceError as error:
-        return [warning("drives", f"not asked: {error}", "`hc status` asks a robot that is up")]
+        return [warning("drives", f"not asked: {error}", "`hc status` reads a running robot")]
     except RingError as error:
         return [broken("drives", str(error), "check power and cables of the drives")]
-    said = [
+    findings = [
         broken(f"drive {slave}", it.text, f"`hc sdo read {slave} 0x603F --interface {interface}`")
         if it.code or it.failure
         else ok(f"drive {slave}", it.text or "no error")
         for slave, it in enumerate(errors)
     ]
     if any(it.code or it.failure or it.text for it in errors):
-        return said
+        return findings
     return [ok("drives", f"{len(errors)}, none has an error")]

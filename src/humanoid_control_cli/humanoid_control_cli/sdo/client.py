@@ -21,9 +21,9 @@ WRITE: Final = "erob/write_sdo_batch"
 FAILURES: Final = {
     SdoResult.REFUSED: "was refused",
     SdoResult.ABORTED: "was aborted by the drive",
-    SdoResult.TIMED_OUT: "got no answer from the drive: see `hc status` whether the slave is there",
+    SdoResult.TIMED_OUT: "got no answer from the drive: `hc status` shows whether it is there",
     SdoResult.DIFFERENT: "was written, but reads back as another value: the drive has limited it, "
-    "or somebody else writes it",
+    "or another program writes it",
 }
 
 

@@ -38,7 +38,7 @@ Object = Annotated[
 ]
 Type = Annotated[
     ValueType | None,
-    typer.Option("--type", help="Type of the value, if the documents don't say it."),
+    typer.Option("--type", help="Type of the value, if the documents do not state it."),
 ]
 
 
@@ -51,8 +51,8 @@ def read(
     interface: Annotated[
         str | None,
         typer.Option(
-            help="Without a robot: the ring's network interface, opened by this command itself. "
-            "The slaves go to PREOP, nothing is enabled, and back to INIT."
+            help="Without a robot: the ring's network interface, which this command opens. "
+            "The slaves go to PREOP and back to INIT; nothing is enabled."
         ),
     ] = None,
 ) -> None:

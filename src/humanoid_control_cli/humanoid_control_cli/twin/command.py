@@ -16,7 +16,7 @@ def _motor_family(name: str) -> str:
 
 
 app = typer.Typer(
-    help="Break and mend the virtual robot; run its parts: EtherCAT drives, CAN motors.",
+    help="Inject and remove faults of the virtual robot; run its EtherCAT drives or CAN motors.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -38,7 +38,7 @@ def ring(
         ),
     ] = None,
     control: Annotated[
-        Path | None, typer.Option(metavar="SOCKET", help="Where to inject faults: a unix socket.")
+        Path | None, typer.Option(metavar="SOCKET", help="Unix socket for injecting faults.")
     ] = None,
 ) -> None:
     """Run eRob drives at one end of a cable until Ctrl-C; point any EtherCAT master at the other.
@@ -64,11 +64,15 @@ def ring(
 def can(
     path: Annotated[
         Path,
-        typer.Argument(metavar="PATH", help="Serial port (slcan) to be, or a SocketCAN interface."),
+        typer.Argument(
+            metavar="PATH", help="Serial port (slcan) to create, or a SocketCAN interface."
+        ),
     ],
     family: Annotated[
         str,
-        typer.Option(parser=_motor_family, metavar="FAMILY", help="Of all motors, e.g. robstride."),
+        typer.Option(
+            parser=_motor_family, metavar="FAMILY", help="Family of all motors, e.g. robstride."
+        ),
     ] = "sito",
     ids: Annotated[
         str, typer.Option(metavar="ID,ID...", help="CAN ids, decimal or with 0x.")
@@ -78,10 +82,10 @@ def can(
     ] = None,
     without_flags: Annotated[
         bool,
-        typer.Option("--without-flags", help="The adapter tells no status flags: BEL for F."),
+        typer.Option("--without-flags", help="The adapter reports no status flags: BEL for F."),
     ] = False,
     control: Annotated[
-        Path | None, typer.Option(metavar="SOCKET", help="Where to inject faults: a unix socket.")
+        Path | None, typer.Option(metavar="SOCKET", help="Unix socket for injecting faults.")
     ] = None,
 ) -> None:
     """Run CAN motors behind a serial port at PATH until Ctrl-C; point any slcan client at it.
@@ -103,7 +107,7 @@ def can(
     raise typer.Exit(main(words))
 
 
-Joint = Annotated[str, typer.Argument(metavar="JOINT", help="As `hc status` names it.")]
+Joint = Annotated[str, typer.Argument(metavar="JOINT", help="Joint, as `hc status` names it.")]
 
 
 @app.command("break")
@@ -112,7 +116,9 @@ def break_(
     error: Annotated[
         str | None,
         typer.Option(
-            metavar="CODE", help="Of an eRob, as 0x603F has it.", show_default="0x8500 (position)"
+            metavar="CODE",
+            help="Error code of an eRob, as in 0x603F.",
+            show_default="0x8500 (position)",
         ),
     ] = None,
 ) -> None:

@@ -8,7 +8,7 @@ from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_bringup.preflight.ready import require_machine
-from humanoid_bringup.supervision.output import Output, wants_colour
+from humanoid_bringup.supervision.output import Output, supports_colour
 from humanoid_bringup.supervision.processes import Command, OrphanReaper
 from humanoid_bringup.supervision.supervisor import OWN_LABEL, Supervisor
 from humanoid_bringup.supervision.terminal_signals import StopSignals
@@ -33,12 +33,12 @@ def bring_up(options: Options) -> int:
 
 
 def supervise(
-    commands: Sequence[Command], said: Sequence[str], signals: StopSignals, reaper: OrphanReaper
+    commands: Sequence[Command], lines: Sequence[str], signals: StopSignals, reaper: OrphanReaper
 ) -> int:
-    """Print the lines `said` and run the commands until all have ended. Returns the exit code."""
+    """Print `lines` and run the commands until all have ended. Returns the exit code."""
     labels = [command.label for command in commands]
-    output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=wants_colour(sys.stdout))
-    for line in said:
+    output = Output(sys.stdout.fileno(), OWN_LABEL, labels, colour=supports_colour(sys.stdout))
+    for line in lines:
         output.say(line)
     return Supervisor(output, signals, reaper).run(commands, _environment())
 
@@ -59,7 +59,7 @@ def _command(process: Process) -> Command:
 def _environment() -> dict[str, str]:
     """Return the environment of the processes. What the user has set stays."""
     defaults = {
-        "RCUTILS_COLORIZED_OUTPUT": "1" if wants_colour(sys.stdout) else "0",  # as ours
+        "RCUTILS_COLORIZED_OUTPUT": "1" if supports_colour(sys.stdout) else "0",  # as ours
         "PYTHONUNBUFFERED": "1",
     }
     return defaults | os.environ

@@ -36,7 +36,7 @@ class InitialMode(StrEnum):
 
 
 RobotName = Annotated[
-    str, typer.Option("--robot", metavar="NAME", help="Which of the installed robots.")
+    str, typer.Option("--robot", metavar="NAME", help="Name of an installed robot.")
 ]
 
 
@@ -47,12 +47,12 @@ def _file(what: str, *names: str) -> Any:
 
 
 def up(  # noqa: PLR0913, PLR0917 - one argument for each option
-    backend: Annotated[Backend, typer.Argument(help="What moves the joints.")],
+    backend: Annotated[Backend, typer.Argument(help="Backend that moves the joints.")],
     robot: RobotName = "prime",
     backends: Annotated[
         Backends | None,
         typer.Option(
-            help="real, twin: which buses there are; joints of the other one are mocked.",
+            help="real, twin: the buses present; joints of the other bus are mocked.",
             show_default="all",
         ),
     ] = None,
@@ -68,7 +68,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         str | None,
         typer.Option(
             metavar="KIND",
-            help="real: kind of CAN adapter, as python-can calls it: socketcan, slcan …",
+            help="real: kind of CAN adapter, as python-can names it: socketcan, slcan …",
             show_default="that of the hardware file",
         ),
     ] = None,
@@ -76,7 +76,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         str | None,
         typer.Option(
             metavar="CHANNEL",
-            help="real: where the CAN adapter is: can2, /dev/ttyACM0 …",
+            help="real: channel of the CAN adapter: can2, /dev/ttyACM0 …",
             show_default="that of the hardware file",
         ),
     ] = None,
@@ -98,7 +98,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     ] = False,
     viewer: Annotated[bool, typer.Option(help="Show the robot in the browser.")] = True,
     initial_mode: Annotated[
-        InitialMode, typer.Option(help="The mode to start in.")
+        InitialMode, typer.Option(help="Initial mode.")
     ] = InitialMode.ZERO_TORQUE,
     namespace: Annotated[
         str | None,
@@ -109,14 +109,14 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         ),
     ] = None,
     black_box: Annotated[
-        bool, typer.Option(help="Write a file of what led to a fault (`hc blackbox`).")
+        bool, typer.Option(help="Write a file of the time before each fault (`hc blackbox`).")
     ] = True,
-    gamepad: Annotated[bool, typer.Option(help="Take modes from a gamepad, too.")] = False,
+    gamepad: Annotated[bool, typer.Option(help="Accept requests from a gamepad.")] = False,
     heartbeat: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME:SECONDS",
-            help="Stop when `hc heartbeat NAME` is silent for so long. Can be repeated.",
+            help="Stop when `hc heartbeat NAME` is silent for that long. Repeatable.",
         ),
     ] = None,
     calibrate: Annotated[
@@ -125,11 +125,13 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     ] = False,
     controllers: Annotated[Path | None, _file("Controllers and their parameters.")] = None,
     hardware: Annotated[
-        Path | None, _file("Which drive moves which joint.", "--hardware", "--hardware-config")
+        Path | None,
+        _file("Hardware file: the drive of each joint.", "--hardware", "--hardware-config"),
     ] = None,
     calibration: Annotated[Path | None, _file("Directions and homing offsets.")] = None,
     mountings: Annotated[
-        Path | None, _file("twin: how its drives sit on their joints, for a calibration to find.")
+        Path | None,
+        _file("twin: how its actuators sit on their joints, for a calibration to find."),
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8080,

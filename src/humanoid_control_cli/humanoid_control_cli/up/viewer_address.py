@@ -12,8 +12,8 @@ TokenFile = Annotated[
         dir_okay=False,
         resolve_path=True,
         metavar="FILE",
-        help="Token without which the viewer shows nothing.",
-        show_default="a new one, if others than this machine reach the viewer",
+        help="Token that the viewer requires.",
+        show_default="a new one, if the viewer listens to other machines",
     ),
 ]
 Host = Annotated[str, typer.Option(help="Address the viewer listens on.")]

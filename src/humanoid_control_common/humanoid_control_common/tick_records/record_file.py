@@ -105,15 +105,15 @@ def attach(path: Path) -> RecordFile:
         if status.st_uid != os.getuid() or not stat.S_ISREG(status.st_mode):
             raise RobotError(f"{path} is not this user's")
         if status.st_size < WORDS * 8:
-            raise RobotError(f"{path} is no flight record")
+            raise RobotError(f"{path} is no file of tick records")
         memory = mmap.mmap(descriptor, status.st_size)
     finally:
         os.close(descriptor)
     words = memoryview(memory)[: WORDS * 8].cast("Q")
     if words[Word.MAGIC] != int.from_bytes(MAGIC, "little"):
-        raise RobotError(f"{path} is no flight record, or not one yet")
+        raise RobotError(f"{path} is no file of tick records, or not one yet")
     if words[Word.VERSION] != VERSION:
-        raise RobotError(f"{path} is a flight record of another version of this program")
+        raise RobotError(f"{path} has tick records of another version of this program")
     facts = RecordFacts.from_bytes(memory[WORDS * 8 : WORDS * 8 + words[Word.FACTS_SIZE]])
     if _size(facts) != len(memory):
         raise RobotError(f"{path} has {len(memory)} bytes, expected {_size(facts)}")

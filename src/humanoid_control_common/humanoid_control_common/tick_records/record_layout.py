@@ -88,7 +88,7 @@ class RecordFacts:
             lists = {key: tuple(value) for key, value in plain.items() if isinstance(value, list)}
             return cls(**(plain | lists))
         except (ValueError, TypeError) as error:
-            raise RobotError(f"a flight record's facts can't be read: {error}") from error
+            raise RobotError(f"the facts of the tick records cannot be read: {error}") from error
 
 
 def tick_type(facts: RecordFacts) -> np.dtype[np.void]:

@@ -256,7 +256,7 @@ class HardwareGroup:
         changed = False
         for member in self.members:
             position = state.position if self._direct else state.position[member.rows]
-            limit = member.asked("effort_limit", position)
+            limit = member.result_of("effort_limit", position)
             if limit is not None and limit is not member.effort_limit:
                 member.effort_limit = limit
                 out[member.rows] = limit
@@ -270,7 +270,7 @@ class HardwareGroup:
         """
         changed = False
         for member in self._confirming:
-            stiffness = member.asked("realized_stiffness")
+            stiffness = member.result_of("realized_stiffness")
             if stiffness is not member.realized_stiffness:
                 member.realized_stiffness = stiffness
                 out[member.rows] = np.nan if stiffness is None else stiffness

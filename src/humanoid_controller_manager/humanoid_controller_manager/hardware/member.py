@@ -62,7 +62,7 @@ class Member:
     report: SafetyReport = field(init=False)
     duties: frozenset[str] = field(init=False)  # of HardwareComponent that its class overrides
     checks: results.Results = field(init=False)
-    _check_of: Mapping[str, Callable[[Any], Any]] = field(init=False)  # by duty, see `asked`
+    _check_of: Mapping[str, Callable[[Any], Any]] = field(init=False)  # by duty, see `result_of`
     _good: dict[str, Any] = field(default_factory=dict)  # latest correct result, by duty
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Member:
         if self.failures:
             self.failures.pop(method, None)
 
-    def asked(self, duty: str, *arguments: object) -> Any:
+    def result_of(self, duty: str, *arguments: object) -> Any:
         """Return the checked result of a duty.
 
         An error or a wrong result becomes a failure: then return the last good result, None if
@@ -162,12 +162,12 @@ class Member:
 
     def confirms(self) -> bool:
         """Return whether it confirms the impedance now; an earlier confirmation does not count."""
-        confirmed = self.asked("impedance_confirmed")
+        confirmed = self.result_of("impedance_confirmed")
         return bool(confirmed) and "impedance_confirmed" not in self.failures
 
     def tick_correction(self) -> float:
         """Return by how much [s] to delay the next tick; an earlier result does not count."""
-        correction: float = self.asked("tick_correction")
+        correction: float = self.result_of("tick_correction")
         return 0.0 if "tick_correction" in self.failures else correction
 
     def joint_states_published(self, published: float, measured: float) -> None:
@@ -215,7 +215,7 @@ class Member:
 
     def refresh_report(self) -> bool:
         """Update `report`, a FAULT if a call failed; return whether it changed."""
-        report = self.asked("safety")
+        report = self.result_of("safety")
         if self.failures:
             message = "; ".join(self.failures.values())
             report = SafetyReport(self.info.name, SafetyLevel.FAULT, report.flags, message)

@@ -77,7 +77,7 @@ def _joint_elements(root: ElementTree.Element) -> dict[str, ElementTree.Element]
     for joint in root.findall("joint"):
         name = joint.get("name", "")
         if name in elements:
-            raise ConfigError(f"robot description: joint '{name}' stands there twice")
+            raise ConfigError(f"robot description: joint '{name}' occurs twice")
         elements[name] = joint
     return elements
 

@@ -35,7 +35,7 @@ class LoopThread:
         realtime: bool = True,
     ) -> None:
         self.statistics = TimingStatistics()
-        self.realtime_state = "not asked for"
+        self.realtime_state = "not requested"
         self.failure: BaseException | None = None
         self._loop = loop
         self._publish = publish

@@ -83,7 +83,7 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
     try:
         file = create(facts, folder)
     except OSError as error:
-        logger.warning("no flight recorder, so no black box: %s", error)
+        logger.warning("no tick recorder, so no black box: %s", error)
         return None
     if file.facts.seconds < SECONDS:
         logger.warning("memory is short: only %g s are recorded", file.facts.seconds)
@@ -127,7 +127,7 @@ class TickRecorder:
             self._write(snapshot)
         except COMPONENT_ERRORS:
             self._broken = True
-            logger.exception("the flight recorder failed: nothing is recorded any more")
+            logger.exception("the tick recorder failed: nothing is recorded any more")
 
     def _write(self, snapshot: Snapshot) -> None:
         self._note_changes(snapshot)
@@ -150,7 +150,7 @@ class TickRecorder:
             0,
             self._controller,
             self._sources,
-            b"".join([member.asked("bus_counts") for member in self._counting]),
+            b"".join([member.result_of("bus_counts") for member in self._counting]),
             self._limited.tobytes(),
             snapshot.state_array.tobytes(),
             snapshot.command_array.tobytes(),

@@ -152,7 +152,7 @@ class FailureGuard:
             closed = False
         if not closed:
             self._failed_at = now
-            logger.critical("leading the robot down: the control process can't go on")
+            logger.critical("leading the robot down: the control process cannot continue")
             self._end.in_order = self._end.in_order or self._lead_down
 
     def look(self, now: float) -> None:

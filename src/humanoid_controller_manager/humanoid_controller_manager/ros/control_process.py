@@ -86,7 +86,7 @@ def _spin(
     if report.failure or not succeeded:
         return 1
     if manager.loop_thread.failure is not None:
-        logger.fatal(f"the control loop died: {manager.loop_thread.failure!r}")
+        logger.fatal(f"the control loop failed: {manager.loop_thread.failure!r}")
         return 1
     logger.info("stopped: all joints are without torque")
     return 0

@@ -258,7 +258,7 @@ class ControllerManagerNode:
         if names := ", ".join(name for member in members for name in member.unwatched()):
             logger.warning(
                 f"joints without a watchdog of their own: {names}: if this computer fails, they "  # noqa: G004
-                "go on with their last set point and gains"
+                "continue with their last set point and gains"
             )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.node.create_timer(1.0, self._report, clock=steady)

@@ -98,7 +98,7 @@ def limits(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:
 
 def without_effect(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:
     """Return ineffective commands: in all, and `new` since the last report (interfaces, n)."""
-    texts = ("what is asked for can act", "asked for what can't act")
+    texts = ("all commanded values can act", "commanded values that cannot act")
     return _of_counts(COMMANDS, texts, INTERFACES, joints, counts, new)
 
 
@@ -113,7 +113,7 @@ def watchdogs(members: Sequence[Member]) -> Diagnosis:
     if unwatched:
         text = f"joints without a watchdog of their own: {', '.join(unwatched)}"
     else:
-        text = "every joint lets go by itself" if values else "none: this robot is simulated"
+        text = "every joint disables itself" if values else "none: this robot is simulated"
     return Diagnosis(WATCHDOGS, DiagnosisLevel.OK, text, values)
 
 

@@ -73,7 +73,7 @@ class ServiceThread:
         else:
             logger.info(
                 "no services for `ros2 control`: %s is not installed; docs/build.md says how, and "
-                "`hc` does without",
+                "`hc` does not need them",
                 MESSAGES,
             )
 

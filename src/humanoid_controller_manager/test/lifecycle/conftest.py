@@ -131,7 +131,7 @@ class Side:
 
 
 class World:
-    """Surroundings, hardware and a loop that can only say who is in charge."""
+    """Surroundings, hardware and a loop that only states its active controller."""
 
     def __init__(self, robot: RobotFacts, safe_chain: tuple[str, ...] = ()) -> None:
         self.entries = {"d": ControllerEntry(type="x/Damper")}

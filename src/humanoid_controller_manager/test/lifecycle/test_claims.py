@@ -55,7 +55,7 @@ def _snapshot() -> Snapshot:
     )  # fmt: skip
 
 
-def test_its_listener_hears_of_its_own_joints_alone(new_world: Any) -> None:
+def test_its_listener_receives_its_own_joints_alone(new_world: Any) -> None:
     _bring_up(new_world, right=["b"])
     (listener,) = listeners_of(new_world.registry.records)
     listener(_snapshot())

@@ -121,7 +121,7 @@ def test_what_is_no_controller_is_refused_before_the_loop_could_meet_it(
 
 
 @pytest.mark.parametrize("verb", ["configure", "cleanup", "unload"])
-def test_an_unknown_controller_is_told_with_the_loaded_ones(world: Any, verb: str) -> None:
+def test_an_unknown_controller_is_reported_with_the_loaded_ones(world: Any, verb: str) -> None:
     world.lifecycle.load("d")
     with pytest.raises(ControllerError) as caught:
         getattr(world.lifecycle, verb)("ghost")

@@ -43,7 +43,9 @@ def test_a_controller_gets_a_slot_with_its_fallbacks_and_a_broadcaster_is_active
     assert world.state("s") is State.ACTIVE
 
 
-def test_an_unknown_plugin_is_told_with_the_controller(world_type: Any, robot: RobotFacts) -> None:
+def test_an_unknown_plugin_is_reported_with_the_controller(
+    world_type: Any, robot: RobotFacts
+) -> None:
     with pytest.raises(ConfigError, match=r"controller 'd': unknown plugin 'x/No'; known: x/D"):
         world_type(robot).lifecycle.bring_up(_entries(d="x/No"))
 
@@ -57,7 +59,7 @@ def test_an_unknown_plugin_is_told_with_the_controller(world_type: Any, robot: R
         (99.0, r"d: on_configure failed: SystemExit\(2\)"),
     ],
 )
-def test_what_is_wrong_with_a_controller_is_told_with_its_name(
+def test_what_is_wrong_with_a_controller_is_reported_with_its_name(
     world: Any, gain: Any, said: str
 ) -> None:
     world.lifecycle.load("d")
@@ -140,7 +142,7 @@ def test_the_first_configured_controller_of_a_mode_is_the_one_for_it(world: Any)
     assert world.registry.of_mode(Mode.STANDBY) is None
 
 
-def test_an_inactive_broadcaster_is_told_nothing(world: Any) -> None:
+def test_an_inactive_broadcaster_publishes_nothing(world: Any) -> None:
     world.entries = _entries(d="x/Damper", s="x/Speaker")
     for name in ("d", "s"):
         world.lifecycle.load(name)

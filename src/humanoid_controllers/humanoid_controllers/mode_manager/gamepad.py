@@ -34,7 +34,7 @@ CHORDS: Final = (
 )
 
 
-def wants_stop(buttons: Sequence[int]) -> bool:
+def stop_pressed(buttons: Sequence[int]) -> bool:
     """Return whether START is held: it stops, also when the gamepad has just been connected."""
     return len(buttons) > Button.START and bool(buttons[Button.START])
 

@@ -26,7 +26,7 @@ from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, 
 from humanoid_controllers.mode_manager import emergency_stop
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.event_log import EventLog
-from humanoid_controllers.mode_manager.gamepad import Gamepad, wants_stop
+from humanoid_controllers.mode_manager.gamepad import Gamepad, stop_pressed
 from humanoid_controllers.mode_manager.impedance_watch import ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
@@ -203,7 +203,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._handle(Intent.FORCE_ZERO_TORQUE if forced else intent)
 
     def _on_joy(self, message: Joy) -> None:
-        if wants_stop(message.buttons):
+        if stop_pressed(message.buttons):
             self._emergency_stop.press("gamepad")
             self.changed()
         intent = self._gamepad.pressed(message.buttons)

@@ -125,7 +125,7 @@ class CanDiagnostics:
             "enabled": NOT_REPORTED if state.enabled is None else yes_or_no(state.enabled),
             "faults": ", ".join(filter(None, (state.fault, state.report))) or "none",
             "temperature [degC]": _temperature(state),
-            "last heard [ms]": f"{(now - state.stamp) * 1e3:.0f}",
+            "latest frame [ms ago]": f"{(now - state.stamp) * 1e3:.0f}",
             "stiffness in force [Nm/rad]": f"{known.stiffness[i]:g}",
             "saturated commands": str(known.saturations[i]),
         }

@@ -65,7 +65,7 @@ class MotorMonitor:
         motor = self._settings.motors[i]
         yield from _state_problems(motor, session.states[i])
         if session.duplicate_ids.detected(i, now):
-            text = f"{motor}: sends more than one motor would: have two motors this id?"
+            text = f"{motor}: sends more frames than one motor: do two motors have this id?"
             yield Problem(SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, text)
 
     def bus_problems(self, session: Session, now: float) -> Iterable[Problem]:

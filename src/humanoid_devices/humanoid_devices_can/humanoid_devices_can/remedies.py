@@ -86,7 +86,7 @@ _BUS: Final = (
         "A frame is from no motor of this block, or two motors have one id.",
         "The message has the frame. Another program or tool on the bus? Ids unique? "
         "`candump canX` or the vendor's tool shows them.",
-        r"\bINVALID_FRAME\b|have two motors (this|the same) id|no motor of this block|"
+        r"\bINVALID_FRAME\b|do two motors have (this|the same) id|no motor of this block|"
         r"another host\b",
     ),
 )

@@ -90,7 +90,7 @@ class ScriptedBus:
         self.broken: BaseException | None = None
         self.closed = False
         self.deaf: set[int] = set()
-        self.noisy = False  # somebody sends nonsense without a pause
+        self.noisy = False  # another sender floods the bus
         self.breaks_at: int | None = None  # the first frame of this kind is the last one heard of
         self.incoming: queue.SimpleQueue[Received] = queue.SimpleQueue()
 

@@ -1,4 +1,4 @@
-"""Opening and using buses of python-can: what fails says what to do."""
+"""Opening and using buses of python-can: errors name the remedy."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_bus_that_is_not_there_is_refused(settings, said) -> None:
 
 
 @pytest.mark.skipif(os.path.exists("/proc/net/can"), reason="this kernel has SocketCAN")
-def test_kernel_without_socketcan_is_told_apart() -> None:
+def test_kernel_without_socketcan_is_distinguished() -> None:
     with pytest.raises(InterfaceError, match="kernel has no SocketCAN"):
         PythonCanBus(CAN2)
 
@@ -136,7 +136,7 @@ def test_frames_go_both_ways(pair) -> None:
         (can.Message(arbitration_id=1, data=b"12", dlc=8), "announces 8 bytes and has 2"),
     ],
 )
-def test_frame_that_no_motor_sends_is_told(pair, message, said) -> None:
+def test_frame_that_no_motor_sends_is_reported(pair, message, said) -> None:
     ours, theirs = pair
     theirs.send(message)
     received = ours.receive(1.0)
@@ -144,7 +144,7 @@ def test_frame_that_no_motor_sends_is_told(pair, message, said) -> None:
     assert said in received.reason
 
 
-def test_error_frames_are_told_apart(pair) -> None:
+def test_error_frames_are_distinguished(pair) -> None:
     ours, theirs = pair
     theirs.send(can.Message(arbitration_id=0x240, is_error_frame=True, data=bytes(8)))
     assert ours.receive(1.0) == ErrorFrame(BusEvent.BUS_OFF | BusEvent.COUNTERS, bytes(8))

@@ -1,4 +1,4 @@
-"""What the flight recorder is told of a CAN bus."""
+"""The counters of a CAN bus in the tick records."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_motors_are_disabled_before_they_are_enabled(bus, rig) -> None:
     assert rig.state.position.tolist() == [0.5, 0.5]
 
 
-def test_interface_that_can_not_be_opened_is_told(rig) -> None:
+def test_interface_that_can_not_be_opened_is_reported(rig) -> None:
     def refuse(_):
         raise InterfaceError("can2: down")
 
@@ -80,14 +80,14 @@ def test_motor_that_refuses_what_prepares_it_is_not_enabled(bus, rig, plain, mon
         assert kinds(bus, motor)[-1] == DISABLE
 
 
-def test_adapter_lost_while_activating_is_told(bus, rig) -> None:
+def test_adapter_lost_while_activating_is_reported(bus, rig) -> None:
     bus.deaf = {1, 2}
     bus.unplug()
     with pytest.raises(HardwareError, match="scripted: gone"):
         rig.activate()
 
 
-def test_motors_are_told_to_let_go_when_only_hearing_fails_while_activating(bus, rig) -> None:
+def test_motors_are_ordered_off_when_only_receiving_fails_while_activating(bus, rig) -> None:
     bus.breaks_at = ENABLE
     with pytest.raises(HardwareError, match="scripted: gone"):
         rig.activate()
@@ -171,7 +171,7 @@ def test_motor_that_answers_nothing_any_more_is_silent(bus, rig) -> None:
     rig.until(healthy)
 
 
-def test_silent_motor_is_noticed_though_somebody_sends_without_a_pause(bus, rig) -> None:
+def test_silent_motor_is_noticed_on_a_busy_bus(bus, rig) -> None:
     rig.activate()
     rig.until(healthy)
     bus.noisy = True
@@ -195,7 +195,7 @@ def test_lost_adapter_is_reported_and_never_raised(bus, rig) -> None:
 
 
 @pytest.mark.parametrize("broken", [AdapterLostError("gone"), ZeroDivisionError("ours")])
-def test_motors_are_told_to_let_go_at_the_end_though_nothing_is_heard(bus, rig, broken) -> None:
+def test_motors_are_ordered_off_at_the_end_though_nothing_is_received(bus, rig, broken) -> None:
     rig.activate()
     bus.broken = broken
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
@@ -229,7 +229,7 @@ def guard_page(rig) -> GuardMemory:
 
 
 def soft(bus, motor: int) -> bool:
-    """Whether it was told to have a stiffness, and then none."""
+    """Return whether it got a stiffness, and then none."""
     gains = [text for found, text in list(bus.sent) if found == GAINS << 8 | motor]
     return b"3.00" in gains and gains[-1] == b"0.00"
 
@@ -265,7 +265,7 @@ def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig,
     report = rig.tick()
     assert report.message.startswith("j0 (id 1), j1 (id 2): disabled by the guard: the control")
     for thread in rig.system._lifecycle.session._workers:
-        thread.join()  # nothing more is said
+        thread.join()  # no further report
     rig.buses.append(bus.another())
     rig.deactivate()
     assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
@@ -373,7 +373,7 @@ def test_thread_that_can_not_be_started_leaves_the_motors_commanded(bus, rig) ->
     assert kinds(bus, 1)[-1] == DISABLE
 
 
-def test_motors_are_disabled_though_the_thread_that_mends_never_began(bus, rig) -> None:
+def test_motors_are_disabled_though_the_reopening_thread_never_began(bus, rig) -> None:
     rig.activate()
     rig.until(healthy)
     bus.incoming.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
@@ -384,7 +384,7 @@ def test_motors_are_disabled_though_the_thread_that_mends_never_began(bus, rig) 
     assert kinds(bus, 1)[-1] == kinds(bus, 2)[-1] == DISABLE
 
 
-def test_machine_that_is_short_of_something_while_mending_is_said(bus, rig) -> None:
+def test_lack_of_resources_while_reopening_is_reported(bus, rig) -> None:
     def short(_):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
@@ -449,7 +449,7 @@ def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus,
     [
         (ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x20])), "nobody acknowledges"),
         (ErrorFrame(BusEvent.NO_ACKNOWLEDGE | BusEvent.BUS_ERROR, bytes(8)), "nobody acknowledges"),
-        (ErrorFrame(BusEvent.PROTOCOL, bytes(8)), "have two motors the same id"),
+        (ErrorFrame(BusEvent.PROTOCOL, bytes(8)), "do two motors have the same id"),
         (InvalidFrame("standard"), "standard"),
     ],
 )
@@ -497,10 +497,10 @@ def test_error_frames_alone_suggest_the_wrong_bitrate(bus, rig) -> None:
         rig.activate()
 
 
-def test_what_was_heard_instead_is_told_when_a_motor_is_missed(bus, rig) -> None:
+def test_other_received_ids_are_reported_when_a_motor_is_missing(bus, rig) -> None:
     bus.deaf = {2}
     bus.incoming.put(InvalidFrame("id 3 is no motor of this block"))
-    with pytest.raises(HardwareError, match=r"j1 \(id 2\): no answer.*heard on the bus: id 3"):
+    with pytest.raises(HardwareError, match=r"j1 \(id 2\): no answer.*received on the bus: id 3"):
         rig.activate()
 
 

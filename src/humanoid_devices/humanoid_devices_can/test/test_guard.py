@@ -170,7 +170,7 @@ def test_loop_that_is_not_fed_any_more_stands_still() -> None:
 
 
 class Motors:
-    """A bus whose motors speak until they have heard `deaf` + 1 rounds of frames.
+    """A bus whose motors send until they have received `deaf` + 1 rounds of frames.
 
     `noise` is what comes all the time, without a pause.
     """
@@ -204,14 +204,14 @@ class Motors:
         self.open -= 1
 
 
-def test_every_motor_is_told_several_times() -> None:
+def test_every_motor_is_reported_several_times() -> None:
     motors = Motors()
     assert disabled(JOB, motors) == ""
     assert motors.sent == [*FRAMES] * 3
     assert motors.open == 0
 
 
-def test_motor_that_still_speaks_is_told_again() -> None:
+def test_motor_that_still_speaks_is_reported_again() -> None:
     motors = Motors(deaf=5)
     assert disabled(JOB, motors) == ""
     assert len(motors.sent) == 6 * len(FRAMES)
@@ -232,10 +232,10 @@ def test_what_others_say_without_a_pause_is_no_motor_that_speaks(noise: Received
     assert len(motors.sent) == 6 * len(FRAMES)
 
 
-def test_where_the_motors_frames_can_not_be_told_every_data_frame_may_be_one() -> None:
+def test_without_known_identifiers_every_data_frame_counts_as_a_motors() -> None:
     unknown = replace(JOB, feedback_identifiers=())
     stranger = Motors(noise=DataFrame(0x050617_B1, bytes(8)))
-    assert "still speak" in disabled(unknown, stranger, longest=1.0)
+    assert "still send" in disabled(unknown, stranger, longest=1.0)
     assert disabled(unknown, Motors(noise=InvalidFrame("standard"))) == ""
 
 
@@ -248,12 +248,12 @@ def test_full_queue_and_closed_adapter_are_tried_again() -> None:
 @pytest.mark.parametrize(
     ("motors", "said"),
     [
-        (Motors(deaf=10**9), "still speak"),
+        (Motors(deaf=10**9), "still send"),
         (Motors(refusals=10**9), "takes no frames"),
         (Motors(closed=10**9), "not yet"),
     ],
 )
-def test_what_can_not_be_done_is_said(motors: Motors, said: str) -> None:
+def test_the_impossible_is_reported(motors: Motors, said: str) -> None:
     assert said in disabled(JOB, motors, longest=0.1)
     assert motors.open == 0
 
@@ -261,7 +261,7 @@ def test_what_can_not_be_done_is_said(motors: Motors, said: str) -> None:
 def test_motors_that_go_on_speaking_are_given_up_after_three_seconds() -> None:
     clock = SteppedClock()
     begun = clock.now
-    assert "still speak" in disabled(JOB, Motors(deaf=10**9), clock)
+    assert "still send" in disabled(JOB, Motors(deaf=10**9), clock)
     assert 3.0 <= clock.now - begun < 3.2
 
 
@@ -304,7 +304,7 @@ def guard_with(motors: object, pipe: Pipe) -> int:
     return carried_out(guarding, pipe.end.wait)
 
 
-def test_page_tells_that_the_guard_acts_and_then_that_the_motors_are_disabled() -> None:
+def test_page_shows_that_the_guard_acts_and_then_that_the_motors_are_disabled() -> None:
     pipe, motors, seen = Pipe(), Motors(), []
 
     def opened(settings: BusSettings) -> Motors:
@@ -328,14 +328,14 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short")
-def test_page_tells_that_the_motors_could_not_be_disabled() -> None:
+def test_page_shows_that_the_motors_could_not_be_disabled() -> None:
     pipe = Pipe()
     os.close(pipe.writer)
     assert guard_with(Motors(deaf=10**9), pipe) == 1
     assert pipe.page.stage is Stage.FAILED
 
 
-def test_page_tells_it_of_a_guard_that_ends_by_a_mistake_too() -> None:
+def test_page_shows_a_guard_that_ends_by_an_error() -> None:
     pipe = Pipe()
     os.close(pipe.writer)
 
@@ -388,12 +388,12 @@ def test_a_network_interface_is_the_same_wherever_a_process_was_started(
             claim(bus, patience=0.05)
 
 
-def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guard_that_can_not_be_started_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard_client, "COMMAND", ("/nowhere/python",))
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     assert "no guard on slcan /dev/ttyACM0 (it can't be started" in guard.problem()
-    assert "j0 (id 22) go on with their last set point" in guard.problem()
+    assert "j0 (id 22) continue with their last set point" in guard.problem()
     guard.dismiss()
 
 
@@ -402,7 +402,7 @@ def test_guard_that_can_not_be_started_is_said(monkeypatch: pytest.MonkeyPatch) 
     [("kill -9 $$", [f"the guard of {BUS} ended with exit code -9"]), ("cat >/dev/null", [])],
     ids=["killed", "in order"],
 )
-def test_guard_that_did_not_end_in_order_is_told_of(
+def test_guard_that_did_not_end_in_order_is_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, ends: str, told: list[str]
 ) -> None:
     monkeypatch.setattr(guard_client, "COMMAND", ("sh", "-c", ends))
@@ -412,7 +412,7 @@ def test_guard_that_did_not_end_in_order_is_told_of(
     assert caplog.messages == told
 
 
-def test_guard_that_can_share_no_memory_is_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guard_that_can_share_no_memory_is_reported_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> int:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
@@ -423,7 +423,7 @@ def test_guard_that_can_share_no_memory_is_said_too(monkeypatch: pytest.MonkeyPa
     guard.dismiss()
 
 
-def test_guard_that_is_not_there_in_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guard_that_is_not_there_in_time_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard_client, "COMMAND", ("/bin/cat",))
     monkeypatch.setattr(guard_client, "READY", 0.05)
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
@@ -434,7 +434,7 @@ def test_guard_that_is_not_there_in_time_is_said(monkeypatch: pytest.MonkeyPatch
     guard.dismiss()
 
 
-def test_without_a_guard_the_loop_feeds_nobody() -> None:
+def test_without_a_guard_the_loop_feeds_nothing() -> None:
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.0)
     guard.feed()
     guard.stop_feeding()
@@ -455,7 +455,7 @@ def test_only_motors_without_a_watchdog_on_a_bus_of_all_processes_are_guarded(ri
     assert not needs_guard(settings, family, PythonCanBus)
 
 
-def test_guard_says_to_every_motor_to_be_limp_and_disabled(rig) -> None:
+def test_guard_orders_every_motor_to_be_limp_and_disabled(rig) -> None:
     frames = disabling_frames(rig.system._family)
     assert frames == (
         (0x201, b""),

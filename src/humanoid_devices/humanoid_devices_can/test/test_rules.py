@@ -55,8 +55,8 @@ class Told:
     gains = commands
 
 
-def test_motors_that_are_to_be_limp_are_told_to_stay_where_they_are_measured() -> None:
-    """One whose gains are lost, and not yet said again, would go to the position of its command."""
+def test_motors_that_are_to_be_limp_are_reported_to_stay_where_they_are_measured() -> None:
+    """A motor whose gains got lost would go to the position of its command."""
     states = [MotorState(position=0.7), MotorState(position=-0.2), MotorState()]
     items = limp_items(Told(), states, SentGains(3, 0.5), [0, 2], 1.0)
     here, nowhere = b"[0.7, 0.0, 0.0, 0.0, 0.0]", b"[0.0, 0.0, 0.0, 0.0, 0.0]"
@@ -69,7 +69,7 @@ def test_motors_that_are_to_be_limp_are_told_to_stay_where_they_are_measured() -
 
 
 @pytest.mark.parametrize(("times", "refuses"), [([9.9], False), ([9.5, 9.7, 9.9], True)])
-def test_one_refusal_is_made_good_and_refusals_that_go_on_are_told(times, refuses) -> None:
+def test_one_refusal_is_made_good_and_refusals_that_go_on_are_reported(times, refuses) -> None:
     health = Health()
     for time in times:
         health.take_refusal(time)
@@ -89,7 +89,7 @@ def talk(*exchanges: Exchange) -> AcknowledgedRequests:
 STATES = [MotorState(), MotorState()]
 
 
-def test_every_motor_is_asked_at_once_and_again_until_it_answers() -> None:
+def test_every_motor_gets_the_request_at_once_and_again_until_it_answers() -> None:
     requests = talk(answered(0), answered(1))
     assert [e.motor for e in requests.due(0.0, STATES, NEVER)] == [0, 1]
     assert requests.due(0.09, STATES, NEVER) == []
@@ -101,7 +101,7 @@ def test_every_motor_is_asked_at_once_and_again_until_it_answers() -> None:
     assert requests.failures == {}
 
 
-def test_answer_that_says_no_is_a_failure() -> None:
+def test_negative_answer_is_a_failure() -> None:
     requests = talk(answered(0))
     requests.take(0, b"too hot")
     assert requests.over(0.0, 0.0, STATES)

@@ -1,4 +1,4 @@
-"""What the block says is checked before anything is touched, and errors say what to mend."""
+"""The block is checked before anything is changed, and errors name the remedy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_complete_block_is_understood(can_info) -> None:
 @pytest.mark.parametrize(
     ("given", "rate", "timeout"), [("0", 50.0, 0.0), ("0.05", 50.0, 0.05), (None, 10.0, 0.25)]
 )
-def test_guard_waits_as_long_as_it_is_told_or_the_loop_needs(
+def test_guard_waits_as_long_as_it_is_reported_or_the_loop_needs(
     can_info, given, rate, timeout
 ) -> None:
     block = {} if given is None else {"guard_timeout": given}
@@ -108,7 +108,7 @@ def test_absent_calibration_file_is_named(can_info) -> None:
 
 
 def with_watchdog(plain: FamilyKind, watchdog: float) -> CanSystem:
-    """A component of the made-up family, whose motors let go by themselves after `watchdog` [s]."""
+    """A component of the made-up family, whose motors disable themselves after `watchdog` [s]."""
 
     def build(settings: CanSettings) -> MotorFamily:
         family = plain.build(settings)

@@ -26,7 +26,7 @@ FRAME = b"T050616B180000FFFE00001234\r"
 
 
 class Adapter:
-    """The other end: what the host wrote, and what it is told."""
+    """The other end: the bytes that the host wrote, and the answers."""
 
     def __init__(self) -> None:
         self.master, slave = os.openpty()
@@ -125,7 +125,7 @@ def test_time_stamp_behind_a_frame_is_no_data(adapter, bus) -> None:
 @pytest.mark.parametrize(
     "line", [b"T05061\r", b"TXYZ\r", b"T050616B18zz\r", b"T050616B1800\r", b"\xff\xfe\r", b"FZZ\r"]
 )
-def test_line_that_is_no_frame_is_told_and_the_next_one_is_read(adapter, bus, line) -> None:
+def test_line_that_is_no_frame_is_reported_and_the_next_one_is_read(adapter, bus, line) -> None:
     adapter.say(line + FRAME)
     assert isinstance(bus.receive(1.0), InvalidFrame)
     assert isinstance(bus.receive(1.0), DataFrame)
@@ -145,7 +145,7 @@ def test_refusals_are_counted_and_answers_are_no_frames(adapter, bus) -> None:
     assert bus.refused() == 2
 
 
-def test_unplugged_adapter_is_told(adapter, bus) -> None:
+def test_unplugged_adapter_is_reported(adapter, bus) -> None:
     adapter.unplug()
     with pytest.raises(AdapterLostError, match="plug it in"):
         while bus.receive(0.1) is None:
@@ -168,7 +168,7 @@ def raw_bus(adapter):
         (b"F00\r", BusState.ACTIVE),
         (b"F04\r", BusState.ACTIVE),
         (b"F24\r", BusState.PASSIVE),
-        (b"\aFA6\r", BusState.PASSIVE),  # its queue is full: nobody acknowledges
+        (b"\aFA6\r", BusState.PASSIVE),  # its queue is full: no acknowledgement
         (b"FA4\r", BusState.PASSIVE),  # it refuses nothing yet
         (b"\aFA4\r", BusState.ERROR),
         (b"\aFA4\rF00\r", BusState.ACTIVE),
@@ -197,7 +197,7 @@ def test_adapter_that_answers_is_not_given_more_than_it_can_queue(adapter, raw_b
     raw_bus.send(message)
 
 
-def test_answers_that_were_lost_are_not_waited_for_once_the_adapter_tells_its_flags(
+def test_lost_answers_are_not_awaited_once_the_adapter_reports_its_flags(
     adapter, raw_bus, monkeypatch
 ) -> None:
     monkeypatch.setattr(slcan, "ANSWER_TIMEOUT", math.inf)
@@ -237,7 +237,7 @@ def test_adapter_that_never_answers_is_given_every_frame(adapter, raw_bus) -> No
 
 
 @pytest.mark.parametrize("answer", [b"\a", b""], ids=["unknown", "silent"])
-def test_adapter_without_flags_is_asked_for_them_once(adapter, monkeypatch, answer) -> None:
+def test_adapter_without_flags_is_requested_them_once(adapter, monkeypatch, answer) -> None:
     monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
     adapter.say(b"\r\r\r\r\r\r" + answer)
     bus = SlcanBus(adapter.path, bitrate=1_000_000)
@@ -248,7 +248,7 @@ def test_adapter_without_flags_is_asked_for_them_once(adapter, monkeypatch, answ
     bus.shutdown()
 
 
-def test_adapter_whose_flags_come_late_is_asked_again(adapter, raw_bus, monkeypatch) -> None:
+def test_adapter_with_late_flags_is_polled_again(adapter, raw_bus, monkeypatch) -> None:
     monkeypatch.setattr(slcan, "ASK_FLAGS", 0.0)
     adapter.say(b"F00\r" + FRAME)
     while raw_bus.recv(1.0) is None:
@@ -261,7 +261,7 @@ def test_adapter_whose_flags_come_late_is_asked_again(adapter, raw_bus, monkeypa
 def test_port_that_is_full_takes_whole_lines_in_the_end(adapter, raw_bus) -> None:
     adapter.heard()
     sent = 0
-    while True:  # nobody reads: the port fills up, in the middle of a line perhaps
+    while True:  # unread, the port fills up, perhaps in the middle of a line
         try:
             raw_bus.send(Message(arbitration_id=0x05061609, data=bytes(8)))
         except CanTimeoutError:

@@ -59,7 +59,7 @@ def test_mistake_in_a_thread_is_a_fault(bus, rig) -> None:
         rig.deactivate()
 
 
-def test_thread_that_mends_does_not_have_the_priority_of_the_loop(bus, rig) -> None:
+def test_reopening_thread_does_not_have_the_priority_of_the_loop(bus, rig) -> None:
     rig.activate()
     bus.unplug()
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)

@@ -65,11 +65,11 @@ class RingDiagnostics:
             "confirmed": yes_or_no(watch.confirmed),
         }
         if statement is None:
-            text = "the impedance manager has not been heard of"
+            text = "no message from the impedance manager yet"
             return Diagnosis(name, WARN, text, values, self._settings.name)
         age = now - statement.arrived
         values |= {
-            "heard from the impedance manager [ms]": f"{age * 1e3:.0f}",
+            "latest message of the impedance manager [ms ago]": f"{age * 1e3:.0f}",
             "gate for SDO writes": "open" if statement.gate_open else "closed",
             "armed": yes_or_no(statement.armed),
             "it says": statement.status_message or "nothing",

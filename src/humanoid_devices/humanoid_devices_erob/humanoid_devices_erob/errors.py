@@ -44,7 +44,7 @@ class HungError(RingError):
     """A slave answers but ignores every request: no second try will help."""
 
 
-def said_together(texts: Iterable[tuple[str, str]]) -> str:
+def joined_by_text(texts: Iterable[tuple[str, str]]) -> str:
     """Return 'a, b: does not answer; c: INIT' for (name, text) pairs, by first appearance."""
     names_of: dict[str, list[str]] = {}
     for name, text in texts:

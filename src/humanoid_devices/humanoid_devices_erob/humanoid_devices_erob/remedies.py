@@ -121,7 +121,7 @@ _IMPEDANCE: Final = (
         "Its process ended or hangs. Drives that were armed were made soft; one that never was "
         "keeps its stiff factory gains. Nothing stiff may begin.",
         "Start the bring-up again: the impedance manager comes with it.",
-        r"impedance manager( is)? silent|impedance manager has not been heard|"
+        r"impedance manager( is)? silent|no message from the impedance manager|"
         r"no word from the impedance manager",
     ),
     Remedy(

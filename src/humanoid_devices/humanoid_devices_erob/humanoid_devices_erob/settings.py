@@ -239,8 +239,8 @@ def _watchdog_time(block: Mapping[str, str], update_rate: float, where: str) -> 
         raise ConfigError(
             f"{where}: watchdog_time is {found:g} s, expected {shortest:g} s "
             f"({SHORTEST_WATCHDOG:g} periods at {update_rate:g} Hz) to {LONGEST_WATCHDOG:g} s: "
-            "with less, a late frame ends operation; with more, a drive goes on for long with "
-            "nobody in charge"
+            "with less, a late frame ends operation; with more, a drive continues for long "
+            "without a master"
         )
     return found
 

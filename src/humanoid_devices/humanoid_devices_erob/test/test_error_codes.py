@@ -1,4 +1,4 @@
-"""What the drives' numbers are said to mean."""
+"""The explanations of the drives' numbers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_code_of_the_documents_has_its_meaning_cause_and_fix(code: int, te
         (0xA001, "0xA001: not in the actuator documents, specific to the manufacturer"),
     ],
 )
-def test_other_codes_are_said_to_be_no_more_than_is_known(code: int, text: str) -> None:
+def test_other_codes_are_explained_as_far_as_known(code: int, text: str) -> None:
     assert describe_error(code) == text
 
 
@@ -68,7 +68,7 @@ def test_an_entry_of_the_history_carries_the_manufacturers_half() -> None:
          "controlword"),
     ],
 )  # fmt: skip
-def test_a_statusword_is_told_with_what_is_not_well(word: int, text: str) -> None:
+def test_a_statusword_is_reported_with_what_is_not_well(word: int, text: str) -> None:
     assert describe_statusword(word) == text
 
 

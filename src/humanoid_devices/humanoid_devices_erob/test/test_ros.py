@@ -131,7 +131,7 @@ def test_a_read_reports_every_object_and_the_first_that_failed(world: Ros, drive
     assert response.results[1].abort_code == 0x06020000
 
 
-def test_a_batch_under_way_holds_nobody_else_up_and_answers_find_their_callers(
+def test_a_batch_under_way_delays_no_other_and_answers_reach_their_callers(
     world: Ros, drives: Drives
 ) -> None:
     client = world.client(ReadSdoBatch, "/erob/read_sdo_batch")
@@ -155,7 +155,7 @@ def test_the_executor_sleeps_while_a_batch_is_under_way(world: Ros, drives: Driv
     client = world.client(ReadSdoBatch, "/erob/read_sdo_batch")
     answer = client.call_async(ReadSdoBatch.Request(objects=[gain(0)]))
     world.spin_until(lambda: bool(drives.batches))
-    # Whoever polled for the result would keep the executor from ever timing out.
+    # Polling for the result would keep the executor from ever timing out.
     for _ in range(100):
         try:
             handler, _, _ = world.executor.wait_for_ready_callbacks(timeout_sec=0.02)
@@ -179,7 +179,7 @@ def test_a_batch_that_is_done_at_once_is_answered(world: Ros, drives: Drives) ->
     assert answer.result().success
 
 
-def test_a_batch_that_ends_after_its_node_harms_nobody(world: Ros, drives: Drives, caplog) -> None:
+def test_a_batch_that_ends_after_its_node_has_no_effect(world: Ros, drives: Drives, caplog) -> None:
     client = world.client(ReadSdoBatch, "/erob/read_sdo_batch")
     client.call_async(ReadSdoBatch.Request(objects=[gain(0)]))
     world.spin_until(lambda: bool(drives.batches))

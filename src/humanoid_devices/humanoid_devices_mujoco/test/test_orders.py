@@ -33,9 +33,7 @@ def test_a_reset_takes_the_joints_back_and_never_the_time(simulate: Any, one_joi
     assert simulation.system.time == pytest.approx(before + simulation.period)
 
 
-def test_whoever_watches_the_joints_is_told_that_they_were_put_elsewhere(
-    simulate: Any, one_joint: Any
-) -> None:
+def test_a_teleport_is_reported_to_the_checks(simulate: Any, one_joint: Any) -> None:
     simulation = simulate(one_joint(initial=0.4).urdf())
     simulation.run(0.1)
     before = simulation.system.teleports

@@ -48,7 +48,7 @@ def tick(mode: Mode, now: float = 0.0) -> Any:
     return SimpleNamespace(mode=mode, now=now)
 
 
-def test_every_snapshot_told_is_a_tick_of_the_clock(
+def test_every_published_snapshot_is_a_tick_of_the_clock(
     ros_world: LoneNode, simulate: Any, one_joint: Any
 ) -> None:
     simulation = simulate(one_joint().urdf())

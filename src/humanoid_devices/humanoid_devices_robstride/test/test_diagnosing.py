@@ -1,4 +1,4 @@
-"""What a Robstride tells of itself is told on, at its joint, with what to do."""
+"""The reports of a Robstride appear at its joint, with the remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def joint(rig, name: str) -> Diagnosis:
     return next(it for it in rig.system.diagnose() if it.name == f"joint: {name}")
 
 
-def test_a_fault_is_told_at_its_joint_with_a_fix(wrists) -> None:
+def test_a_fault_is_reported_at_its_joint_with_a_fix(wrists) -> None:
     bench, rig = wrists
     bench.call("motor_fault", 6, int(Fault.UNDERVOLTAGE))
     rig.until(lambda _: joint(rig, "j1").level is DiagnosisLevel.ERROR)
@@ -39,7 +39,7 @@ def test_a_fault_is_told_at_its_joint_with_a_fix(wrists) -> None:
     assert joint(rig, "j0").level is DiagnosisLevel.OK
 
 
-def test_temperature_and_enabling_are_told_and_heat_is_a_warning_with_a_fix(wrists) -> None:
+def test_temperature_and_enabling_are_reported_and_heat_is_a_warning_with_a_fix(wrists) -> None:
     bench, rig = wrists
     assert joint(rig, "j0").values["enabled"] == "yes"
     bench.call("overheat", 5, 140.0)

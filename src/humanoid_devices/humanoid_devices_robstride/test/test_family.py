@@ -102,7 +102,7 @@ def test_status_reads_back_what_a_command_says_within_one_step(
     assert feedback.temperature_celsius == pytest.approx(25.0)
 
 
-def test_faults_of_the_status_are_told_in_words(make_family) -> None:
+def test_faults_of_the_status_are_reported_in_words(make_family) -> None:
     faults = StatusFault.UNDERVOLTAGE | StatusFault.OVER_TEMPERATURE
     feedback = make_family().decode(*Status(5, 0xFD, faults, Mode.RESET, 0, 0, 0, 900).encode())
     assert feedback.fault == "undervoltage, over temperature"
@@ -115,13 +115,13 @@ def test_faults_of_the_status_are_told_in_words(make_family) -> None:
     [(0, ""), (1, "over temperature"), (8, "overvoltage"), (1 << 14, "stall"),
      (128, "uncalibrated"), (1 << 5, "fault 0x20")],
 )  # fmt: skip
-def test_fault_report_is_told_in_words(make_family, bits, said) -> None:
+def test_fault_report_is_reported_in_words(make_family, bits, said) -> None:
     feedback = make_family().decode(*FaultReport(5, 0xFD, bits, 0).encode())
     assert feedback.report == said
     assert not feedback.warned
 
 
-def test_warning_of_the_fault_report_is_told(make_family) -> None:
+def test_warning_of_the_fault_report_is_reported(make_family) -> None:
     assert make_family().decode(*FaultReport(5, 0xFD, 0, 1).encode()).warned
 
 
@@ -173,7 +173,7 @@ def test_firmware_limits_are_written_and_read_back_one_after_another(make_family
     ],
 )
 def test_can_timeout_is_always_set(make_family, given, rate, ticks, watchdog) -> None:
-    """A motor may still have that of somebody else."""
+    """A motor may still have the value of another program."""
     family = make_family(joint={"can_timeout": given}, update_rate=rate)
     mode, timeout = family.preparing(0)
     assert WriteParameter.decode(*mode.request[0]).parameter == ParameterId.RUN_MODE
@@ -224,7 +224,7 @@ def test_host_id_is_used(make_family) -> None:
 def test_motor_gets_a_command_without_torque_before_it_is_enabled_and_right_after(
     make_family,
 ) -> None:
-    """It may remember the last command of somebody else."""
+    """It may still have the last command of another program."""
     before, enable, after = make_family().enabling(0).request
     assert enable[0] >> 24 == CommunicationType.ENABLE
     for frame in (before, after):

@@ -115,12 +115,12 @@ def test_effort_limit_is_the_lower_of_urdf_and_model(motors) -> None:
 
 
 @pytest.mark.parametrize(("given", "time"), [(None, 0.2), ("0.1", 0.1)], ids=["usual", "given"])
-def test_motor_lets_go_by_itself_when_the_host_falls_silent(motors, given, time) -> None:
+def test_motor_disables_itself_when_the_host_is_silent(motors, given, time) -> None:
     bench, rig = motors(joint={"can_timeout": given})
     rig.activate()
     np.testing.assert_array_equal(rig.system.watchdog_times(), time)
     rig.tick()  # from here on it is the loop's business
-    while bench.drive(5)["firmware"]["enabled"]:  # nobody writes
+    while bench.drive(5)["firmware"]["enabled"]:  # without a write
         rig.pause(0.01)
     report = rig.until(lambda report: report.flags & SafetyFlag.MOTOR_FAULT)
     assert "is disabled, maybe restarted" in report.message
@@ -128,7 +128,7 @@ def test_motor_lets_go_by_itself_when_the_host_falls_silent(motors, given, time)
     rig.until(healthy)
 
 
-def test_time_out_of_somebody_else_is_taken_away_if_none_is_wanted(can_bench, can_info, can_rig):
+def test_time_out_of_another_program_is_removed_if_none_is_configured(can_bench, can_info, can_rig):
     bench = can_bench("robstride", "rs-02", IDS)
     for given, ticks in ({}, 4000), ({"can_timeout": "0"}, 0):
         block = can_info(IDS, "rs-02", channel=bench.address, joint=given)
@@ -196,7 +196,7 @@ def test_motor_that_takes_long_to_enable_is_waited_for(motors) -> None:
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["activation", "reset"])
-def test_motor_that_takes_long_to_enable_costs_nobody_the_host(motors, again) -> None:
+def test_motor_that_takes_long_to_enable_does_not_block_the_others(motors, again) -> None:
     bench, rig = motors(timing=Timing(), joint={"can_timeout": "0.5"})
     if again:
         rig.activate()
@@ -213,7 +213,7 @@ def test_motor_that_takes_long_to_enable_costs_nobody_the_host(motors, again) ->
     assert all(drive["firmware"]["enabled"] for drive in bench.call("drives"))
 
 
-def test_motor_of_the_other_family_is_told_of(motors) -> None:
+def test_motor_of_the_other_family_is_reported(motors) -> None:
     bench, rig = motors()
     rig.activate()
     bench.call("stray", 0x050605B1, bytes(8).hex())
@@ -230,7 +230,7 @@ def test_motor_that_answers_twice_shares_its_id(motors) -> None:
     def crowd(report) -> bool:
         for _ in range(5):
             bench.call("stray", frame[0], frame[1].hex())
-        return "have two motors this id" in report.message
+        return "do two motors have this id" in report.message
 
     report = rig.until(crowd)
     assert report.level is SafetyLevel.FAULT
@@ -239,7 +239,7 @@ def test_motor_that_answers_twice_shares_its_id(motors) -> None:
     assert "j1" not in report.message
 
 
-def test_another_host_on_the_bus_is_told_of(motors) -> None:
+def test_another_host_on_the_bus_is_reported(motors) -> None:
     bench, rig = motors()
     rig.activate()
     bench.call("stray", identifier(CommunicationType.ENABLE, 0xFE, 9), bytes(8).hex())

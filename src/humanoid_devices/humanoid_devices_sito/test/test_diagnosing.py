@@ -1,4 +1,4 @@
-"""Every fault that the virtual bus knows is told with the right joint, and with what to do."""
+"""Every fault of the virtual bus is reported with the right joint and its remedy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def at_fault(found: dict[str, Diagnosis]) -> set[str]:
 
 
 def until_at_fault(rig, joints: set[str]) -> dict[str, Diagnosis]:
-    """What is told once just these joints are at fault; each then has a remedy."""
+    """Return the diagnoses once just these joints are at fault; each has a remedy."""
     rig.until(lambda _: at_fault(told(rig)) == joints)
     found = told(rig)
     for joint in joints:
@@ -62,7 +62,7 @@ def test_motors_that_are_well_are_ok_and_known_in_detail(wrists) -> None:
     assert int(bus["frames received"]) > 0
     assert int(bus["frames sent"]) > 0
     assert (joint["id"], joint["model"], joint["faults"]) == ("39", "TA40-50", "none")
-    assert float(joint["last heard [ms]"]) < 200.0
+    assert float(joint["latest frame [ms ago]"]) < 200.0
 
 
 def test_load_of_the_bus_is_that_since_the_report_before(wrists) -> None:
@@ -80,7 +80,7 @@ def test_nothing_is_claimed_of_motors_that_are_not_enabled(can_info, can_rig) ->
 
 
 @pytest.mark.parametrize("fault", ["power_off", "freeze"])
-def test_a_silent_motor_is_told_at_its_joint_with_a_fix(wrists, fault) -> None:
+def test_a_silent_motor_is_reported_at_its_joint_with_a_fix(wrists, fault) -> None:
     bench, rig = wrists
     bench.call(fault, 38)
     found = until_at_fault(rig, {"j2"})
@@ -93,7 +93,7 @@ def test_a_silent_motor_is_told_at_its_joint_with_a_fix(wrists, fault) -> None:
     ("fault", "arguments"),
     [("power_off", ()), ("bitrate", (500_000,)), ("unplug", ()), ("bus_off", ())],
 )
-def test_a_bus_that_is_down_is_told_at_all_joints_with_a_fix(wrists, fault, arguments) -> None:
+def test_a_bus_that_is_down_is_reported_at_all_joints_with_a_fix(wrists, fault, arguments) -> None:
     bench, rig = wrists
     bench._port.controller.restarts = False  # as without restart-ms
     bench.call(fault, *arguments)
@@ -102,14 +102,14 @@ def test_a_bus_that_is_down_is_told_at_all_joints_with_a_fix(wrists, fault, argu
     assert remedies_for(found[BUS].message, REMEDIES)
 
 
-def test_a_motor_with_another_id_is_missed_and_the_stranger_is_told(wrists) -> None:
+def test_a_motor_with_another_id_is_missed_and_the_unknown_id_is_reported(wrists) -> None:
     bench, rig = wrists
     bench.call("change_id", 22, 24)
     found = until_at_fault(rig, {"j0"})
     assert remedies_for(found[BUS].message, REMEDIES)
 
 
-def test_frames_of_nobody_are_a_warning_with_a_fix_and_counted(wrists) -> None:
+def test_frames_of_unknown_senders_are_a_warning_with_a_fix_and_counted(wrists) -> None:
     bench, rig = wrists
     bench.call("stray", identifier(22, MessageType.GAINS), bytes(8).hex())
     rig.until(lambda _: told(rig)[BUS].level is WARN)

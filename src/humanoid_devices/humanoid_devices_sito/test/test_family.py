@@ -127,7 +127,7 @@ def test_feedback_is_converted_to_si(make_family) -> None:
 
 
 @pytest.mark.parametrize("velocity", [32767, -32768, 32000])
-def test_velocity_near_the_rail_is_told(make_family, velocity) -> None:
+def test_velocity_near_the_rail_is_reported(make_family, velocity) -> None:
     payload = Feedback1(0, velocity).encode()
     assert make_family().decode(identifier(22, MessageType.FEEDBACK_1), payload).at_rail
 
@@ -171,7 +171,7 @@ def test_motor_gets_zero_gains_before_it_is_enabled_and_right_after(make_family)
         assert kind != 0x09 or Command.decode(payload).current == 0
 
 
-def test_motor_counts_as_enabled_once_it_tells_both_halves_of_its_state(make_family) -> None:
+def test_motor_counts_as_enabled_once_both_feedback_frames_arrive(make_family) -> None:
     judge = make_family().enabling(0).judge
     first, second = (
         identifier(22, kind) for kind in (MessageType.FEEDBACK_1, MessageType.FEEDBACK_2)

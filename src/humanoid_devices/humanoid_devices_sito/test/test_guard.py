@@ -62,7 +62,7 @@ class Host:
         return said
 
     def last_words(self) -> str:
-        """What it, and the guard it has left, have said; ends when both are gone."""
+        """The output of it and of its guard; ends when both are gone."""
         return self.process.communicate()[1]
 
     def end(self) -> None:
@@ -133,7 +133,7 @@ def wrists(can_bench, can_info, tmp_path) -> Iterator[Wrists]:
 
 
 def wait_for_the_end_of(pid: int) -> None:
-    """Until it is gone, or nobody but its new parent would still know it."""
+    """Wait until the process is gone; a zombie counts as gone."""
     stat = Path(f"/proc/{pid}/stat")
     with suppress(FileNotFoundError):
         while stat.read_text().rpartition(") ")[2][0] != "Z":
@@ -154,7 +154,7 @@ def test_control_process_that_is_killed_leaves_no_motor_enabled(wrists) -> None:
     wrists.start()  # and the next one can have the bus
 
 
-def test_control_process_that_is_stopped_finds_its_motors_disabled_and_says_why(wrists) -> None:
+def test_control_process_that_is_stopped_finds_its_motors_disabled_and_reports_why(wrists) -> None:
     stopped = wrists.start()
     stopped.process.send_signal(signal.SIGSTOP)
     wrists.until_disabled()
@@ -217,7 +217,7 @@ def test_guard_that_failed_leaves_the_adapter_as_its_control_process_needs_it(wr
 
 def test_guard_that_failed_still_disables_what_its_control_process_leaves(wrists) -> None:
     held_up = wrists.start_and_hold_up()
-    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)  # nobody softens it
+    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)  # it is not softened
     held_up.process.kill()
     wrists.until_disabled()
     words = held_up.last_words()
@@ -247,7 +247,7 @@ def test_loop_that_hangs_is_as_bad_as_a_process_that_stands_still(wrists) -> Non
     wrists.until_disabled()
 
 
-def test_between_the_loops_end_and_the_motors_nobody_must_hurry(wrists) -> None:
+def test_between_the_loops_end_and_the_motors_the_guard_does_not_act(wrists) -> None:
     ending = wrists.start()
     ending.tell("end")
     wrists.until(lambda drive: drive["stiffness"] == 0.0)  # limp, and the ring may take its time
@@ -274,11 +274,13 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     os.kill(first.guard, signal.SIGKILL)
     report = first.report(lambda said: said["level"] == SafetyLevel.WARNING)
     assert "no guard on slcan" in report["message"]
-    assert f"{NAMES} go on with" in report["message"]
-    wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)  # no more than said
+    assert f"{NAMES} continue with" in report["message"]
+    wrists.until(
+        lambda drive: drive["enabled"] and drive["stiffness"] > 19.0
+    )  # the report is the only reaction
 
 
-def test_without_a_guard_motors_are_enabled_and_it_is_said(
+def test_without_a_guard_motors_are_enabled_and_it_is_reported(
     wrists, can_rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard_client, "COMMAND", ("/nowhere/python",))

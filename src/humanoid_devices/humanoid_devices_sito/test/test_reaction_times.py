@@ -66,7 +66,7 @@ def test_silence_is_a_fault_after_200_ms_in_the_next_tick(wrists, id_) -> None:
     bench.call("freeze", id_)
     last = max(at for at, who, _ in heard if who in (of(id_, FEEDBACK_1), of(id_, FEEDBACK_2)))
     ticks_until(rig, SafetyFlag.RX_TIMEOUT)
-    # What is told is what the receiver was sure of when it looked last, 0.05 s ago at most.
+    # The report is that of the receiver's latest check, 0.05 s ago at most.
     assert 0.2 < bench.time.clock() - last <= 0.2 + 0.01 + 0.05 + TICK
 
 
@@ -100,7 +100,7 @@ def test_unchanged_gains_are_sent_again_twice_a_second(wrists) -> None:
 def test_command_that_waits_is_an_overrun_after_200_ms_or_four_periods(wrists, rate, limit) -> None:
     bench, rig = wrists(update_rate=rate, block={"guard_timeout": "0"})
     settled(rig)
-    for id_ in IDS:  # nobody acknowledges: the queue of ten fills up, and then nothing gets out
+    for id_ in IDS:  # no acknowledgement: the queue of ten fills up, and then nothing gets out
         bench.call("power_off", id_)
     report = rig.until(lambda report: report.flags & SafetyFlag.TX_QUEUE_OVERRUN)
     assert report.level is SafetyLevel.FAULT
@@ -108,7 +108,7 @@ def test_command_that_waits_is_an_overrun_after_200_ms_or_four_periods(wrists, r
     assert limit < waited < limit + rig.period + 1e-6
 
 
-def test_order_is_asked_again_after_1_4_s_and_given_up_after_3_s(wrists) -> None:
+def test_order_is_repeated_after_1_4_s_and_abandoned_after_3_s(wrists) -> None:
     bench, rig = wrists()
     bench.call("freeze", 39)
     heard = bench.heard()
@@ -137,7 +137,7 @@ def test_exact_set_of_frames_on_the_bus(wrists) -> None:
     assert {len(data) for _, _, data in heard} == {8}
 
 
-def test_until_the_loop_begins_motors_are_told_to_be_limp_every_50_ms(wrists) -> None:
+def test_until_the_loop_begins_a_keep_alive_is_sent_every_50_ms(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
     heard = bench.heard()

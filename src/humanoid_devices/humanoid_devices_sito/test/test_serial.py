@@ -43,7 +43,7 @@ def test_motors_give_the_commanded_torque_and_are_disabled_at_the_end(wrists) ->
         ("bitrate", (500_000,), r"1000000 bit/s the(ir| motors') bitrate"),
     ],
 )
-def test_bus_that_nobody_answers_on_is_explained(wrists, fault, arguments, said) -> None:
+def test_bus_without_answers_is_explained(wrists, fault, arguments, said) -> None:
     bench, rig = wrists
     bench.call(fault, *arguments)
     with pytest.raises(HardwareError, match=said):
@@ -59,7 +59,7 @@ def test_bus_off_is_recognized_and_reset(wrists) -> None:
     rig.until(healthy)
 
 
-def test_adapter_plugged_in_again_works_though_it_tells_no_flags_now(wrists) -> None:
+def test_adapter_plugged_in_again_works_without_status_flags(wrists) -> None:
     bench, rig = wrists
     rig.activate()
     bench.call("unplug")

@@ -15,7 +15,7 @@ from humanoid_devices_sito.wire import Gains, MessageType, identifier
 
 IDS = [22, 23, 38, 39]
 COUNT = 2 * math.pi / 65536  # [rad]
-# Nobody who is absent is waited for longer than a test wants to.
+# Short waits for absent motors.
 QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3)
 
 
@@ -116,7 +116,7 @@ def test_gains_lost_before_the_loop_begins_are_sent_again_and_move_nothing(wrist
     bench.call("stray", identifier(23, MessageType.GAINS), Gains(0.05, 0.0).encode().hex())
     while bench.drive(23)["firmware"]["stiffness"] == 0.0:
         rig.pause(0.001)
-    while bench.drive(23)["firmware"]["stiffness"] > 0.0:  # nobody ticks
+    while bench.drive(23)["firmware"]["stiffness"] > 0.0:  # without ticks
         rig.pause(0.001)
     assert bench.drive(23)["position"] == pytest.approx(0.7, abs=COUNT)
 
@@ -159,7 +159,7 @@ def test_silent_motor_is_named_and_the_others_are_left_disabled(wrists) -> None:
     assert not any(drive["firmware"]["enabled"] for drive in bench.call("drives"))
 
 
-def test_motors_without_power_are_suspected_when_nobody_acknowledges(wrists) -> None:
+def test_motors_without_power_are_suspected_without_acknowledgement(wrists) -> None:
     bench, rig = wrists()
     bench.call("power_off")
     with pytest.raises(HardwareError, match=r"nobody acknowledges.*are the motors powered"):
@@ -281,7 +281,7 @@ def test_malformed_feedback_is_reported_and_not_used(wrists) -> None:
 
 
 @pytest.mark.parametrize("intervals", ["0a00", "000a"], ids=["no position", "no velocity"])
-def test_motor_that_tells_only_half_is_a_fault_until_reset(wrists, intervals) -> None:
+def test_motor_with_one_of_two_feedback_frames_is_a_fault_until_reset(wrists, intervals) -> None:
     bench, rig = wrists()
     rig.activate()
     rig.until(healthy)
@@ -296,7 +296,7 @@ def test_motor_that_tells_only_half_is_a_fault_until_reset(wrists, intervals) ->
     rig.until(lambda _: rig.state.position[1] == pytest.approx(0.4, abs=COUNT))
 
 
-def test_motor_that_tells_only_half_is_disabled_with_confirmation(wrists) -> None:
+def test_motor_with_one_of_two_feedback_frames_is_disabled_with_confirmation(wrists) -> None:
     bench, rig = wrists()
     rig.activate()
     bench.call("stray", identifier(23, MessageType.SELECT_MODE), "090a000000000000")

@@ -106,5 +106,5 @@ class Flight:
 
 @pytest.fixture(scope="session")
 def flights() -> type[Flight]:
-    """Makes flight records."""
+    """Makes tick records."""
     return Flight

@@ -112,7 +112,7 @@ def test_every_tick_is_in_the_file_with_all_that_was_known_of_it(watched: Watche
         "standby_controller",
         "all is well",
     )
-    counters = found["/flight_recorder/counters"][-1][1]
+    counters = found["/tick_records/counters"][-1][1]
     named = dict(zip([d.label for d in counters.layout.dim], counters.data, strict=True))
     assert named["PrimeSitoCAN: lost"] == 100
     assert named["limited position: right_elbow_pitch"] == 100
@@ -157,7 +157,7 @@ def test_the_library_of_rosbag2s_users_opens_the_folder(watched: Watched) -> Non
             assert reader.deserialize(data, connection.msgtype)
 
 
-def test_what_a_source_said_before_the_first_tick_is_still_known(watched: Watched) -> None:
+def test_a_report_before_the_first_tick_is_still_known(watched: Watched) -> None:
     watched.flight.report(SafetyLevel.OK, "well")
     watched.flight.tick()
     watched.flight.file.loop_events[0]["monotonic"] -= 3_600_000_000_000
@@ -196,7 +196,7 @@ def test_a_fault_soon_after_a_file_waits_and_is_not_lost(watched: Watched) -> No
     assert lines(latest)[-1] == "second"
 
 
-def test_a_file_asked_for_takes_nothing_from_the_fault_before_it(watched: Watched) -> None:
+def test_a_file_requested_takes_nothing_from_the_fault_before_it(watched: Watched) -> None:
     watched.flight.event(EventKind.FALL, "fell")
     watched.run(1)
     watched.box.save()
@@ -361,7 +361,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_is_said_and_the_memory_is_kept_for_later(
+def test_a_full_disk_is_reported_and_the_memory_is_kept_for_later(
     watched: Watched, tiny_disk: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     full = Store(tiny_disk / "files", free=lambda folder: 1 << 40)  # the disk itself is full
@@ -407,7 +407,7 @@ def test_without_a_robot_there_is_nothing_to_save(tmp_path: Path) -> None:
         BlackBox(Store(tmp_path), tmp_path).save()
 
 
-def test_files_that_somebody_removes_meanwhile_are_no_problem(
+def test_files_removed_meanwhile_are_no_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path)
@@ -486,7 +486,7 @@ def test_a_source_at_fault_that_says_something_else_and_stays_so_is_saved(
     assert lines(latest)[-1].endswith("left_elbow_pitch and right_elbow_pitch: fault")
 
 
-def test_a_black_box_that_comes_later_knows_who_was_at_fault_already(watched: Watched) -> None:
+def test_a_black_box_that_starts_later_knows_which_sources_were_at_fault(watched: Watched) -> None:
     watched.flight.report(SafetyLevel.FAULT, "left_elbow_pitch: fault")
     watched.run(BUSY)
     watched.box = watched.another_box()

@@ -44,7 +44,7 @@ def told(flights: Any, tmp_path: Path) -> Told:
     return Told(flights, tmp_path)
 
 
-def test_moments_are_told_by_their_distance_from_the_fault(told: Told) -> None:
+def test_moments_have_their_distance_from_the_fault(told: Told) -> None:
     told.flight.event(EventKind.SWITCH, "STANDBY (standby_controller, switch 3)")
     told.flight.tick(50)
     told.flight.report(SafetyLevel.FAULT, "joint 'left_elbow_pitch' is hot")

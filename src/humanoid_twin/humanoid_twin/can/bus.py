@@ -19,7 +19,7 @@ class Outcome(Enum):
     """Outcome of one attempt to send a frame."""
 
     SENT = "sent"
-    NOT_ACKNOWLEDGED = "nobody acknowledged"
+    NOT_ACKNOWLEDGED = "not acknowledged"
     COLLISION = "nodes with one identifier sent different data"
     FOREIGN = "a node with another bit rate destroyed it"
     CORRUPTED = "destroyed on the wire"

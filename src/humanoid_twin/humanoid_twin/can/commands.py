@@ -136,7 +136,7 @@ class CanCommands:
         One without them answers the command F with BEL, as simple slcan firmware does.
         """
         if not isinstance(self.adapter, SlcanPort):
-            raise CanError("the adapter is no serial one: only these have flags to tell")
+            raise CanError("the adapter is no serial one: only these have status flags")
         self.adapter.offer_flags(bool(offered))
 
     def stray(self, identifier: int, data: bytes | str, extended: bool = True) -> None:

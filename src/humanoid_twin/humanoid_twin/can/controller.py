@@ -30,7 +30,7 @@ class Cause(Enum):
     STATE = "state changed"
     RESTARTED = "restarted after bus off"
     BIT = "sent bits came out otherwise"
-    NOT_ACKNOWLEDGED = "nobody acknowledged"
+    NOT_ACKNOWLEDGED = "not acknowledged"
     RECEIVED = "a received frame was broken"
     OVERRUN = "the transmit queue is full"
 

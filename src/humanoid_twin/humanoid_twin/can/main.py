@@ -20,14 +20,14 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     line = argparse.ArgumentParser(prog="can", description="Virtual CAN motors on flywheels.")
     line.add_argument("place", metavar="PATH",
-                      help="of a serial line (slcan) to be, or a SocketCAN interface")  # fmt: skip
+                      help="serial line (slcan) to create, or a SocketCAN interface")  # fmt: skip
     line.add_argument("--family", choices=sorted(MOTOR_FAMILIES), default="sito",
                       help="of all motors (default: sito)")  # fmt: skip
     line.add_argument("--ids", type=_ids, default=(22, 23, 38, 39), metavar="ID,ID...",
                       help="CAN ids (default: 22,23,38,39)")  # fmt: skip
     line.add_argument("--model", help=f"of all motors (default: {DEFAULT_MODELS})")
     line.add_argument("--without-flags", action="store_true",
-                      help="the serial adapter tells no status flags")  # fmt: skip
+                      help="the serial adapter reports no status flags")  # fmt: skip
     add_process_options(line)
     return line
 

@@ -81,11 +81,11 @@ def parser() -> argparse.ArgumentParser:
                       help="where the serial line (slcan) of the four wrists' bus shall be, or a"
                       " SocketCAN interface")  # fmt: skip
     line.add_argument("--can-without-flags", action="store_true",
-                      help="the serial adapter tells no status flags")  # fmt: skip
+                      help="the serial adapter reports no status flags")  # fmt: skip
     line.add_argument("--mountings", type=Path, metavar="FILE",
                       help="YAML: direction and offset of each drive on its joint")  # fmt: skip
     line.add_argument("--ignore-interrupt", action="store_true",
-                      help="end by SIGTERM only: Ctrl-C is for its users")  # fmt: skip
+                      help="end by SIGTERM only, not by Ctrl-C")  # fmt: skip
     add_ring_options(line)
     add_process_options(line)
     return line

@@ -115,7 +115,7 @@ def test_frame_destroyed_on_the_wire_is_repeated_until_it_gets_through(bench, co
     assert b.controller.rec == count - 1
 
 
-def test_lost_frames_are_acknowledged_and_seen_by_nobody(bench):
+def test_lost_frames_are_acknowledged_but_not_received(bench):
     a, b = bench.node(), bench.node()
     bench.bus.disturbance.lost_probability = 1.0
     bench.send(a, 7)

@@ -93,7 +93,7 @@ def test_motor_without_power_is_silent_and_limp_and_comes_back_disabled(host):
     assert host.heard() == set(IDS)
 
 
-def test_without_any_power_nobody_acknowledges(host):
+def test_without_any_power_no_frame_is_acknowledged(host):
     host.commands.power_off()
     host.send(22, 0, bytes(8))
     host.run(100)
@@ -257,7 +257,7 @@ def test_motor_of_the_other_family_speaks_its_own_language(host):
     assert host.got[-1].identifier >> 24 == 2
 
 
-def test_stray_frame_comes_from_nobody_known(host):
+def test_stray_frame_comes_from_an_unknown_sender(host):
     host.commands.stray(0x0506FFB1, "0011")
     host.commands.stray(0x7FF, "", extended=False)
     host.run(1)

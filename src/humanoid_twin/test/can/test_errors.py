@@ -45,7 +45,7 @@ def test_futile_repetitions_cost_no_events_yet_keep_the_bus_busy(bench):
     assert [frame.identifier for frame in b.frames] == [1]
 
 
-def test_queue_drains_as_soon_as_somebody_acknowledges(bench):
+def test_queue_drains_as_soon_as_a_node_acknowledges(bench):
     a, b = bench.node(), bench.node()
     b.controller.set(powered=False)
     for number in range(10):
@@ -113,7 +113,7 @@ def test_listening_with_the_wrong_bit_rate_sees_errors_only(bench):
     assert len(b.got) == 40  # once the host is passive, the others understand each other
 
 
-def test_right_bit_rate_mends_it(bench):
+def test_right_bit_rate_cures_it(bench):
     host, motor = bench.node(), bench.node()
     host.controller.set(bitrate=500_000)
     bench.send(host, 1)

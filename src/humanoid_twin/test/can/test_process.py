@@ -40,7 +40,7 @@ def start(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_bus_ends_when_asked_and_leaves_no_line(start, tmp_path, number):
+def test_a_bus_ends_on_request_and_leaves_no_line(start, tmp_path, number):
     control, process = start()
     assert list(control.can_drives()) == [22, 23, 38, 39]
     assert (tmp_path / "can").is_symlink()

@@ -338,13 +338,13 @@ def test_zero_is_where_it_was_set_and_torque_follows():
     assert one.torque == pytest.approx(5, abs=0.05)
 
 
-def test_who_is_there_is_answered():
+def test_presence_request_is_answered():
     one = Host()
     one.send(0)
     assert one.answer(0).identifier == 7 << 8 | 0xFE
 
 
-def test_answers_go_to_the_host_that_asked():
+def test_answers_go_to_the_requesting_host():
     one = Host()
     one.send(3, extra=0x11)
     assert one.got[-1].identifier & 0xFF == 0x11

@@ -201,7 +201,7 @@ def test_reset_takes_torque_and_feedback():
 
 
 @pytest.mark.parametrize("intervals", [(1, 1, 0), (5, 10, 0), (20, 0, 0), (0, 3, 7), (0, 0, 0)])
-def test_feedback_comes_at_the_intervals_asked_for(intervals):
+def test_feedback_comes_at_the_intervals_requested(intervals):
     one = host()
     one.enable(feedback=intervals)
     one.got.clear()
@@ -264,7 +264,7 @@ def test_enabling_can_be_slow_and_reset_cancels_it():
 
 
 @pytest.mark.parametrize("cause", ["hot", "fault"])
-def test_hot_or_faulty_motor_lets_go_falls_silent_and_refuses_until_reset(cause):
+def test_hot_or_faulty_motor_disables_itself_is_silent_and_refuses_until_reset(cause):
     one = host()
     one.gains(20, 2)
     one.enable()

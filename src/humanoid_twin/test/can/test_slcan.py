@@ -229,7 +229,7 @@ def test_what_a_client_left_half_written_does_not_spoil_the_next_one(bench, port
     os.close(second.line)
 
 
-def test_frames_nobody_has_read_are_not_given_to_the_next_client(bench, port):
+def test_unread_frames_are_not_given_to_the_next_client(bench, port):
     motor = bench.node()
     host = Host(bench, port)
     host.ask(b"S8\rO\r")

@@ -69,7 +69,7 @@ def test_frames_go_both_ways_and_errors_to_the_client(bench, ends):
     port.close()
 
 
-def test_client_that_does_not_read_stops_nobody(bench, ends):
+def test_client_that_does_not_read_delays_no_other(bench, ends):
     ours, _ = ends
     port = socketcan.SocketCanPort(bench.bus, ours)
     motor = bench.node()
@@ -80,6 +80,6 @@ def test_client_that_does_not_read_stops_nobody(bench, ends):
     port.close()
 
 
-def test_missing_kernel_support_or_interface_is_said_with_the_fix():
+def test_missing_kernel_support_or_interface_is_reported_with_the_fix():
     with pytest.raises(AdapterError, match="vcan"):
         socketcan.open_interface("nosuchcan0")

@@ -80,7 +80,7 @@ def test_missing_acknowledgement_shows_as_socketcan_shows_it(bench, port, client
     assert got[-1][1][6] == 128  # TEC
 
 
-def test_bus_off_is_told_and_its_end(bench, port, client):
+def test_bus_off_is_reported_and_its_end(bench, port, client):
     bench.node()
     port.controller.go_bus_off(0)
     bench.run(5)

@@ -43,7 +43,7 @@ def test_error_shows_4616_its_code_and_history_and_cuts_the_torque(bench, code):
 @pytest.mark.parametrize(
     ("code", "register"), [(0xA000, 0x11), (0x8130, 0x11), (0x8500, 0x21), (0x8400, 0x21)], ids=hex
 )
-def test_error_register_tells_the_family(bench, code, register):
+def test_error_register_has_the_family(bench, code, register):
     bench.drive.raise_error(code)
     assert bench.read(0x1001) == register
 

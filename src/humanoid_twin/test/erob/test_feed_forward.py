@@ -70,7 +70,7 @@ def test_drive_may_refuse_to_change_it(make_bench):
     assert bench.read(0x2382, 3) == 0x4000
 
 
-def test_drive_may_keep_it_without_a_word(make_bench):
+def test_drive_may_keep_it_silently(make_bench):
     bench = make_bench(drive=DriveParameters(feed_forward=Offer.KEPT))
     bench.write(0x2383, 0, 1)
     bench.write(0x2382, 3, 0)

@@ -141,7 +141,7 @@ def test_a_wrong_toggle_bit_ends_the_transfer(upload):
 
 
 @pytest.mark.parametrize(("sent", "code"), [(5, AbortCode.TOO_SHORT), (25, AbortCode.TOO_LONG)])
-def test_segments_must_make_up_the_size_that_was_told(sent, code):
+def test_segments_must_make_up_the_announced_size(sent, code):
     store = Store(b"old")
     store.ask(coe.NormalDownload(TEXT, 0, 20, b"0123456789"))
     assert code_of(store.ask(coe.SegmentDownload(False, True, bytes(sent)))) == code

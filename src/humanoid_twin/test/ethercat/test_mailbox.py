@@ -129,7 +129,7 @@ def test_init_empties_the_mailboxes(mailbox):
     assert mailbox.get_message(0) is None
 
 
-def test_nobody_works_on_mailboxes_in_init(master):
+def test_no_slave_serves_mailboxes_in_init(master):
     master.number_slaves()
     master.set_mailboxes(0)
     assert master.put_message(0, READ_DEVICE_TYPE) == 1

@@ -100,7 +100,7 @@ def test_a_drive_answers_pysoem_as_it_did(exchange) -> None:
     assert written == ([19] if exchange is EXPEDITED_DOWN else [])
 
 
-def test_an_emergency_is_what_pysoem_told() -> None:
+def test_an_emergency_is_reported_as_by_pysoem() -> None:
     emergency = coe.Emergency(0x8400, 0)
     counter, payload = mail(EMERGENCY)
     assert coe.decode_response(payload) == emergency

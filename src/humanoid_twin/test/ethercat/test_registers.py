@@ -100,7 +100,7 @@ def test_the_eeprom_is_read_eight_bytes_at_a_time(master):
     assert read_eeprom(master, 1, 0xFFFF) == b"\xff" * 8
 
 
-def test_the_eeprom_obeys_nobody_while_the_slave_owns_it(master):
+def test_the_eeprom_obeys_no_master_while_the_slave_owns_it(master):
     master.number_slaves()
     master.write(0, 0x0500, b"\1")
     assert master.write(0, 0x0502, struct.pack("<HHH", 0x0100, 8, 0)) == 0
@@ -120,7 +120,7 @@ def test_an_eeprom_word_is_written_only_if_that_is_enabled(master):
     assert read_eeprom(master, 0, word)[:2] == b"\x34\x12"
 
 
-def test_nobody_answers_when_the_cable_is_cut_before_the_first(master):
+def test_no_slave_answers_when_the_cable_is_cut_before_the_first(master):
     master.ring.chain.cut(-1)
     frame = bytearray(encode_frame([Datagram(Command.BRD, physical(0, 0), bytes(2))]))
     assert not master.ring.answer(memoryview(frame))

@@ -8,7 +8,7 @@ from humanoid_twin.ethercat.parameters import SlaveParameters
 STATES = [AlState.PREOP, AlState.SAFEOP, AlState.OP]
 
 
-def test_all_slaves_come_up_and_their_drives_are_told(master):
+def test_all_slaves_come_up_and_their_drives_are_informed(master):
     master.operational()
     assert [master.al(slave) for slave in range(3)] == [(8, 0)] * 3
     for drive in master.drives:

@@ -84,7 +84,7 @@ def test_a_stop_gives_way_by_a_milliradian_under_the_torque_of_a_drive(prime):
     assert abs(prime.velocity[reached]).max() < 1e-3
 
 
-def test_a_brake_holds_where_it_was_engaged_and_lets_go(arms):
+def test_a_brake_holds_where_it_was_engaged_and_releases(arms):
     arms.set_state(LEVEL, 0.7, 0.0)
     arms.set_brake(LEVEL, engaged=True)
     arms.set_torque(LEVEL, 20.0)

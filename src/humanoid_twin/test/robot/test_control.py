@@ -22,7 +22,7 @@ def test_the_truth_names_all_fourteen_joints(control):
     assert all(abs(joint["position"]) < 0.05 for joint in control.joints().values())
 
 
-def test_a_joint_is_told_by_name_or_by_ring_position(control):
+def test_a_joint_is_selected_by_name_or_by_ring_position(control):
     for position, name in enumerate(RING_JOINTS):
         control.set_joint(name, 0.01 * position, 0.2)
         assert control.drives()[position]["joint_position"] == pytest.approx(0.01 * position)
@@ -71,7 +71,7 @@ def test_drives_that_are_off_are_recorded_as_limp(control):
     assert (control.recorded().stiffness == 0.0).all()
 
 
-def test_a_hand_that_pushes_the_forearm_moves_the_arm_until_it_lets_go(control):
+def test_a_push_on_the_forearm_moves_the_arm_until_it_ends(control):
     control.wrench("left_wrist_yaw_link", force=(20.0, 0.0, 0.0))
     control.advance(0.2)
     assert control.joints()["left_shoulder_pitch"]["position"] < -0.02

@@ -14,7 +14,7 @@ from humanoid_twin.testing import robot
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_robot_ends_when_asked_and_leaves_nothing(prime_file, number):
+def test_a_robot_ends_on_request_and_leaves_nothing(prime_file, number):
     try:
         with robot(prime_file) as found:
             assert found.socket.is_socket()
@@ -88,7 +88,7 @@ def test_a_robot_brings_its_cable_along_and_takes_it_away(prime_file):
     assert not set(ends) & {name for _, name in socket.if_nameindex()}
 
 
-def test_what_is_missing_is_said(prime_file, tmp_path, caplog):
+def test_what_is_missing_is_reported(prime_file, tmp_path, caplog):
     none, urdf = str(tmp_path / "none"), str(prime_file)
     cases = {
         f"URDF of the virtual robot '{none}': ": ["--urdf", none, "--ring", "lo"],

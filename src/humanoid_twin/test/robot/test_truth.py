@@ -49,7 +49,7 @@ def listen(monkeypatch):
     rclpy.shutdown(context=context)
 
 
-def test_the_truth_is_published_until_the_node_is_asked_to_end(stepped, listen):
+def test_the_truth_is_published_until_the_node_ends(stepped, listen):
     command = [
         sys.executable,
         "-m",

@@ -128,7 +128,7 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         if self._stops.get_subscription_count():
             self._answer("emergency stop sent")
         else:
-            text = f"NOT STOPPED: nobody listens on {self._stops.topic_name}: cut the power"
+            text = f"NOT STOPPED: no subscriber on {self._stops.topic_name}: cut the power"
             self._answer(text, refused=True)
 
     def _publish_request(self, mode: Mode) -> None:
@@ -139,7 +139,7 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
             self._answer(f"asked for {mode.name}")
         else:
             self._answer(
-                f"asked for {mode.name}, but nobody listens on {self._requests.topic_name}",
+                f"asked for {mode.name}, but {self._requests.topic_name} has no subscriber",
                 refused=True,
             )
 
@@ -148,7 +148,7 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
             service = self.resolve_service_name(CLEAR_FAULT)
             self._answer(f"clear fault: there is no {service}", refused=True)
             return
-        self._answer("clear fault: asked")
+        self._answer("clear fault: requested")
         call = self._clear_fault.call_async(Trigger.Request())
         call.add_done_callback(self._note_clear_fault)
         deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call))

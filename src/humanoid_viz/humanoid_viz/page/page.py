@@ -198,4 +198,4 @@ def _table_rows(rows: Sequence[JointRow]) -> str:
 
 def beat_html(beat: int) -> str:
     """Return a sign of life, which fades into a warning unless the viewer replaces it in time."""
-    return f'<div class="hc-overlay hc-beat" data-beat="{beat}">NO NEWS FROM THE VIEWER</div>'
+    return f'<div class="hc-overlay hc-beat" data-beat="{beat}">NO DATA FROM THE VIEWER</div>'

@@ -40,7 +40,7 @@ j1: {{id: 23, direction: -1, homing_offset: {OFFSET!r}}}
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How frames of a family are told apart (actuator documents)."""
+    """Identifiers of a family's frames (actuator documents)."""
 
     name: str
     system: Callable[[], Any]
@@ -56,7 +56,7 @@ FAMILIES = {
 
 
 class Listener:
-    """Hears what the host says to the motors, and wakes those who wait for it."""
+    """Receives the host's frames to the motors and wakes waiting threads."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
@@ -115,7 +115,7 @@ class Motors:
         sys.setswitchinterval(self._interval)
 
     def advance(self, seconds: float) -> None:
-        """Let the motors' time pass. For those who hold `lock`."""
+        """Let the motors' time pass. The caller holds `lock`."""
         self._ahead += round(seconds * 1e9)
         self._world.advance(self._world.now + round(seconds * 1e9))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-# Divisors, and how stiff and damped the documents say the wrists were, of what was asked for.
+# Divisors, and the documented stiffness and damping of the wrists as a share of the commanded.
 CALIBRATIONS = {
     "first calibration": ({"stiffness_divisor": "500", "damping_divisor": "0.5"}, 1.38, 2.25),
     "measured, given": ({"stiffness_divisor": "688.58", "damping_divisor": "1.125"}, 1.0, 1.0),

@@ -15,7 +15,7 @@ from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters
 from humanoid_devices_erob.impedance.drives import mode_table as registers_by_mode
 
 EFFICIENCY = (1.0, 0.7)  # `torque_efficiency` that the gains of each drive allow for
-REALIZED = (0.7, 1.0)  # share of the gains asked for that is left, of each drive
+REALIZED = (0.7, 1.0)  # share of the commanded gains that is left, of each drive
 # Half a unit of the registers: [Nm s/rad] of 0x2381:01 behind a transmission that leaves 0.7,
 # [1/s] of 0x2382:01, which is stiffness / damping.
 HALF_DAMPING = 0.5 * 0.7 * 0.1063

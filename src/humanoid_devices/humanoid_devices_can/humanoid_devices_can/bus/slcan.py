@@ -39,7 +39,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         self._sent = 0
         self._sent_at = -math.inf  # [s]
         self.flags = 0  # latest status flags
-        self._asked = -math.inf
+        self._flags_requested = -math.inf
         self._sent_before_asking = 0  # frames
         # Bytes that the port has not accepted yet. Empty lines come first: they end a command that
         # a dead process left half written (LAWICEL manual: two or three of them).
@@ -85,7 +85,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         if self._unsent:
             self._push()
         # An adapter that doesn't know the request would answer as if it refused a frame.
-        again = self._answered and time.monotonic() - self._asked > ASK_FLAGS
+        again = self._answered and time.monotonic() - self._flags_requested > ASK_FLAGS
         if again and not self._unsent:
             self._ask()
         if self._unsent or self._outstanding() >= MOST_OUTSTANDING:
@@ -145,7 +145,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _ask(self) -> None:
         """Request the status flags."""
-        self._asked = time.monotonic()
+        self._flags_requested = time.monotonic()
         self._sent_before_asking = self._sent
         self._write("F")
 

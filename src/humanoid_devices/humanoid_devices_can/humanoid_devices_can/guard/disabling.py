@@ -48,7 +48,7 @@ def _disable_once(job: GuardJob, bus: Bus, clock: Clock, deadline: float) -> Wor
             if quiet and rounds >= LEAST_ROUNDS:
                 return ""
             if clock() > deadline:
-                return "motors still speak"
+                return "motors still send"
     finally:
         bus.close()
 

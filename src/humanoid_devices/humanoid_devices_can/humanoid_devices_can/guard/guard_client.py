@@ -93,7 +93,7 @@ class Guard:
         if not failure:
             return ""
         return (
-            f"no guard on {self._bus} ({failure}): if this process fails, {self._motors} go on "
+            f"no guard on {self._bus} ({failure}): if this process fails, {self._motors} continue "
             "with their last set point: restart the control process"
         )
 

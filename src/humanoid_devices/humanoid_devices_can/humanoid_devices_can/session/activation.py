@@ -104,7 +104,7 @@ class Activation:
         elif any(text.startswith("no answer") for text in failures.values()):
             parts[0] += f" on {self._settings.bus}: powered? id? bitrate?"
         if health.invalid_at > began:
-            parts.append(f"heard on the bus: {health.invalid}")
+            parts.append(f"received on the bus: {health.invalid}")
         return "; ".join(parts)
 
     def _named(self, failures: Mapping[int, str]) -> str:

@@ -62,7 +62,7 @@ class BusLifecycle:
             if self._guarded:
                 self.guard.claim()
             elif self._settings.guard_timeout == 0.0:
-                logger.warning("%s: no guard, as guard_timeout is 0", self._settings.name)
+                logger.warning("%s: no guard, because guard_timeout is 0", self._settings.name)
             session = self.session = self._open()
             if self._guarded:
                 self.guard.start()  # it starts while the motors are enabled

@@ -139,10 +139,10 @@ class Health:
                 "Is the wiring right?"
             )
         if self.error_at > since:
-            return f"error frames on {bus}: have two motors the same id? Is the wiring right?"
+            return f"error frames on {bus}: do two motors have the same id? Is the wiring right?"
         # While motors answer, a refusal alone is no symptom: a burst may have filled the queue.
-        unheard = self.data_at <= since < self.refused_at
-        if stuck or unheard or max(self.unacknowledged_at, self.passive_at) > since:
+        unanswered = self.data_at <= since < self.refused_at
+        if stuck or unanswered or max(self.unacknowledged_at, self.passive_at) > since:
             return (
                 f"nobody acknowledges on {bus}: are the motors powered? Is {bus.bitrate} bit/s "
                 "their bitrate? Is the bus terminated?"

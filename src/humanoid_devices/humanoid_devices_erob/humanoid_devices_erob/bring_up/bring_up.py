@@ -28,7 +28,7 @@ from humanoid_devices_erob.errors import (
     HungError,
     IdentityError,
     NotEnabledError,
-    said_together,
+    joined_by_text,
 )
 from humanoid_devices_erob.master.al_state import (
     AlState,
@@ -81,7 +81,7 @@ class BringUp:
                     reported = self._drive_errors(error)
                     message = f"bring-up failed {attempt} times: {error}{reported}"
                     raise BringUpError(message) from error
-                logger.warning("bring-up of the ring failed, once more from the start: %s", error)
+                logger.warning("bring-up of the ring failed, retrying from the start: %s", error)
             except BaseException:
                 self._retreat()
                 raise
@@ -131,23 +131,23 @@ class BringUp:
 
     def _converge(self, cycle: CyclicExchange) -> None:
         """Exchange frames until the clocks agree: each frame adjusts all of them."""
-        astray = list(range(len(self._joint_at)))
+        pending = list(range(len(self._joint_at)))
         found: list[int | None] = [None]
 
         def check(deadline: float) -> None:
             """Read one clock at least, more if there is time."""
-            while astray:
-                found[0] = self._master.clock_difference(astray[-1])
+            while pending:
+                found[0] = self._master.clock_difference(pending[-1])
                 if found[0] is None or found[0] >= CONVERGED:
                     return
-                astray.pop()
+                pending.pop()
                 if self._timebase.clock() > deadline - _CLOCK_READ:
                     return
 
         timeout = self._settings.activation_timeout
-        if not cycle.until(lambda: not astray, timeout, check):
+        if not cycle.until(lambda: not pending, timeout, check):
             raise BringUpError(
-                f"clock of {self._joint_at[astray[-1]]} is {found[0]} ns off the reference after "
+                f"clock of {self._joint_at[pending[-1]]} is {found[0]} ns off the reference after "
                 f"{timeout:g} s, expected less than {CONVERGED} ns"
             )
 
@@ -217,9 +217,9 @@ class BringUp:
             with bench_ring(self._master, self._settings.interface, self._timebase) as ring:
                 errors = read_errors(ring)
         except HardwareError as failure:
-            return f"; what the drives say is wrong can't be read: {failure}"
+            return f"; the drives' errors cannot be read: {failure}"
         texts = [(self._joint_at[i], errors[i].text) for i in error.slaves if i < len(errors)]
-        return f"; {said_together((joint, text) for joint, text in texts if text)}".rstrip("; ")
+        return f"; {joined_by_text((joint, text) for joint, text in texts if text)}".rstrip("; ")
 
     def _retreat(self) -> None:
         ring, self._ring = self._ring, None
@@ -239,7 +239,7 @@ class BringUp:
 def not_enabled(ring: Ring, joint_at: Sequence[str]) -> str:
     """Return which drives are not in operation, in words; empty if all are."""
     words = ring.image.statusword
-    return said_together(
+    return joined_by_text(
         (joint_at[i], f"not in operation, {describe_statusword(int(words[i]))}")
         for i in np.flatnonzero(~ring.enabled).tolist()
     )
@@ -269,12 +269,12 @@ def wait_for_preop(
     if not problem:
         return
     hung = [
-        (joint_at[i], f"stays in {status.state.name} when PREOP is asked for")
+        (joint_at[i], f"stays in {status.state.name} when PREOP is requested")
         for i, status in enumerate(states)
         if status.state not in (AlState.NONE, AlState.PREOP) and not status.error
     ]
     if hung:
         raise HungError(
-            f"{said_together(hung)}: the firmware of the drive hangs; switch its power off and on"
+            f"{joined_by_text(hung)}: the firmware of the drive hangs; switch its power off and on"
         )
     raise BringUpError(f"not in PREOP: {problem}")

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from humanoid_devices_erob.bring_up.identity import check_serial_numbers
-from humanoid_devices_erob.errors import BringUpError, said_together
+from humanoid_devices_erob.errors import BringUpError, joined_by_text
 from humanoid_devices_erob.mailbox.sdo import Key, SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.wire import objects
@@ -177,7 +177,7 @@ def _checked(results: Sequence[SdoResult], joint_at: Sequence[str]) -> None:
         for result in failed:
             first.setdefault(result.object.slave, result)
         texts = [(joint_at[i], _failure(result)) for i, result in first.items()]
-        raise BringUpError(said_together(texts))
+        raise BringUpError(joined_by_text(texts))
 
 
 def _failure(result: SdoResult) -> str:

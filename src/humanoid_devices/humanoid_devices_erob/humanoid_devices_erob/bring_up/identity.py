@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from humanoid_devices_erob.errors import IdentityError, said_together
+from humanoid_devices_erob.errors import IdentityError, joined_by_text
 from humanoid_devices_erob.settings import Identity
 
 
@@ -13,7 +13,7 @@ def check_identities(
 
     Raises IdentityError that names every slave that differs, or where the ring ends.
     """
-    differing = said_together(
+    differing = joined_by_text(
         (f"slave {position} ({joint})", f"found {slave}")
         for position, (slave, joint) in enumerate(zip(found, joint_at, strict=False))
         if slave != expected

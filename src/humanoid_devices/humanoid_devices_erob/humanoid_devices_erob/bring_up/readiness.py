@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
-from humanoid_devices_erob.errors import said_together
+from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
@@ -27,7 +27,7 @@ SYNC0_TYPE: Final = 2  # of 0x1C32:01 (ETG.1020)
 _MODE: Final = objects.MODE_DISPLAY, 0
 _SYNC_TYPE: Final = objects.SYNC_PARAMETERS[0], 1
 _MISSING: Final = (AbortCode.NO_OBJECT, AbortCode.NO_SUBINDEX)
-_NOT_ASKED: Final = "has not said in which mode it is"
+_UNREAD: Final = "has not reported its mode (0x6061)"
 
 
 class Readiness:
@@ -36,7 +36,7 @@ class Readiness:
     def __init__(self, ring: Ring, master: EthercatMaster, joint_at: Sequence[str]) -> None:
         self._ring, self._master, self._joint_at = ring, master, joint_at
         self.ready: Mask = np.zeros(len(joint_at), dtype=bool)
-        self._asked: dict[int, Future[tuple[SdoResult, ...]]] = {}
+        self._requests: dict[int, Future[tuple[SdoResult, ...]]] = {}
         self._obstacles: dict[int, str] = {}  # by slave; empty text: none
         self._misset: set[int] = set()  # drives whose set-up is wrong, which waiting can't change
         self._without_sync_type: set[int] = set()  # drives without 0x1C32
@@ -45,7 +45,7 @@ class Readiness:
         """Discard the answers of these drives."""
         for slave in slaves:
             self.ready[slave] = False
-            self._asked.pop(slave, None)
+            self._requests.pop(slave, None)
             self._obstacles.pop(slave, None)
             self._misset.discard(slave)
 
@@ -55,14 +55,14 @@ class Readiness:
         for slave in slaves:
             if self.ready[slave]:
                 continue
-            future = self._asked.get(slave)
+            future = self._requests.get(slave)
             if future is None:
                 wanted = tuple(SdoObject(slave, *key) for key in (_MODE, _SYNC_TYPE))
-                self._asked[slave] = self._ring.sdo.submit(SdoBatch(wanted, write=False))
+                self._requests[slave] = self._ring.sdo.submit(SdoBatch(wanted, write=False))
             elif future.done() and not looked:
                 obstacle = self._set_up_problem(slave, *future.result())
                 if obstacle:
-                    del self._asked[slave]  # once more
+                    del self._requests[slave]  # once more
                 else:
                     looked = True
                     obstacle = self._clock_problem(slave)
@@ -71,8 +71,8 @@ class Readiness:
 
     def problems(self, slaves: Iterable[int]) -> str:
         """Return why those of `slaves` that aren't ready may not be enabled, in words."""
-        return said_together(
-            (self._joint_at[slave], f"not enabled: {self._obstacles.get(slave, _NOT_ASKED)}")
+        return joined_by_text(
+            (self._joint_at[slave], f"not enabled: {self._obstacles.get(slave, _UNREAD)}")
             for slave in slaves
             if not self.ready[slave]
         )

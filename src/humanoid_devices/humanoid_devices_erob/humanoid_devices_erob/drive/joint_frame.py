@@ -91,7 +91,7 @@ class JointFrame:
         self.shifts += int((image.turns != before).any())
         for i in np.flatnonzero(lost).tolist():
             logger.warning(
-                "%s: its encoder is off by %d turns, which is allowed for: replace its battery",
+                "%s: its encoder is off by %d turns, which is compensated: replace its battery",
                 settings.joints[i], -lost[i],
             )  # fmt: skip
 

@@ -35,7 +35,9 @@ class StatementFilter:
             self._complain(f"there is no mode {mode}")
         elif controller_name and age is not None and age > OLDEST:
             # Without the age, so that repeated messages are logged once.
-            self._complain(f"it is stamped more than {OLDEST:g} s ago: a recording, or two clocks")
+            self._complain(
+                f"it is stamped more than {OLDEST:g} s ago: a recording, or clocks that differ"
+            )
         else:
             return ModeInForce(Mode(mode), number)
         return None

@@ -50,7 +50,7 @@ class _Exchange:
     begun: float
     deadline: float
     sent: float  # last attempt
-    asked: float  # last attempt, or last repeat request
+    attempted: float  # last attempt, or last repeat request
     missed: float  # last poll that found nothing
     repeated: bool = False  # the repeat request was used
     last_looks: int = 0  # after the deadline
@@ -82,7 +82,7 @@ class MailboxChannel:
         self._exchange: _Exchange  # of the transfer
         self._access: Access  # the next datagram of the exchange
         self._then: Callable[[bytes | None], None]  # takes its answer
-        self._asked = 0.0  # [s] when `ask` returned it
+        self._asked_at = 0.0  # [s] when `ask` returned it
         self._read_register = Access(slave, SM1_ACTIVATE, 1)
         self._poll = Access(slave, layout.read_address, layout.read_size)
         self._slave = slave
@@ -112,7 +112,7 @@ class MailboxChannel:
 
     def ask(self) -> Access | None:
         """Return the datagram that is due; None if no job is left."""
-        self._asked = now = self._clock()
+        self._asked_at = now = self._clock()
         while self._job is not None or self._begin(now):
             if now >= self._exchange.deadline:
                 self._access, self._then = self._poll, self._looked_for_the_last_time
@@ -172,11 +172,11 @@ class MailboxChannel:
 
     def _drained(self, answer: bytes | None) -> None:
         """Take a poll before the request is sent."""
-        job, exchange, now = self._job, self._exchange, self._asked
+        job, exchange, now = self._job, self._exchange, self._asked_at
         if answer is not None:
-            exchange.asked = now
+            exchange.attempted = now
         self._use(answer)
-        if job is not None and not self.late.hold(job.target, now, now - exchange.asked):
+        if job is not None and not self.late.hold(job.target, now, now - exchange.attempted):
             exchange.begun, exchange.remark = now, ""
             self._plan_request(now)
         else:
@@ -185,44 +185,44 @@ class MailboxChannel:
 
     def _sent(self, answer: bytes | None) -> None:
         exchange = self._exchange
-        exchange.sent = exchange.asked = exchange.missed = self._clock()
+        exchange.sent = exchange.attempted = exchange.missed = self._clock()
         if answer is not None:
             self._plan(self._poll, self._fetched, exchange.sent + self._delay)
         else:  # lost, or the mailbox is full, maybe because SM1 was never emptied
             self._plan(self._poll, self._looked, exchange.sent)
 
     def _looked(self, answer: bytes | None) -> None:
-        now = self._asked
+        now = self._asked_at
         waited = 0.0 if answer is not None else now - self._exchange.begun
         self._plan_request(now + waited / _POLLS_PER_DELAY)
         self._use(answer)
 
     def _fetched(self, answer: bytes | None) -> None:
-        exchange, now = self._exchange, self._asked
+        exchange, now = self._exchange, self._asked_at
         if answer is not None:
             self._plan(self._poll, self._fetched, now)  # another message may follow
             self._use(answer)
             return
         exchange.missed = now
-        if now - exchange.asked > max(PATIENCE, 4 * self._delay):
+        if now - exchange.attempted > max(PATIENCE, 4 * self._delay):
             self._plan(self._read_register, self._got_register, now)
         else:
             self._plan(self._poll, self._fetched, now + (now - exchange.sent) / _POLLS_PER_DELAY)
 
     def _got_register(self, answer: bytes | None) -> None:
         if answer is None:
-            later = self._asked + PATIENCE / _POLLS_PER_DELAY
+            later = self._asked_at + PATIENCE / _POLLS_PER_DELAY
             self._plan(self._read_register, self._got_register, later)
             return
         toggled = bytes([answer[0] ^ _REPEAT_REQUEST])
         write = Access(self._slave, SM1_ACTIVATE, data=toggled)
-        self._plan(write, self._asked_for_repeat, self._asked)
+        self._plan(write, self._repeat_requested, self._asked_at)
 
-    def _asked_for_repeat(self, _: bytes | None) -> None:
+    def _repeat_requested(self, _: bytes | None) -> None:
         # If this frame is lost, the sequence starts again: a second toggle would undo the request.
-        self._exchange.asked = self._clock()
+        self._exchange.attempted = self._clock()
         self._exchange.repeated = True
-        self._plan(self._poll, self._fetched, self._asked)
+        self._plan(self._poll, self._fetched, self._asked_at)
 
     def _looked_for_the_last_time(self, answer: bytes | None) -> None:
         # The master may have been held up: the answer can be in the mailbox.

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import pysoem
 
-from humanoid_devices_erob.errors import said_together
+from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.master.clock import Clock
 
 REQUEST_INTERVAL: Final = 0.1  # [s] until a request is repeated, in case it was lost
@@ -44,7 +44,7 @@ class AlStatus:
 
 def differing(statuses: Sequence[AlStatus], state: AlState, joint_at: Sequence[str]) -> str:
     """Return which slaves are not in `state`, in words; empty if all are."""
-    return said_together(
+    return joined_by_text(
         (f"slave {i} ({joint_at[i]})", str(status))
         for i, status in enumerate(statuses)
         if status.state is not state or status.error

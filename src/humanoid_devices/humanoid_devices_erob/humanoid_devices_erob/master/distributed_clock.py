@@ -18,16 +18,16 @@ _LONGEST_DELAY: Final = 1_000_000  # [ns] of a frame from the first slave to any
 Read: TypeAlias = Callable[[int, int, int], bytes]  # slave, address, length
 
 
-def clocks_astray(count: int, read: Read) -> list[int]:
+def unset_clocks(count: int, read: Read) -> list[int]:
     """Return slaves with another time than the first, or an impossible delay along the line."""
     found = [_SYSTEM_TIME.unpack(read(slave, *SYSTEM_TIME)) for slave in range(count)]
     first, last_delay = found[0]
-    astray = []
+    unset = []
     for slave, (time, delay) in enumerate(found):
         if not (0 <= time - first < _SAME_TIME and last_delay <= delay < _LONGEST_DELAY):
-            astray.append(slave)
+            unset.append(slave)
         last_delay = delay
-    return astray
+    return unset
 
 
 def time_difference(data: bytes) -> int:

@@ -33,7 +33,7 @@ def check_rights(process_status: Path = Path("/proc/self/status")) -> None:
     missing = missing_capabilities(process_status.read_text())
     if missing:
         raise InterfaceError(
-            f"EtherCAT needs {' and '.join(missing)}, which this process hasn't: start as root, "
+            f"EtherCAT needs {' and '.join(missing)}, which this process lacks: start as root, "
             f"or from a shell that has the rights: {SHELL_WITH_RIGHTS}"
         )
 

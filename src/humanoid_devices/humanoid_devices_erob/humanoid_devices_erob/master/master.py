@@ -17,9 +17,9 @@ from humanoid_devices_erob.master.al_state import AlState, AlStatus, al_status
 from humanoid_devices_erob.master.distributed_clock import (
     SYNC_UNIT,
     TIME_DIFFERENCE,
-    clocks_astray,
     sync0_is_on,
     time_difference,
+    unset_clocks,
 )
 from humanoid_devices_erob.master.interface import (
     PromiscuousMode,
@@ -133,11 +133,11 @@ class EthercatMaster:
         for _ in range(_CLOCK_ATTEMPTS):
             if not self._opened().config_dc():
                 raise BringUpError("no slave with a distributed clock; drives work only with one")
-            astray = clocks_astray(len(self._slaves), self._read_patiently)
-            if not astray:
+            unset = unset_clocks(len(self._slaves), self._read_patiently)
+            if not unset:
                 pysoem.settings.timeouts.ret = _PROMPT_US
                 return
-        raise BringUpError(f"clocks of slaves {astray} can't be set: the time they show is wrong")
+        raise BringUpError(f"clocks of slaves {unset} can't be set: the time they show is wrong")
 
     def start_sync0(self, slave: int, period_ns: int) -> bool:
         """Start SYNC0 at multiples of `period_ns`, about 0.1 s from now.

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_devices_erob.errors import BringUpError, said_together
+from humanoid_devices_erob.errors import BringUpError, joined_by_text
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxPort
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def set_watchdogs(port: MailboxPort, seconds: float, joint_at: Sequence[str]) ->
         if problem:
             problems.append((joint, problem))
     if problems:
-        raise BringUpError(f"no watchdog of {seconds:g} s: {said_together(problems)}")
+        raise BringUpError(f"no watchdog of {seconds:g} s: {joined_by_text(problems)}")
 
 
 def watched(port: MailboxPort, joint_at: Sequence[str]) -> NDArray[np.bool_]:
@@ -54,7 +54,7 @@ def watched(port: MailboxPort, joint_at: Sequence[str]) -> NDArray[np.bool_]:
     if not found.all():
         names = ", ".join(joint_at[slave] for slave in np.flatnonzero(~found).tolist())
         logger.warning(
-            "%s: sync manager 2 does not feed the watchdog: these drives go on with their last "
+            "%s: sync manager 2 does not feed the watchdog: these drives continue with their last "
             "target if this computer fails",
             names,
         )

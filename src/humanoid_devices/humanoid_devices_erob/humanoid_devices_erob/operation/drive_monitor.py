@@ -8,7 +8,7 @@ import numpy as np
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES, describe_statusword
-from humanoid_devices_erob.errors import said_together
+from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.master.al_state import AlState, AlStatus, differing
 from humanoid_devices_erob.master.ring import Ring
 
@@ -80,7 +80,7 @@ class DriveMonitor:
 
     def _make(self, ring: Ring, silent: bool) -> None:
         faulty = np.flatnonzero(self.faulty).tolist()
-        words = said_together((self._joint_at[i], self.describe(i, ring)) for i in faulty)
+        words = joined_by_text((self._joint_at[i], self.describe(i, ring)) for i in faulty)
         problems = [words] if words else []
         flags = SafetyFlag.MOTOR_FAULT if problems else SafetyFlag.NONE
         if silent:

@@ -69,7 +69,7 @@ class ImpedanceWatch:
         self._feed_forward = self._registers[4]
         self.statement: ImpedanceStatement | None = None
         self._begun = clock()  # [s] of the mode and number in force
-        self._heard = self._begun  # [s] of the latest statement that counts, or of `_begun`
+        self._latest_statement = self._begun  # [s], or `_begun`
         self._judged: tuple[object, ...] = ()  # inputs of `_confirmed`
         self._latest: ImpedanceStatement | None = None
         self._confirmed = False
@@ -92,7 +92,7 @@ class ImpedanceWatch:
     def mode_changed(self, mode: Mode, number: int) -> None:
         """Note the mode and switch number in force."""
         self.mode, self.number = mode, number
-        self._begun = self._heard = self._clock()
+        self._begun = self._latest_statement = self._clock()
 
     def gates_closed(self) -> None:
         """Note that all gates are closed: factory gains act, whatever the registers hold."""
@@ -152,8 +152,8 @@ class ImpedanceWatch:
         """
         statement = self.statement
         if statement is not None and self._promises(statement):
-            self._heard = max(self._heard, statement.arrived)
-        if self.mode not in SAFE_MODES or self._clock() - self._heard <= MANAGER_SILENCE:
+            self._latest_statement = max(self._latest_statement, statement.arrived)
+        if self.mode not in SAFE_MODES or self._clock() - self._latest_statement <= MANAGER_SILENCE:
             return None
         doubtful = (self._position_gain != 0) | (self._velocity_gain == UNKNOWN)
         stiff = np.flatnonzero((self._gate != 0) & doubtful)
@@ -161,7 +161,7 @@ class ImpedanceWatch:
         writes = [write for joint in soften for write in self._softened(int(joint))]
         if not writes:
             return None
-        self._heard = self._clock()  # after a failure, again after the same time
+        self._latest_statement = self._clock()  # after a failure, again after the same time
         return SdoBatch(tuple(writes), write=True, mode=self.mode, number=self.number)
 
     def _promises(self, statement: ImpedanceStatement) -> bool:

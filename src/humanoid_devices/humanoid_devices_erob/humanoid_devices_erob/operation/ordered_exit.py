@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
-from humanoid_devices_erob.errors import POWER_OFF, RingError, said_together
+from humanoid_devices_erob.errors import POWER_OFF, RingError, joined_by_text
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import PATIENT
 from humanoid_devices_erob.master.al_state import AlState, AlStatus, lead_to
@@ -125,11 +125,11 @@ class OrderedExit:
             if status.state in (AlState.SAFEOP, AlState.OP)
         ]
         if active:
-            self.failures.append(f"not taken out of operation: {said_together(active)}")
+            self.failures.append(f"not taken out of operation: {joined_by_text(active)}")
         if self._armed:
             armed = [(self._joint_at[i], self._reason(i)) for i in self._armed]
             self.failures.append(
-                f"0x2383 not read back as 0, may still be armed: {said_together(armed)}"
+                f"0x2383 not read back as 0, may still be armed: {joined_by_text(armed)}"
             )
         if self.failures:
             self.failures.append(POWER_OFF)

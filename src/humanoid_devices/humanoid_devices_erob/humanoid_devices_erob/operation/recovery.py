@@ -24,7 +24,7 @@ class Recovery:
         self.recovered: list[int] = []  # slaves that had left OP and are back
         self._master, self._ring, self._joint_at = master, ring, joint_at
         self._readiness = Readiness(ring, master, joint_at)
-        self._asked = np.zeros(len(joint_at))  # [s] of the next request to each slave
+        self._next_request = np.zeros(len(joint_at))  # [s] of the next request to each slave
         self._left_op: Mask = np.zeros(len(joint_at), dtype=bool)
         self._end = 0.0  # [s]
 
@@ -37,7 +37,7 @@ class Recovery:
         if self.active:
             return
         self.active, self.remark, self.recovered = True, "", []
-        self._asked[:] = 0.0
+        self._next_request[:] = 0.0
         self._left_op[:] = False
         self._readiness.forget(range(len(self._joint_at)))
 
@@ -51,8 +51,8 @@ class Recovery:
             self._finish(self._ring.enabled & in_op, lost)
             return
         for slave in np.flatnonzero(~in_op).tolist():
-            if now >= self._asked[slave]:
-                self._asked[slave] = now + STATE_PATIENCE
+            if now >= self._next_request[slave]:
+                self._next_request[slave] = now + STATE_PATIENCE
                 self._lead_to_op(slave, statuses[slave])
         readiness, sequencer = self._readiness, self._ring.sequencer
         readiness.forget(np.flatnonzero(~in_op).tolist())

@@ -28,8 +28,8 @@ _NEVER: Final = (
             objects.TARGET_VELOCITY,
             objects.INTERPOLATION,
         ),
-        "belongs to the control loop: a running drive takes its state, mode, targets and their "
-        "rate from nowhere else",
+        "belongs to the control loop, which alone sets state, mode, targets and their rate of a "
+        "running drive",
     ),
     (
         range(objects.RX_PDO, objects.SYNC_PARAMETERS[1] + 1),
@@ -38,13 +38,13 @@ _NEVER: Final = (
     ),
     (
         (objects.HOME_OFFSET, objects.SHAFT_REVOLUTIONS, objects.ENCODER_OFFSET),
-        "says where the drive takes its joint to be: a stiff joint would jump by the difference; "
-        "it is the vendor's tool's, on a drive without a robot",
+        "is part of the drive's position reference: a stiff joint would jump by the difference; "
+        "change it with the vendor's tool, on a drive without a robot",
     ),
     (
         (objects.STORE, objects.RESTORE),
-        "stores or restores all of the drive's parameters, the gains of a mode among them; it is "
-        "the vendor's tool's, on a drive without a robot",
+        "stores or restores all of the drive's parameters, the gains of a mode among them; use the "
+        "vendor's tool, on a drive without a robot",
     ),
 )
 _BUS_WRITTEN: Final = 1  # of the gate; any other value may restore the factory gains

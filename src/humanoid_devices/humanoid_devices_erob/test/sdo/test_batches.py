@@ -151,7 +151,7 @@ def test_an_object_written_twice_is_done_if_its_last_value_is_there(make_world) 
     assert kinds(world.drives[0]) == ["w2381:1", "w2383:0", "w2381:1", "r2381:1", "r2383:0"]
 
 
-def test_permission_is_asked_before_each_object(make_world) -> None:
+def test_permission_is_checked_before_each_object(make_world) -> None:
     world = make_world(1)
     asked = []
 
@@ -171,7 +171,7 @@ def test_permission_is_asked_before_each_object(make_world) -> None:
 def test_value_that_was_written_and_may_not_be_read_back_is_in_doubt_and_not_refused(
     make_world,
 ) -> None:
-    """Whoever hears of a refusal takes the old value for the one that is there."""
+    """After a refusal the old value counts as the present one."""
     world = make_world(1)
     world.batches.refusal = lambda slave, batch: "" if batch.write else "no exchange"
     (result,) = world.write([register(0, VELOCITY, 5)])
@@ -179,7 +179,7 @@ def test_value_that_was_written_and_may_not_be_read_back_is_in_doubt_and_not_ref
     assert "written, but not read back: " in result.message
 
 
-def test_slave_that_may_not_be_read_is_asked_about_once_a_batch(make_world) -> None:
+def test_permission_for_a_slave_is_checked_once_a_batch(make_world) -> None:
     world = make_world(2)
     world.drives[1].objects.update({(0x2000 + i, 0): b"\1" for i in range(20)})
     asked = []
@@ -197,7 +197,7 @@ def test_slave_that_may_not_be_read_is_asked_about_once_a_batch(make_world) -> N
     assert asked.count(0) == 1
 
 
-def test_permission_is_asked_when_the_object_is_sent_not_when_it_is_queued(make_world) -> None:
+def test_permission_is_checked_when_the_object_is_sent_not_when_it_is_queued(make_world) -> None:
     world = make_world(1)
     world.drives[0].objects[GATE] = b"\x01"
     mode = 2

@@ -111,7 +111,7 @@ def test_an_object_that_does_not_exist_is_aborted(bench: Bench) -> None:
     assert (result.status, result.abort_code) == (SdoStatus.ABORTED, AbortCode.NO_OBJECT)
 
 
-def test_a_mailbox_that_never_answers_delays_nobody_else(bench: Bench) -> None:
+def test_a_mailbox_that_never_answers_delays_no_other_slave(bench: Bench) -> None:
     bench.control.mailbox_delay(float("inf"), slave=1)
     results = bench.run(gains(7), write=True)
     for result in results:

@@ -160,7 +160,7 @@ def test_a_request_whose_receipt_was_lost_is_not_served_twice(make_world) -> Non
     assert len(writes) == 1
 
 
-def test_a_lost_answer_is_asked_for_again(make_world) -> None:
+def test_a_lost_answer_is_requested_again(make_world) -> None:
     world = make_world(1, delay=0.0)
     world.drives[0].objects[GAIN] = VALUE
     losses = [True, False]  # the request arrives, its answer does not
@@ -350,7 +350,7 @@ def test_an_emergency_is_delivered_and_the_answer_behind_it_found(make_world) ->
         (b"\x00\x30\x43", 3),
         (bytes.fromhex("003060 8123 01 00000000"), 3),  # answers a download
         (bytes.fromhex("003043 8223 01 13000000"), 3),  # another object
-        (bytes.fromhex("003000 01020304050607"), 3),  # a segment nobody asked for
+        (bytes.fromhex("003000 01020304050607"), 3),  # an unrequested segment
         (bytes.fromhex("0030ff 8123 01 13000000"), 3),
         (bytes.fromhex("01000500"), 0),  # mailbox error
         (b"anything", 2),
@@ -403,7 +403,7 @@ def test_a_segmented_value_of_another_length_than_announced_is_refused(
     assert "announced 200 bytes" in result.message
 
 
-def test_a_value_longer_than_anybody_can_be_told_is_refused(make_world) -> None:
+def test_a_value_longer_than_an_answer_can_carry_is_refused(make_world) -> None:
     world = make_world(1)
     world.drives[0].objects[GAIN] = bytes(LONGEST + 1)
     (result,) = world.read([gain()])

@@ -173,7 +173,7 @@ class Bench:
             self.system.idle_until(self._due)
 
     def die(self) -> None:
-        """As kill -9 does: no exit, nothing said to anybody. Then a second passes."""
+        """As kill -9 does: no exit, no sign-off. Then a second passes."""
         if self.system._bring_up_thread is not None:
             self.system._bring_up_thread.stop()
         self.system._master.close()

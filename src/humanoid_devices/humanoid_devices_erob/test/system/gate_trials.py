@@ -194,7 +194,7 @@ class Story:
             self._die()
         self._judge.begin("idle")
         ring.advance(self.random.choice([0.001, 0.02, 0.3]))
-        self._tell()  # to whoever is gone
+        self._tell()  # the late answers
         self._ask_for_a_write()
         ring.control.log()
 
@@ -376,7 +376,7 @@ class Story:
             self._judge.convict("gates are open after the ordered exit")
 
     def _power_cycle(self) -> None:
-        """A drive that is set up already can't be asked for its gate any more: it has closed it."""
+        """The set-up of this drive has already closed its gate."""
         self.ring.control.power_cycle(self.random.randrange(self.count))
         self._lost_power = True
 

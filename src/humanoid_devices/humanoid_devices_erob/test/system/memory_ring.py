@@ -69,7 +69,9 @@ class MemoryRing:
         self.control = RingCommands(self.ring, robot.plant, losses)
         self._port = _Port()
         self._server = RingServer(self.ring, self.world, self._port, self._stepped, losses)
-        self.on_sleep: Callable[[float], None] | None = None  # told the time before each sleep
+        self.on_sleep: Callable[[float], None] | None = (
+            None  # called with the time before each sleep
+        )
         self.on_frame: Callable[[bytes], None] = lambda _frame: None  # that has left the master
         self.timebase = Clock(self.clock, self.sleep, self._wait)
 
@@ -194,7 +196,7 @@ class Soem:
         return self.ask(Datagram(Command.BWR, physical(0, address), data))[0].counter
 
     def config_init(self, *, release_gil: bool) -> int:
-        """Everybody to INIT, numbered, with mailboxes, and asked for PREOP."""
+        """All slaves to INIT, numbered, with mailboxes, and PREOP requested."""
         self.write_all(_AL_CONTROL, struct.pack("<H", INIT_ACKNOWLEDGED))
         for address, length in ((_FMMUS, 0x100), (_SYNC_MANAGERS, 0x80), (_SYNC + 1, 1)):
             self.write_all(address, bytes(length))

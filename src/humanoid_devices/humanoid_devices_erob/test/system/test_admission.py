@@ -1,4 +1,4 @@
-"""Nobody but the control loop gets at what moves a running drive, whatever the mode."""
+"""Only the control loop writes the objects that move a running drive, in every mode."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_errors_and_history_are_read_in_preop_and_the_ring_is_left_in_init(make_
     assert bench.of_drives("al_state") == [INIT] * 3
 
 
-def test_history_tells_what_the_error_does_not() -> None:
+def test_history_has_what_the_error_lacks() -> None:
     errors = DriveErrors(0x730F, (0x730F, 0x00018500))
     assert "0x1003:2: 0x8500: position error exceeds limit" in errors.text
     assert "0x1003:1" not in errors.text
@@ -66,7 +66,7 @@ def test_ring_without_slaves_says_what_to_check(make_bench) -> None:
         open_bench(bench).__enter__()
 
 
-def test_drive_that_hangs_is_told_and_the_others_are_read(make_bench) -> None:
+def test_drive_that_hangs_is_reported_and_the_others_are_read(make_bench) -> None:
     bench = make_bench(2)
     bench.control.freeze_firmware(1)
     with open_bench(bench) as ring:
@@ -75,7 +75,7 @@ def test_drive_that_hangs_is_told_and_the_others_are_read(make_bench) -> None:
     assert "does not go to PREOP" in hung.text
 
 
-def test_bring_up_of_a_drive_that_stays_in_fault_tells_its_error_and_remedy(make_bench) -> None:
+def test_bring_up_of_a_drive_that_stays_in_fault_reports_its_error_and_remedy(make_bench) -> None:
     bench = make_bench(2)
     due = [0.0]
 

@@ -30,7 +30,7 @@ class Look:
 
 
 def raised(make_memory_bench, facts: dict[str, object]):
-    """Two joints that are raised, and let go where nothing holds them."""
+    """Two raised joints that fall when nothing holds them."""
     bench = make_memory_bench(2, joints="arms", assume=facts)
     for slave in range(2):
         bench.control.set_joint(slave, RAISED, 0.0)
@@ -106,7 +106,7 @@ def test_a_drive_that_falls_out_is_held_and_named_and_comes_back_where_it_is(
     message = bench.system.safety().message
     assert "j0: statusword 4616 (0x1208): fault" in message
     assert "j1" not in message
-    bench.command.position[0] += 1.0  # nobody asks the joint that is held to go there
+    bench.command.position[0] += 1.0  # the held joint gets no such command
     drive = bench.time.drives[0]
     for _ in range(10):
         confirmed(bench, registers, 1)
@@ -156,7 +156,7 @@ def test_an_ordered_exit_while_arms_sink_stops_them(make_memory_bench) -> None:
     assert np.abs(speed).max() > 0.26  # [rad/s] 2.5 rpm, up to which the manual allows braking
 
 
-def test_a_brake_that_stays_closed_is_told_before_the_pull_on_it_has_grown(
+def test_a_brake_that_stays_closed_is_reported_before_the_pull_on_it_has_grown(
     make_memory_bench,
 ) -> None:
     """And when it opens after all, the joint goes nowhere: in DAMPING its target has followed."""

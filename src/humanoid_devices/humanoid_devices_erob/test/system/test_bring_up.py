@@ -67,7 +67,7 @@ def test_only_what_differs_is_written(make_bench) -> None:
     assert writes == []
 
 
-def test_mapping_of_somebody_else_is_replaced(make_bench) -> None:
+def test_mapping_of_another_program_is_replaced(make_bench) -> None:
     bench = make_bench(2)
     master = EthercatMaster()
     master.open(bench.interface)
@@ -206,7 +206,7 @@ def test_drives_with_slow_mailboxes_are_set_up(make_bench, delay: float) -> None
     ],
     ids=["PREOP", "SYNC0", "SAFEOP", "OP"],
 )
-def test_cable_cut_during_bring_up_is_an_error_and_mended_it_works(make_bench, stage) -> None:
+def test_cable_cut_during_bring_up_is_an_error_and_repaired_it_works(make_bench, stage) -> None:
     bench = make_bench(3)
     cut: list[float] = []
 

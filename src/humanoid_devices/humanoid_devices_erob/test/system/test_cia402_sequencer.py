@@ -28,11 +28,11 @@ def test_drive_is_led_from_switch_on_disabled_to_operation() -> None:
     assert walk(drive, [592, 561, 563, 5687, 5687]) == [6, 7, 15, 15, 15]
 
 
-def test_nothing_is_enabled_that_nobody_wants() -> None:
+def test_nothing_is_enabled_without_a_request() -> None:
     assert walk(Cia402Sequencer(1), [592, 561, 563, 4616]) == [0, 0, 6, 0]
 
 
-def test_fault_is_reset_by_rising_edges_and_only_if_asked_for() -> None:
+def test_fault_is_reset_by_rising_edges_and_only_if_requested() -> None:
     drive = Cia402Sequencer(1)
     drive.enable(ALL, reset_faults=False)
     assert walk(drive, [4616] * 3) == [0, 0, 0]

@@ -9,9 +9,9 @@ import pytest
 from humanoid_devices_erob.master.distributed_clock import (
     SYNC_UNIT,
     SYSTEM_TIME,
-    clocks_astray,
     sync0_is_on,
     time_difference,
+    unset_clocks,
 )
 
 EPOCH = 833_000_000_000_000_000  # [ns]
@@ -24,7 +24,7 @@ def astray(times: list[int], delays: list[int]) -> list[int]:
         struct.pack_into("<I", memory, 0x0928, delays[slave])
         return bytes(memory[address : address + length])
 
-    return clocks_astray(len(times), read)
+    return unset_clocks(len(times), read)
 
 
 def test_clocks_that_are_set_are_believed() -> None:

@@ -1,4 +1,4 @@
-"""What the flight recorder is told of the ring in every tick."""
+"""The counters of the ring in the tick records."""
 
 from __future__ import annotations
 

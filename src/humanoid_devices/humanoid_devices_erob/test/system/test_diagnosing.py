@@ -1,4 +1,4 @@
-"""Every fault that the virtual ring knows is told with the right joint, and with what to do."""
+"""Every fault of the virtual ring is reported with the right joint and its remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def at_fault(found: dict[str, Diagnosis]) -> set[str]:
 
 @pytest.fixture
 def bench(make_bench):
-    """Four drives in STANDBY with confirmed gains; told once, so that the past is past."""
+    """Four drives in STANDBY with confirmed gains; earlier events are diagnosed."""
     bench = make_bench(4)
     bench.activate()
     bench.enter(Mode.STANDBY, 1, 20.0, 2.0)
@@ -63,7 +63,7 @@ def test_nothing_is_claimed_before_the_ring_is_up(make_bench) -> None:
     assert [*found] == [BUS, IMPEDANCE, "joint: j0", "joint: j1"]
 
 
-def test_every_drive_error_is_told_at_its_joint_with_code_and_fix(bench) -> None:
+def test_every_drive_error_is_reported_at_its_joint_with_code_and_fix(bench) -> None:
     codes = (0xA000, 0x8500, 0x8400, 0x8130)
     for slave, code in enumerate(codes):
         bench.control.drive_error(slave, code)
@@ -80,7 +80,7 @@ def test_every_drive_error_is_told_at_its_joint_with_code_and_fix(bench) -> None
         assert "statusword 4616 (0x1208)" in symptoms
 
 
-def test_lost_drives_are_told_at_their_joints_with_a_fix(bench) -> None:
+def test_lost_drives_are_reported_at_their_joints_with_a_fix(bench) -> None:
     for cut, joints in ((1, {"j2", "j3"}), (-1, {"j0", "j1", "j2", "j3"})):
         bench.control.cut(cut)
         bench.tick(6)
@@ -90,7 +90,7 @@ def test_lost_drives_are_told_at_their_joints_with_a_fix(bench) -> None:
         assert remedies_for(found[BUS].message, REMEDIES)
 
 
-def test_drives_without_clock_or_power_are_told_at_their_joints_with_a_fix(bench) -> None:
+def test_drives_without_clock_or_power_are_reported_at_their_joints_with_a_fix(bench) -> None:
     bench.control.dc_off(1)
     bench.control.power_cycle(3)
     bench.tick(6)
@@ -100,7 +100,7 @@ def test_drives_without_clock_or_power_are_told_at_their_joints_with_a_fix(bench
     assert at_fault(told(bench)) == {"j1", "j2", "j3"}
 
 
-def test_a_slave_that_left_op_is_told_with_its_al_status(bench) -> None:
+def test_a_slave_that_left_op_is_reported_with_its_al_status(bench) -> None:
     bench.system._master.request_slave_state(2, 4)
     bench.tick(4)
     found = told(bench)
@@ -151,7 +151,7 @@ def test_the_mail_of_drives_is_counted_by_what_became_of_it(bench) -> None:
     assert (values["emergency messages"], values["SDO objects timed out"]) == ("1", "1")
 
 
-def test_whatever_keeps_gains_from_being_confirmed_is_told_with_a_fix(bench) -> None:
+def test_whatever_keeps_gains_from_being_confirmed_is_reported_with_a_fix(bench) -> None:
     registers = bench.system._watch.statement.registers
     bench.state_impedance(registers, gate_open=False, status_message="waiting")
     closed = told(bench)[IMPEDANCE]

@@ -62,7 +62,7 @@ def assert_all_well(bench, watch: Watch) -> None:
 
 @pytest.mark.parametrize("drift", DRIFTS)
 @pytest.mark.parametrize("gap", GAPS)
-def test_after_a_cut_that_is_mended_no_drive_is_enabled_before_its_clock_is_right(
+def test_after_a_repaired_cut_no_drive_is_enabled_before_its_clock_is_right(
     make_memory_bench, gap: float, drift: float
 ) -> None:
     bench = in_operation(make_memory_bench, drift_ppm=drift)

@@ -73,13 +73,13 @@ def test_faulted_drive_is_reported_in_its_own_tick_with_name_and_meaning(bench) 
     assert bench.tick() is report
 
 
-def test_equal_faults_of_several_joints_are_said_once(bench) -> None:
+def test_equal_faults_of_several_joints_are_reported_once(bench) -> None:
     bench.slaves.words[:] = [FAULT, FAULT]
     assert bench.tick().message.count("statusword 4616") == 1
     assert bench.tick().message.startswith("shoulder, elbow: statusword 4616 (0x1208): fault")
 
 
-def test_error_code_and_history_are_told_when_they_are_known(bench) -> None:
+def test_error_code_and_history_are_reported_when_they_are_known(bench) -> None:
     bench.slaves.words[1] = FAULT
     before = bench.tick()
     bench.monitor.take_errors(1, (0xA000, 0xA000, 0x8500))
@@ -138,7 +138,7 @@ def test_slave_that_left_op_is_a_fault_although_its_statusword_is_healthy(bench)
     assert "slave 0 (shoulder): SAFEOP with error, AL status 0x001B" in report.message
 
 
-def test_what_a_user_must_do_is_told_until_all_is_well(bench) -> None:
+def test_what_a_user_must_do_is_reported_until_all_is_well(bench) -> None:
     bench.slaves.words[0] = FAULT
     bench.tick()
     bench.monitor.remark("restart the control process")

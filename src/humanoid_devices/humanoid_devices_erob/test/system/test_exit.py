@@ -133,7 +133,7 @@ def test_gate_of_the_one_faulted_drive_is_closed_as_well(make_bench) -> None:
     assert bench.of_drives("al_state") == [INIT] * 4
 
 
-def test_drive_whose_firmware_hangs_is_told_as_armed_with_advice(make_bench) -> None:
+def test_drive_whose_firmware_hangs_is_reported_as_armed_with_advice(make_bench) -> None:
     bench = make_bench(3)
     stiff(bench)
     bench.control.freeze_firmware(1)
@@ -147,7 +147,9 @@ def test_drive_whose_firmware_hangs_is_told_as_armed_with_advice(make_bench) -> 
     assert bench.time.clock() - begun < 5.0
 
 
-def test_interface_that_is_down_at_the_exit_is_told_with_all_that_may_be_armed(make_bench) -> None:
+def test_interface_that_is_down_at_the_exit_is_reported_with_all_that_may_be_armed(
+    make_bench,
+) -> None:
     bench = make_bench(2)
     stiff(bench)
     subprocess.run(["ip", "link", "set", bench.interface, "down"], check=True)
@@ -167,13 +169,13 @@ def test_exit_is_tried_for_all_others_when_a_slave_is_dead(make_bench) -> None:
         bench.system.on_deactivate()
     log = bench.control.log()
     closed = [t for t, _, kind, it in log if kind == "write" and it["index"] == GATE]
-    assert max(closed) - begun < DISABLE_TIMEOUT  # what a dead slave said last delays nothing
+    assert max(closed) - begun < DISABLE_TIMEOUT  # the last message of a dead slave delays nothing
     assert "j0" not in str(raised.value)
     assert bench.of_drives("gate")[:3] == [0] * 3
     assert bench.of_drives("al_state")[:3] == [INIT] * 3
 
 
-def test_drive_whose_mailbox_is_dead_is_told_as_armed(make_bench) -> None:
+def test_drive_whose_mailbox_is_dead_is_reported_as_armed(make_bench) -> None:
     bench = make_bench(3)
     stiff(bench)
     bench.control.mailbox_delay(float("inf"), 1)
@@ -195,7 +197,7 @@ def test_gates_of_drives_with_slow_mailboxes_are_closed_at_the_exit(make_bench, 
     assert bench.of_drives("al_state") == [INIT] * 3
 
 
-def test_cut_cable_at_the_exit_ends_in_bounded_time_and_is_told(make_bench) -> None:
+def test_cut_cable_at_the_exit_ends_in_bounded_time_and_is_reported(make_bench) -> None:
     bench = make_bench(2)
     stiff(bench)
     bench.control.cut(-1)

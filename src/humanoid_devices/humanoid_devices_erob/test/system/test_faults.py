@@ -1,4 +1,4 @@
-"""What goes wrong in operation is seen at once, named, and mended where it can be."""
+"""Faults in operation are detected at once, named, and cleared where possible."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bench(make_bench):
         (0x8400, "velocity error exceeds limit"),
     ],
 )
-def test_drive_error_is_told_with_joint_statusword_and_meaning(bench, code, meaning) -> None:
+def test_drive_error_is_reported_with_joint_statusword_and_meaning(bench, code, meaning) -> None:
     bench.control.drive_error(3, code)
     message = tick_until_fault(bench, 2)
     assert "j3: statusword 4616 (0x1208): fault" in message
@@ -74,7 +74,7 @@ def test_faulted_drive_stays_out_of_operation_until_it_is_reset(bench) -> None:
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
-def test_reset_that_is_asked_for_in_every_tick_comes_to_its_end(bench) -> None:
+def test_reset_that_is_requested_in_every_tick_comes_to_its_end(bench) -> None:
     bench.control.drive_error(3, 0x8500)
     bench.tick(50)
     for _ in range(50):
@@ -146,7 +146,7 @@ def test_cable_cut_at_the_master_is_seen_within_two_ticks(bench) -> None:
     assert bench.system.sample_age < SILENCE
 
 
-def test_cable_that_is_mended_can_be_brought_back_by_a_reset(bench) -> None:
+def test_repaired_cable_can_be_brought_back_by_a_reset(bench) -> None:
     bench.control.cut(1)
     bench.tick(30)  # long enough for watchdog and SYNC0 supervision behind the cut
     bench.control.mend()
@@ -182,7 +182,7 @@ def test_power_cycled_slave_works_again_after_a_restart(bench) -> None:
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
-def test_clock_switched_off_faults_the_drive_and_is_told(bench) -> None:
+def test_clock_switched_off_faults_the_drive_and_is_reported(bench) -> None:
     bench.control.dc_off(1)
     message = tick_until_fault(bench, 5)
     bench.tick(3)
@@ -191,7 +191,7 @@ def test_clock_switched_off_faults_the_drive_and_is_told(bench) -> None:
     assert "error 0xA000" in message
 
 
-def test_loop_slower_than_sync0_faults_the_drives_and_is_told(bench) -> None:
+def test_loop_slower_than_sync0_faults_the_drives_and_is_reported(bench) -> None:
     bench.period = 3 * 0.02  # what a control_frequency above the frame rate would be
     message = tick_until_fault(bench, 20)
     bench.period = 0.02
@@ -210,7 +210,7 @@ def test_slaves_that_left_op_with_an_error_are_acknowledged_and_led_back_by_a_re
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
-def test_drive_that_falls_again_while_others_recover_is_asked_again_for_its_mode(bench) -> None:
+def test_drive_that_falls_again_while_others_recover_is_checked_again(bench) -> None:
     for slave in (0, 2):
         bench.control.drive_error(slave, 0x8500)
     bench.control.keep_mode(2, 3)  # keeps the recovery busy to its end
@@ -266,7 +266,7 @@ def test_slave_that_leaves_op_is_seen_although_the_working_counter_is_full(bench
     assert "j2" in message
 
 
-def test_manager_that_dies_in_a_stiff_mode_leaves_soft_drives(bench) -> None:
+def test_manager_that_ends_in_a_stiff_mode_leaves_soft_drives(bench) -> None:
     bench.enter(Mode.STANDBY, 2, 20.0, 2.0)
     bench.command.stiffness[:] = 20.0
     bench.tick(5)
@@ -308,7 +308,7 @@ def test_gains_that_survived_a_cut_are_read_again_after_the_reset(bench) -> None
     assert np.isfinite(bench.system.realized_stiffness()).all()
 
 
-def test_drives_that_hear_but_are_not_heard_are_disabled(bench) -> None:
+def test_drives_that_receive_without_an_answer_are_disabled(bench) -> None:
     """Their watchdogs are fed, and their gains can't be changed: only the controlword is left."""
     bench.control.late(1.0, 0.03)
     bench.tick(5)
@@ -320,7 +320,7 @@ def test_drives_that_hear_but_are_not_heard_are_disabled(bench) -> None:
     assert bench.of_drives("statusword") == [HEALTHY] * 4
 
 
-def test_error_that_no_reset_clears_is_told_as_such_and_not_reset_for_ever(bench) -> None:
+def test_error_that_no_reset_clears_is_reported_as_such_and_not_reset_for_ever(bench) -> None:
     bench.control.drive_error(1, 0x730F)
     tick_until_fault(bench, 2)
     bench.tick(3)

@@ -45,7 +45,7 @@ def make_story(make_info, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ma
 
 
 def never_noted(self: ErobSystem, published: float, measured: float) -> None:
-    """Joint states that nobody hears of."""
+    """Joint states that are not published."""
 
 
 def noted_without_their_age(self: ErobSystem, published: float, measured: float) -> None:

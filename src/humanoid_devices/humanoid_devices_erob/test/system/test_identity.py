@@ -49,5 +49,5 @@ def test_swapped_drives_are_recognized_by_their_serial_numbers() -> None:
     assert "shoulder)" not in message
 
 
-def test_serial_numbers_that_nobody_expects_are_not_looked_at() -> None:
+def test_serial_numbers_are_read_only_if_one_is_expected() -> None:
     check_serial_numbers([11, 33, 22], [11, None, None], JOINTS)

@@ -1,4 +1,4 @@
-"""Who may not use the network interface is told what to do."""
+"""Errors of the network interface name the remedy."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ def interface(folder: Path, flags: int, carrier: str) -> None:
     (folder / "eth7" / "carrier").write_text(carrier)
 
 
-def test_missing_interface_is_told_with_those_that_exist(tmp_path: Path) -> None:
+def test_missing_interface_is_reported_with_those_that_exist(tmp_path: Path) -> None:
     interface(tmp_path, 1, "1")
     with pytest.raises(InterfaceError, match=r"'eth0' does not exist; there is: eth7"):
         check_interface("eth0", tmp_path)
 
 
-def test_interface_that_is_down_is_told_with_the_command(tmp_path: Path) -> None:
+def test_interface_that_is_down_is_reported_with_the_command(tmp_path: Path) -> None:
     interface(tmp_path, 0, "0")
     with pytest.raises(InterfaceError, match=r"'eth7' is down: 'sudo ip link set eth7 up'"):
         check_interface("eth7", tmp_path)
 
 
-def test_interface_without_a_link_is_told(tmp_path: Path) -> None:
+def test_interface_without_a_link_is_reported(tmp_path: Path) -> None:
     interface(tmp_path, 1, "0\n")
     with pytest.raises(InterfaceError, match=r"'eth7' has no link"):
         check_interface("eth7", tmp_path)

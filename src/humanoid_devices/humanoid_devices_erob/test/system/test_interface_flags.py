@@ -47,7 +47,7 @@ def test_interface_that_is_gone_needs_no_restoring(caplog) -> None:
     assert "'gone0'" in caplog.text
 
 
-def test_interface_that_goes_down_is_told_with_the_command_and_comes_back(make_bench) -> None:
+def test_interface_that_goes_down_is_reported_with_the_command_and_comes_back(make_bench) -> None:
     bench = make_bench(2)
     bench.activate()
     bench.tick(3)

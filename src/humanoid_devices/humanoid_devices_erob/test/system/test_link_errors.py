@@ -9,7 +9,7 @@ def joints(bench) -> dict[str, object]:
     return {it.name: it for it in bench.system.diagnose() if it.name.startswith("joint: ")}
 
 
-def test_lost_link_is_told_at_both_of_its_ends(make_bench) -> None:
+def test_lost_link_is_reported_at_both_of_its_ends(make_bench) -> None:
     bench = make_bench(SLAVES)
     bench.activate()
     bench.tick(51 * SLAVES)

@@ -1,4 +1,4 @@
-"""Whatever the size of the drives' mailboxes, they are brought up, stiffened, heard and let go."""
+"""Drives with mailboxes of any size are brought up, made stiff, read and disabled."""
 
 from __future__ import annotations
 

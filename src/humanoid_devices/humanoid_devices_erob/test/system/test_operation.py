@@ -170,7 +170,7 @@ def test_joint_sagged_while_unconfirmed_returns_within_its_speed_limit(make_benc
     assert 0.5 < fastest[0] < 4.0  # [rad/s]; it moved, and stayed under the limit
 
 
-def test_stiffness_that_acts_is_told_as_read_back(make_bench) -> None:
+def test_stiffness_that_acts_is_reported_as_read_back(make_bench) -> None:
     bench = make_bench(2)
     bench.activate()
     bench.tick()

@@ -24,12 +24,12 @@ def test_drive_whose_firmware_hangs_is_named_with_advice_after_one_attempt(
     ):
         bench.system.on_activate(bench.state)
     assert [text for text in caplog.messages if "waiting for PREOP: slave 1 (j1): INIT" in text]
-    assert not [text for text in caplog.messages if "once more from the start" in text]
+    assert not [text for text in caplog.messages if "retrying from the start" in text]
     assert bench.system._master._master is None
 
 
 class Slaves:
-    """Three slaves; the second goes to PREOP when it has been asked so often, or never."""
+    """Three slaves; the second goes to PREOP after that many requests, or never."""
 
     def __init__(self, second: AlStatus, asked: float) -> None:
         self.now = 0.0
@@ -54,7 +54,7 @@ class Slaves:
 REFUSING = AlStatus(AlState.INIT, True, 0x16, "Invalid mailbox configuration")
 
 
-def test_slave_that_is_late_is_asked_again_and_its_error_acknowledged() -> None:
+def test_late_slave_gets_the_request_again_and_its_error_acknowledged() -> None:
     slaves = Slaves(REFUSING, asked=3)
     slaves.wait()
     assert slaves.requests == [(1, AlState.PREOP, True)] * 3

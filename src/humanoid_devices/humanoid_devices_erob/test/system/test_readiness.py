@@ -67,7 +67,7 @@ def test_drive_that_does_not_say_its_mode_is_not_enabled(make_bench) -> None:
             bench.control.mailbox_delay(0.0, 1)
 
     bench.time.on_sleep = look
-    with pytest.raises(BringUpError, match=r"j1: not enabled: has not said"):
+    with pytest.raises(BringUpError, match=r"j1: not enabled: has not reported"):
         bench.activate()
     assert HEALTHY not in words
 
@@ -126,7 +126,7 @@ def test_drive_that_runs_freely_is_refused_by_name_and_never_enabled(make_bench)
 
 
 @pytest.mark.parametrize(("kind", "told"), [("dc", False), ("absent", True)])
-def test_drive_that_can_not_say_whether_it_is_synchronized_is_told(
+def test_drive_that_can_not_say_whether_it_is_synchronized_is_reported(
     make_bench, caplog: pytest.LogCaptureFixture, kind: str, told: bool
 ) -> None:
     bench = make_bench(2, assume={"sync_type": kind})
@@ -162,7 +162,7 @@ SYNC0 = SdoResult(SdoObject(0, 0x1C32, 1, b"\x02\x00"), SdoStatus.DONE)
 
 @pytest.mark.parametrize("status", [SdoStatus.TIMED_OUT, SdoStatus.ABORTED, SdoStatus.REFUSED])
 @pytest.mark.parametrize("index", [0x6061, 0x1C32])
-def test_drive_that_can_not_be_asked_is_not_ready_and_is_asked_again(
+def test_drive_that_can_not_be_read_is_not_ready_and_is_read_again(
     index: int, status: SdoStatus
 ) -> None:
     """A read that failed may bring bytes of an older one along."""

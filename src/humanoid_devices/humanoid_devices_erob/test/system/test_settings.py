@@ -1,4 +1,4 @@
-"""What the block says is checked before anything is touched, and errors say what to mend."""
+"""The block is checked before anything is changed, and errors name the remedy."""
 
 from __future__ import annotations
 

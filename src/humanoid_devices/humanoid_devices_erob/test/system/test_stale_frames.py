@@ -1,4 +1,4 @@
-"""A ring that stands still for a while: its late answers are nobody's."""
+"""A ring that stands still for a while: its late answers are dropped."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_angle_within_the_range_is_found_again_whatever_turns_are_lost(
         (3.5, -4.0, 4.0, None),  # two turns fit
     ],
 )
-def test_turns_are_told_only_where_they_are_clear(angle, lower, upper, turns) -> None:
+def test_turns_are_reported_only_where_they_are_clear(angle, lower, upper, turns) -> None:
     assert turns_into_range(angle, lower, upper) == turns
 
 

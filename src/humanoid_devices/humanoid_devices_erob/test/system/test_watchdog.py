@@ -1,4 +1,4 @@
-"""What the drives do by themselves when nobody exchanges process data any more."""
+"""The drives' own reaction when the exchange of process data ends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_drive_is_out_of_operation_in_time_after_the_last_frame(
     assert not any(bench.of_drives("torque"))
 
 
-def test_watchdog_of_somebody_else_is_replaced(make_bench) -> None:
+def test_watchdog_of_another_program_is_replaced(make_bench) -> None:
     bench = make_bench(2)
     slow = bench._make_info(2, block={"interface": bench.interface, "watchdog_time": "0.5"})
     bench.system.on_configure(slow)
@@ -64,7 +64,7 @@ def test_watchdog_of_somebody_else_is_replaced(make_bench) -> None:
     assert bench.of_drives("al_state") == [SAFEOP] * 2
 
 
-def test_component_tells_the_watchdogs_of_its_joints(make_info) -> None:
+def test_component_reports_the_watchdogs_of_its_joints(make_info) -> None:
     from humanoid_devices_erob.erob_system import ErobSystem
 
     system = ErobSystem()
@@ -118,7 +118,7 @@ def test_drives_that_keep_another_watchdog_end_the_bring_up_by_name() -> None:
         set_watchdogs(Registers(stubborn=(1, 2)), 0.1, ("a", "b", "c"))
 
 
-def test_drive_that_does_not_answer_is_told() -> None:
+def test_drive_that_does_not_answer_is_reported() -> None:
     with pytest.raises(BringUpError, match="a: does not answer"):
         set_watchdogs(Registers(lost=99), 0.1, ("a",))
 

@@ -35,7 +35,7 @@ class Firmware(Protocol):
     def boot(self) -> None:
         """Start after a loss of power: volatile values are at their factory values."""
 
-    def wants(self, identifier: int) -> bool:
+    def accepts(self, identifier: int) -> bool:
         """Return whether the acceptance filter passes an identifier of the motor's length."""
 
     def handle(self, frame: CanFrame) -> None:

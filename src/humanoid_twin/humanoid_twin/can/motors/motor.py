@@ -115,7 +115,7 @@ class CanMotor:
         if self.frozen or frame.requested is not None:
             return
         firmware = self.firmware
-        if frame.extended == firmware.extended and firmware.wants(frame.identifier):
+        if frame.extended == firmware.extended and firmware.accepts(frame.identifier):
             firmware.handle(frame)
 
     def _send(self, identifier: int, payload: bytes) -> bool:

@@ -79,7 +79,7 @@ class RobstrideFirmware:
 
     # Frames.
 
-    def wants(self, identifier: int) -> bool:
+    def accepts(self, identifier: int) -> bool:
         """See Firmware."""
         return identifier & 0xFF == self.device
 

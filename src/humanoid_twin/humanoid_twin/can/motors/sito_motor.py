@@ -95,7 +95,7 @@ class SitoFirmware:
         """True if the motor gives torque."""
         return self._mode is not _DISABLED
 
-    def wants(self, identifier: int) -> bool:
+    def accepts(self, identifier: int) -> bool:
         """See Firmware."""
         return identifier >> 8 == PREFIX >> 8 | self.device
 

@@ -73,7 +73,7 @@ def test_several_clients_are_served_and_may_leave_at_any_time(soem):
     assert soem.ring.control.time() > 0
 
 
-def test_nobody_listens_where_there_is_no_ring(tmp_path):
+def test_no_control_channel_exists_without_a_ring(tmp_path):
     with pytest.raises(RingError, match="no ring listens"):
         RingControl(tmp_path / "nowhere")
 
@@ -163,7 +163,7 @@ def test_frames_can_be_late_at_random(soem):
     assert soem.exchange() >= 0
 
 
-def test_drives_are_told_with_joint_and_registers(soem):
+def test_drives_are_reported_with_joint_and_registers(soem):
     control = soem.ring.control
     control.set_joint(1, 1.0, -0.5)
     report = control.drives()[1]

@@ -39,7 +39,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_ring_says_that_it_answers_and_ends_when_asked(pair, tmp_path, number):
+def test_a_ring_reports_that_it_answers_and_ends_on_a_signal(pair, tmp_path, number):
     path = tmp_path / "control"
     process = start(pair[1], "--slaves", "3", "--control", str(path))
     assert process.stdout.readline() == f"ring: 3 slaves on {pair[1]}\n"
@@ -83,7 +83,7 @@ def test_an_option_that_cannot_be_is_refused(wrong):
     assert wrong[0] in done.stderr
 
 
-def test_a_lock_is_free_again_when_its_holder_lets_go():
+def test_a_lock_is_free_again_when_its_holder_releases_it():
     first = InterfaceLock("hc_lock_test")
     with pytest.raises(RingError, match="another ring"):
         InterfaceLock("hc_lock_test")

@@ -168,7 +168,7 @@ def test_a_drive_error_is_in_statusword_code_and_history_until_it_is_reset(make_
     assert master.inputs()[0][0] == 5687
 
 
-def test_the_log_tells_what_was_asked_of_whom(make_soem):
+def test_the_log_has_request_and_slave(make_soem):
     master = make_soem(2)
     master.find()
     master.ring.control.log()
