@@ -16,16 +16,16 @@ from tempfile import TemporaryDirectory
 
 from figures import Figure, arguments, figure, note, report
 from humanoid_control_msgs.msg import ControlMode
+from humanoid_control_msgs.srv import ClearFault
 from processes import Client, client, control, peer, running
 from program_runner import Running, isolated
-from std_srvs.srv import Trigger
 
 from humanoid_bringup.options import Backend
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 
 RATES = (50, 200, 1000)  # [Hz]
 SWITCHES = 250  # at every rate
 PAUSE = 0.04  # [s] at most between two requests: two periods of the slowest loop
-FALLEN = "Fell to safety"  # what the mode manager states then begins with it
 REQUEST_TOPIC, REPLY_TOPIC = "/bare/request", "/bare/reply"
 
 
@@ -67,13 +67,13 @@ class ModeClient:
     @property
     def fallen(self) -> bool:
         """True if the last answer states a fall."""
-        return self.answer is not None and self.answer.status_message.startswith(FALLEN)
+        return self.answer is not None and FELL_TO_SAFETY.name in self.answer.reason_codes
 
     def clear(self, process: Running) -> None:
         """Clear the fault after a fall."""
-        clear = self.client.node.create_client(Trigger, "/mode_manager/clear_fault")
+        clear = self.client.node.create_client(ClearFault, "/mode_manager/clear_fault")
         self.client.spin_until(clear.service_is_ready, "clear_fault", process)
-        cleared = clear.call_async(Trigger.Request())
+        cleared = clear.call_async(ClearFault.Request())
         self.client.spin_until(cleared.done, "answer of clear_fault", process)
         self.client.spin_until(lambda: not self.fallen, "statement after the fall", process)
 

@@ -31,6 +31,7 @@ from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 from humanoid_twin.testing import Robot, robot
 from prime_description import expand
 
@@ -41,7 +42,6 @@ STREAM = 0.01  # [s] between two commands; REMOTE takes 0.1 s without any for an
 WRIST, ARM = "left_wrist_roll", "right_elbow_pitch"
 EFFORT, ANGLE = 0.4, 0.03  # [Nm], [rad] by which the commands change
 NOTICED = {WRIST: 0.2, ARM: 0.2}  # [Nm] of change at the joint
-FALLEN = "Fell to safety"  # what the mode manager states then begins with it
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -84,7 +84,7 @@ class Operator:
         return self.finished
 
     def _check(self) -> None:
-        if self.statement is not None and self.statement.status_message.startswith(FALLEN):
+        if self.statement is not None and FELL_TO_SAFETY.name in self.statement.reason_codes:
             raise FallenError(self.statement.status_message)
 
     def _joints(self, message: JointState) -> None:

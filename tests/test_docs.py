@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
-from humanoid_control_cli.remedies_page import with_tables
+from humanoid_control_cli.reason_codes_page import with_tables
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
@@ -63,10 +63,10 @@ def test_every_error_of_the_drives_is_documented() -> None:
     assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
 
 
-def test_every_remedy_is_documented_as_the_robot_gives_it() -> None:
-    page = _guide("diagnostics.md")
+def test_every_reason_code_is_documented_as_the_robot_gives_it() -> None:
+    page = _guide("reason_codes.md")
     assert with_tables(page) == page, (
-        "run: python -m humanoid_control_cli.remedies_page docs/diagnostics.md"
+        "run: python -m humanoid_control_cli.reason_codes_page docs/reason_codes.md"
     )
 
 

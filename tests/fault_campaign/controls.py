@@ -50,7 +50,7 @@ CONTROLS: Final = (
     Control(
         Sabotage(MAIN, "wrong_joint"),
         replace(KINDS["ring: drive error 0x8500"], joints=("left_elbow_pitch",)),
-        Breach.WRONG_WORDS,
+        Breach.WRONG_CAUSE,
     ),
     Control(
         Sabotage(MAIN, "without_limits"),

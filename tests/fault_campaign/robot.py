@@ -48,6 +48,7 @@ class Refusal:
 
     at: float  # [s] monotonic
     text: str
+    codes: tuple[str, ...] = ()  # empty: no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +178,14 @@ class Robot:
             self.twin.external_torque(joint, 0.0)
 
     def _clear(self) -> bool:
-        answer = self.observer.trigger("/mode_manager/clear_fault", 2.0)
+        answer = self.observer.try_to_clear(2.0)
         if answer is not None and answer.success:
             return True
-        text = NO_ANSWER if answer is None else answer.message
-        self._refusals.append(Refusal(time.monotonic(), text))
+        now = time.monotonic()
+        if answer is None:
+            self._refusals.append(Refusal(now, NO_ANSWER))
+        else:
+            self._refusals.append(Refusal(now, answer.message, tuple(answer.reason_codes)))
         return False
 
     def _census(self) -> dict[str, set[int]]:

@@ -16,15 +16,15 @@ from fault_campaign.judging.message_check import GRACE, MessageCheck
 from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
-from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
+from fault_campaign.robot import NotHealthyError, Refusal, Robot
 from fault_campaign.scenario import HANDS, Start, draw
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import RESET_SENT
 
 PATIENCE: Final = 6.0  # [s] to reach the scenario
 SINKS: Final = 15.0  # [s] until raised arms hang
 SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
 ROOM: Final = 90.0  # [s] of a recording: more than a trial can take; the judge wants all of it
-_RESET: Final = "reset sent, but "  # how a refusal of clear_fault begins that may come at first
 MODES: Final = {
     Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
     Start.DAMPING: Mode.DAMPING,
@@ -203,7 +203,7 @@ class Trial:
             # Of what stands still an alarm comes when it goes on.
             until = time.time() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
             killed = kind.filed is Filed.END
-            self._expected = Expected(wall, until, heard.words, killed)
+            self._expected = Expected(wall, until, heard.causes, killed)
         try:
             kind.mend(scene)
         except RefutedError as error:
@@ -248,9 +248,7 @@ class Trial:
 def wrong_refusals(refusals: Sequence[Refusal], healed: float) -> list[Violation]:
     """Those of clear_fault that are wrong: after `healed` [s, monotonic], or not for a reset."""
     wrong = [
-        it
-        for it in refusals
-        if it.at > healed or not (it.text == NO_ANSWER or it.text.startswith(_RESET))
+        it for it in refusals if it.at > healed or (it.codes and RESET_SENT.name not in it.codes)
     ]
     if not wrong:
         return []

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 import rclpy
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus, StandbyState
+from humanoid_control_msgs.srv import ClearFault
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -20,12 +21,12 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.fastdds_tuning import tuned_middleware
+from humanoid_control_common.reason_codes import RESET_SENT
 from humanoid_control_common.robot_namespace import ROOT
 from humanoid_control_common.testing import own_domains
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
-RESET_SENT: Final = "reset sent, but "  # how a refusal begins that may come at first
 GONE: Final = 10  # statements since every source was well: the mode manager has received it, too
 ALL_SOURCES: Final = QoSProfile(depth=64, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GIVE_UP: Final = 60.0  # [s] dead-man's switch of every wait, far above what is expected
@@ -71,16 +72,16 @@ class Clearing:
         since = self._well_since
         return since is not None and self._statements() - since >= GONE
 
-    def answered(self, success: bool, message: str, *, gone: bool) -> bool:
-        """Return True if it is cleared. `gone`: the fault was gone before the call.
+    def answered(self, answer: ClearFault.Response, *, gone: bool) -> bool:
+        """Return True if `answer` states that it is cleared. `gone`: the fault was gone before.
 
         Raises AssertionError for a refusal after the fault was gone, or for no lack of a reset.
         """
-        if success:
+        if answer.success:
             return True
-        self.refusals.append(message)
-        told = f"clear_fault was refused {len(self.refusals)} times, at last: {message}"
-        assert message.startswith(RESET_SENT), f"{told} (no reset mends that)"
+        self.refusals.append(answer.message)
+        told = f"clear_fault was refused {len(self.refusals)} times, at last: {answer.message}"
+        assert RESET_SENT.name in answer.reason_codes, f"{told} (no reset mends that)"
         assert not gone, f"{told} (although every source was well)"
         return False
 
@@ -181,8 +182,7 @@ class Operator:
         def cleared() -> bool:
             self.next_statements()
             gone = clearing.is_gone
-            answer = self.call(CLEAR_FAULT)
-            return clearing.answered(answer.success, answer.message, gone=gone)
+            return clearing.answered(self.call(CLEAR_FAULT, ClearFault), gone=gone)
 
         try:
             self.until(cleared, "the fault to be cleared")
@@ -212,11 +212,11 @@ class Operator:
         self.node.destroy_subscription(subscription)
         return received
 
-    def call(self, service: str) -> Any:
-        """Call a Trigger service. Returns its response."""
-        client = self.node.create_client(Trigger, service)
+    def call(self, service: str, kind: Any = Trigger) -> Any:
+        """Call a service without arguments. Returns its response."""
+        client = self.node.create_client(kind, service)
         self.until(client.service_is_ready, service)
-        future = client.call_async(Trigger.Request())
+        future = client.call_async(kind.Request())
         self.until(future.done, f"an answer of {service}")
         self.node.destroy_client(client)
         return future.result()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 from humanoid_control_msgs.msg import SafetyStatus
+from humanoid_control_msgs.srv import ClearFault
 from test_support.operator import GONE, Clearing
+
+from humanoid_control_common.reason_codes import REQUIRES_ANOTHER_MODE, RESET_SENT
+from humanoid_control_common.reasons import ReasonCode
 
 RESET = "reset sent, but PrimeSitoCAN reports FAULT: wrist silent; call again when it is gone"
 
@@ -18,8 +22,12 @@ class Bench:
         self.clearing.heard("ring", SafetyStatus.OK)
         self.clearing.heard("bus", SafetyStatus.FAULT)
 
-    def ask(self, *, success: bool = False, message: str = RESET) -> bool:
-        return self.clearing.answered(success, message, gone=self.clearing.is_gone)
+    def ask(
+        self, *, success: bool = False, message: str = RESET, code: ReasonCode = RESET_SENT
+    ) -> bool:
+        codes = [] if success else [code.name, "SAFETY_SOURCE_FAULT"]
+        answer = ClearFault.Response(success=success, message=message, reason_codes=codes)
+        return self.clearing.answered(answer, gone=self.clearing.is_gone)
 
     def pass_statements(self, count: int) -> None:
         self.statements += count
@@ -60,4 +68,4 @@ def test_a_fault_that_comes_back_may_be_refused_again(bench: Bench) -> None:
 
 def test_a_refusal_that_no_reset_clears_is_wrong(bench: Bench) -> None:
     with pytest.raises(AssertionError, match=r"requires DAMPING .*no reset mends that"):
-        bench.ask(message="requires DAMPING (currently REMOTE)")
+        bench.ask(message="requires DAMPING (currently REMOTE)", code=REQUIRES_ANOTHER_MODE)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus
+from humanoid_control_msgs.srv import ClearFault
 from std_msgs.msg import String
 
 ARM = (
@@ -114,7 +115,7 @@ def test_a_forgotten_publisher_never_leads_out_of_a_safety_fall(user):
     for _ in range(5):  # `ros2 topic pub` without --once
         user.request(ControlMode.STANDBY)
         assert user.now.mode == ControlMode.DAMPING
-    answer = user.call("/mode_manager/clear_fault")
+    answer = user.call("/mode_manager/clear_fault", ClearFault)
     assert not answer.success
     assert "loose screw" in answer.message
     user.report(SafetyStatus.OK, "")

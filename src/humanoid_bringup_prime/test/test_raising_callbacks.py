@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from humanoid_control_msgs.srv import ClearFault
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
@@ -110,7 +111,7 @@ def test_a_controller_whose_callback_raises_is_left_for_damping_and_its_topics_c
     _tell(client, "/order", "again")
     client.request(ControlMode.STANDBY)
     assert client.now.mode == ControlMode.DAMPING
-    assert client.call("/mode_manager/clear_fault").success
+    assert client.call("/mode_manager/clear_fault", ClearFault).success
     client.until(lambda: _report(client).level == SafetyStatus.WARNING, "a WARNING")
     client.reach(ControlMode.STANDBY)
     running.end()

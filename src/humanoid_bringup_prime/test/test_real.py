@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode
+from humanoid_control_msgs.srv import ClearFault
 from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Backends, Options
@@ -259,7 +260,7 @@ def test_a_manager_killed_in_standby_means_damping_and_soft_drives_until_it_is_b
     damped.client.confirmed()
     damped.client.request(Mode.STANDBY)
     assert damped.client.now.mode == Mode.DAMPING  # latched
-    assert damped.client.call("/mode_manager/clear_fault").success
+    assert damped.client.call("/mode_manager/clear_fault", ClearFault).success
     damped.client.enter(Mode.STANDBY)
     assert damped.registers() == {STIFF}
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from humanoid_control_msgs.srv import ClearFault
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Bool
@@ -65,7 +66,7 @@ def test_a_single_publication_stops_the_robot_until_it_is_cleared(stiff: Any) ->
         stiff.request(ControlMode.STANDBY)
         assert stiff.now.mode == ControlMode.DAMPING
         stiff.node.destroy_publisher(topic)
-        assert stiff.call(CLEAR).success
+        assert stiff.call(CLEAR, ClearFault).success
         stiff.until(
             lambda: stiff.reports["emergency_stop"].level == SafetyStatus.OK, "the stop is released"
         )

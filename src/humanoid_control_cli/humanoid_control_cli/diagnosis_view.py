@@ -8,9 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from humanoid_control_cli.folding import fold
-from humanoid_control_cli.remedies import TABLE
+from humanoid_control_cli.reason_codes import known
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_control_common.remedies import Remedy, remedies_for
+from humanoid_control_common.reason_codes import REFUSED, WAITS
+from humanoid_control_common.reasons import Reason
 
 STYLE_OF: Final = {
     DiagnosisLevel.OK: "green",
@@ -20,11 +21,13 @@ STYLE_OF: Final = {
 }
 SAFETY: Final = "hardware: "  # the safety reports, which have lines of their own
 WIDTH: Final = 80
+# Their remedy is that of the codes after them.
+_POINTS_ON: Final = frozenset({*REFUSED.values(), *WAITS.values()})
 
 
-def fixes(said: Iterable[str]) -> list[Remedy]:
-    """Return the remedies for the messages, each once."""
-    return list(dict.fromkeys(remedy for text in said for remedy in remedies_for(text, TABLE)))
+def with_codes(reason: Reason) -> str:
+    """Return the text of a reason, and its codes."""
+    return f"{reason.text} [{' '.join(reason.codes)}]" if reason.codes else reason.text
 
 
 def wrong(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
@@ -45,16 +48,16 @@ def troubles(diagnoses: Iterable[Diagnosis]) -> Iterator[RenderableType]:
         yield _headed(diagnosis)
 
 
-def advice(said: Iterable[str]) -> Iterator[RenderableType]:
-    """Show the remedies for the messages; nothing if none is known."""
-    found = fixes(said)
+def advice(codes: Iterable[str]) -> Iterator[RenderableType]:
+    """Show the remedies by the names of reason codes; nothing if none is known."""
+    found = [code for code in known(codes) if code not in _POINTS_ON]
     if not found:
         return
     yield Text("\nwhat to do", style="bold")
-    for remedy in found:
-        yield Text(remedy.symptom, style="yellow")
-        yield Text(fold(remedy.meaning, WIDTH, rest="  "))
-        yield Text(fold(f"-> {remedy.fix}", WIDTH, rest="     "))
+    for code in found:
+        yield Text(code.name, style="yellow")
+        yield Text(fold(code.meaning, WIDTH, rest="  "))
+        yield Text(fold(f"-> {code.remedy}", WIDTH, rest="     "))
 
 
 def details(diagnoses: Iterable[Diagnosis]) -> RenderableType:
@@ -66,6 +69,8 @@ def details(diagnoses: Iterable[Diagnosis]) -> RenderableType:
         table.add_row("", "")
         name = Text(diagnosis.name, style="bold")
         table.add_row(name, Text(diagnosis.message, style=STYLE_OF[diagnosis.level]))
+        if diagnosis.codes:
+            table.add_row(Text("  reason codes"), Text(" ".join(diagnosis.codes)))
         for key, value in diagnosis.values.items():
             table.add_row(Text(f"  {key}"), Text(value))
     return table
@@ -73,4 +78,6 @@ def details(diagnoses: Iterable[Diagnosis]) -> RenderableType:
 
 def _headed(diagnosis: Diagnosis) -> Text:
     head = f"{diagnosis.level.name} {diagnosis.name}: "
-    return Text(head, style=STYLE_OF[diagnosis.level]) + Text(diagnosis.message, style="default")
+    return Text(head, style=STYLE_OF[diagnosis.level]) + Text(
+        with_codes(Reason(diagnosis.message, diagnosis.codes)), style="default"
+    )

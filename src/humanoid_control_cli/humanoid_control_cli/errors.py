@@ -9,7 +9,11 @@ class NoAnswerError(RobotError):
 
 
 class RefusedError(RobotError):
-    """The control process refused; the message is its reason."""
+    """The control process refused; the message is its reason, `codes` are the reason's codes."""
+
+    def __init__(self, message: str, codes: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.codes = codes
 
 
 def no_control_process(timeout: float) -> NoAnswerError:

@@ -11,6 +11,7 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_cli.mode_status import ModeStatus, PendingRequest, Refusal
 from humanoid_control_common.modes import FORCE, MODE_OF_INTENT, Intent, Mode
+from humanoid_control_common.reasons import Reason
 
 TOPIC: Final = "control_mode"
 MODE_MANAGER: Final = "mode_manager"
@@ -67,7 +68,7 @@ class ModeClient:
                 f"in force is {self.latest}"
             )
         if isinstance(answers[0], Refusal):
-            raise RefusedError(answers[0].reason)
+            raise RefusedError(answers[0].reason.text, answers[0].reason.codes)
         return answers[0]
 
     def wait_for_ready_pose(self, since: ModeStatus) -> None:
@@ -141,7 +142,7 @@ class ModeClient:
         self.latest = ModeStatus(
             Mode(message.mode),
             message.controller_name,
-            message.status_message,
+            Reason(message.status_message, tuple(message.reason_codes)),
             message.switch_number,
             _nanoseconds(message.header.stamp),
         )

@@ -3,12 +3,17 @@
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.modes import MODE_OF_INTENT, Intent, Mode, waits
+from humanoid_control_common.modes import MODE_OF_INTENT, Intent, Mode, refused, waits
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.reasons import Reason
+from humanoid_controllers.reason_codes import POWERING_DOWN, SWITCH_FAILED
 
 # A request that is refused for the same reason as the one before, or is for the mode in force,
 # changes nothing. This many unchanged statements mean that it was one of these: ten may have
 # waited in the own queue, ten more are 0.2 s. (An acknowledgement by DDS would take up to 3 s.)
 UNCHANGED_STATEMENTS: Final = 20
+# Reasons that answer any request that is under way. The refusal of another request does not.
+_ANY_REQUEST: Final = frozenset({FELL_TO_SAFETY.name, SWITCH_FAILED.name, POWERING_DOWN.name})
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,7 @@ class ModeStatus:
 
     mode: Mode
     controller: str
-    message: str  # why the last request was refused or the mode was left; empty if neither
+    reason: Reason  # why the last request was refused or the mode was left, if so
     switch_number: int
     stamp: int  # [ns] of the control process's clock, simulated or not
 
@@ -27,14 +32,14 @@ class ModeStatus:
         return f"{self.mode.name} ({self.controller}, switch {self.switch_number})"
 
     def __str__(self) -> str:
-        return f"{self.in_force}: {self.message}" if self.message else self.in_force
+        return f"{self.in_force}: {self.reason}" if self.reason else self.in_force
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """The answer to a request that was not granted."""
 
-    reason: str
+    reason: Reason
 
 
 class PendingRequest:
@@ -42,8 +47,8 @@ class PendingRequest:
 
     def __init__(self, intent: Intent, before: ModeStatus) -> None:
         self._target = MODE_OF_INTENT[intent]
-        self._refusal = f"Rejected {intent.value}:"
-        self._waits = waits(intent)
+        self._refused, self._waits = refused(intent), waits(intent)
+        self._answers = {self._refused.name, *_ANY_REQUEST}
         self._before = before
         self._latest = before
         self._count = 0
@@ -56,9 +61,10 @@ class PendingRequest:
         if statement.mode is self._target:
             switched = statement.switch_number != self._before.switch_number
             return statement if switched or settled else None
-        if statement.message.startswith(self._waits):
+        reason = statement.reason
+        if self._waits is not None and self._waits in reason:
             return None
-        is_news = statement.message not in {"", latest.message}
-        if is_news or (settled and statement.message.startswith(self._refusal)):
-            return Refusal(statement.message)
+        is_news = reason != latest.reason and bool(self._answers.intersection(reason.codes[:1]))
+        if is_news or (settled and self._refused in reason):
+            return Refusal(reason)
         return None

@@ -15,6 +15,7 @@ from humanoid_control_msgs.msg import ControlMode
 from rclpy.serialization import deserialize_message
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.testing import own_domains
 from humanoid_control_common.tick_records.record_file import FOLDER
 from humanoid_recording.black_box.fault_report import FaultReport, read_fault_report
@@ -54,7 +55,9 @@ def flown(start_once, quick_controllers) -> SimpleNamespace:
     os.kill(control, signal.SIGKILL)
     assert up.finish() == 128 + signal.SIGKILL
     # There may be others: of a robot that was killed there earlier, of a machine that was held up.
-    reasons = {file: " ".join(read_fault_report(file).reasons) for file in store.files()}
+    reasons = {
+        file: " ".join(it.text for it in read_fault_report(file).reasons) for file in store.files()
+    }
     wanted = ("on request", "emergency stop", f"(pid {control}) was killed")
     files = [file for part in wanted for file in reasons if part in reasons[file]]
     assert len(files) == 3, f"{reasons} in:\n{up.text}"
@@ -171,7 +174,7 @@ def three_robots(tmp_path: Path) -> Path:
         bag = folder / f"black_box_{name}"
         with BagWriter(bag, custom_data=marks) as writer:
             writer.add_topic(Topic("/rosout", LOG, "", definition(LOG), []))
-            writer.add("/rosout", log_line(10**18, "black_box", 40, f"why {name}"), 1, 1)
+            writer.add("/rosout", log_line(10**18, "black_box", 40, Reason(f"why {name}")), 1, 1)
         os.utime(bag, (second + 1, second + 1))
     return folder
 

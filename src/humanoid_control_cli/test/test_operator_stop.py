@@ -67,7 +67,7 @@ def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
         desk.send(signal.SIGINT)
         assert desk.finish() == 0
         assert client.wait(lambda: modes.latest.mode is Mode.DAMPING, TIMEOUT)
-        assert "heartbeat of desk ended (deadline 1 s)" in modes.latest.message
+        assert "heartbeat of desk ended (deadline 1 s)" in modes.latest.reason.text
     assert ask(start, "down") == (0, DISABLED)  # a fault is no obstacle
 
 

@@ -3,6 +3,10 @@ import pytest
 from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.up.wait_until_up import sentence
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.reasons import NO_REASON, Reason
+
+FELL = Reason.of(FELL_TO_SAFETY, "Fell to safety: bus off")
 
 
 @pytest.mark.parametrize(
@@ -14,12 +18,12 @@ from humanoid_control_common.modes import Mode
     ],
 )
 def test_it_says_what_to_type_next(mode: Mode, command: str) -> None:
-    said = sentence("Prime", ModeStatus(mode, "some_controller", "", 1, 0), 199.7)
+    said = sentence("Prime", ModeStatus(mode, "some_controller", NO_REASON, 1, 0), 199.7)
     assert said == f"Prime is up: {mode.name}, joint states at 200 Hz; next: {command}"
 
 
 def test_it_says_why_the_robot_has_fallen() -> None:
-    fallen = ModeStatus(Mode.DAMPING, "damping_controller", "Fell to safety: bus off", 2, 0)
+    fallen = ModeStatus(Mode.DAMPING, "damping_controller", FELL, 2, 0)
     said = sentence("Prime", fallen, 50.0)
     assert "DAMPING, joint states at 50 Hz (Fell to safety: bus off)" in said
     assert said.endswith("next: hc status")

@@ -6,8 +6,11 @@ from humanoid_control_cli.robot.status import REMOTE, TIMING, JointRow, Status
 from humanoid_control_cli.robot.status_view import render
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import REFUSED
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 
+REFUSED_LOAD = Reason.of(REFUSED["LOAD"], "Rejected LOAD: no")
 VALUES = {
     "ticks": "4000",
     "overruns": "2",
@@ -34,7 +37,7 @@ def full_status() -> Status:
         stream.arrive(i * 0.005)
     bus = SafetyReport("PrimeSitoCAN", SafetyLevel.FAULT, SafetyFlag.BUS_OFF, "can2 [off]")
     return Status(
-        statement=ModeStatus(Mode.DAMPING, "damping_controller", "Rejected LOAD: no", 7, 0),
+        statement=ModeStatus(Mode.DAMPING, "damping_controller", REFUSED_LOAD, 7, 0),
         joints=[JointRow(f"joint_{i:02}", 0.1 * i, -1.5, 2.25) for i in range(14)],
         joint_states=stream,
         joint_states_age=0.003,
@@ -98,12 +101,14 @@ def test_joints_without_problems_are_shown_only_on_request() -> None:
 def test_a_joint_that_is_not_well_is_shown_with_what_to_do() -> None:
     status = full_status()
     name = "joint: joint_03"
-    said = "statusword 4616 (0x1208): fault, error 0x8500 position error exceeds limit"
-    status.diagnoses[name] = Diagnosis(name, DiagnosisLevel.ERROR, said)
+    said, codes = "statusword 4616 (0x1208): fault", ("DRIVE_ERROR_8500", "DRIVE_FAULT")
+    status.diagnoses[name] = Diagnosis(name, DiagnosisLevel.ERROR, said, codes=codes)
     text = text_of(status)
     assert f"ERROR {name}: statusword 4616" in text
+    assert "[DRIVE_ERROR_8500 DRIVE_FAULT]" in " ".join(text.split())
     remedy = text.split("what to do")[1]
-    assert "error 0x8500: position error exceeds limit" in remedy
+    assert "position error exceeds limit" in remedy
+    assert "LOAD_REFUSED" not in remedy, "its own remedy is to read the codes after it"
     assert "Clear the joint's way" in remedy
     assert "BUS_OFF" in remedy  # of the safety report
     assert max(map(len, text.splitlines())) <= 80

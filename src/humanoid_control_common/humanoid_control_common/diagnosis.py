@@ -17,6 +17,7 @@ class DiagnosisLevel(IntEnum):
     STALE = 3
 
 
+CODES: Final = "reason codes"  # key of the codes in diagnostic_msgs/DiagnosticStatus, with spaces
 _OF_SAFETY: Final = {
     SafetyLevel.OK: DiagnosisLevel.OK,
     SafetyLevel.WARNING: DiagnosisLevel.WARN,
@@ -39,6 +40,7 @@ class Diagnosis:
     message: str = ""  # the problem, or that there is none
     values: Mapping[str, str] = field(default_factory=dict)  # units are in the keys
     source: str = ""  # the hardware component concerned, if there is one
+    codes: tuple[str, ...] = ()  # reason codes of the problem
 
 
 def yes_or_no(value: object) -> str:

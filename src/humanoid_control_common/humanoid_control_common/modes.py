@@ -8,6 +8,17 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Final
 
+from humanoid_control_common.reason_codes import (
+    FELL_TO_SAFETY,
+    JOINTS_STILL_MOVE,
+    NO_POLICY_LOADED,
+    REFUSED,
+    REQUIRES_ANOTHER_MODE,
+    STANDBY_UNFINISHED,
+    WAITS,
+)
+from humanoid_control_common.reasons import NO_REASON, Reason, ReasonCode
+
 
 class Mode(IntEnum):
     """Control modes, numbered as in humanoid_control_msgs/ControlMode."""
@@ -45,19 +56,21 @@ MODE_OF_INTENT: Final = {
 
 SAFE_MODES: Final = frozenset({Mode.ZERO_TORQUE, Mode.DAMPING})
 
+_NOT_BEGUN: Final = Reason.of(STANDBY_UNFINISHED, "it has not begun")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """The inputs of the rules. Texts are reasons; empty if there is none."""
+    """The inputs of the rules."""
 
     mode: Mode
-    unfinished: str = "it has not begun"  # why STANDBY has not finished
-    safety_problem: str = ""  # why safety forbids stiff modes now
-    latched_fall: str = ""  # why the robot fell to DAMPING, until it is cleared
-    unconfirmed_impedance: str = ""  # which impedance of the present mode is not confirmed
+    unfinished: Reason = _NOT_BEGUN  # why STANDBY has not finished
+    safety_problem: Reason = NO_REASON  # why safety forbids stiff modes now
+    latched_fall: Reason = NO_REASON  # why the robot fell to DAMPING, until it is cleared
+    unconfirmed_impedance: Reason = NO_REASON  # why that of the present mode is not confirmed
     writing_impedance: bool = False  # the mode is so young that it may still be confirmed in time
-    moving: str = ""  # the joints that move too fast to lose their damping
-    settling: str = ""  # why joints that are slow now may not be at rest
+    moving: str = ""  # names of the joints that move too fast to lose their damping
+    settling: Reason = NO_REASON  # why joints that are slow now may not be at rest
     policy_loaded: bool = False
 
 
@@ -76,7 +89,7 @@ class Decision:
     """Verdict of the rules, with a `reason` for REFUSE and WAIT."""
 
     verdict: Verdict
-    reason: str = ""
+    reason: Reason = NO_REASON
 
 
 # The modes in which an intent is allowed.
@@ -101,35 +114,47 @@ _LET_SINK: Final = (
 )
 
 
-def waits(intent: Intent) -> str:
-    """Return the beginning of the status message while a request for `intent` waits."""
-    return f"{intent.value} waits: "
+def refused(intent: Intent) -> ReasonCode:
+    """Return the code of a refused request for `intent`."""
+    return REFUSED[intent.value]
 
 
-def _refusal(situation: Situation, intent: Intent) -> str:
-    """Return why `intent` is refused, however long it waits; empty if it is not."""
+def waits(intent: Intent) -> ReasonCode | None:
+    """Return the code while a request for `intent` waits; None for one that never does."""
+    return WAITS.get(intent.value)
+
+
+def refusal(intent: Intent, reason: Reason) -> Reason:
+    """Return the statement that `intent` is refused for `reason`."""
+    return Reason.of(refused(intent), f"Rejected {intent.value}: {reason}", reason)
+
+
+def _refusal(situation: Situation, intent: Intent) -> Reason:
+    """Return why `intent` is refused, however long it waits, if it is."""
     allowed = _ALLOWED_FROM[intent]
     if situation.mode not in allowed:
         names = " or ".join(mode.name for mode in allowed)
-        return f"requires {names} (currently {situation.mode.name})"
+        text = f"requires {names} (currently {situation.mode.name})"
+        return Reason.of(REQUIRES_ANOTHER_MODE, text)
     if intent is Intent.ZERO_TORQUE and situation.moving:
-        return f"{situation.moving} still moves: {_LET_SINK}"
+        return Reason.of(JOINTS_STILL_MOVE, f"{situation.moving} still moves: {_LET_SINK}")
     if intent not in _STIFF:
-        return ""
+        return NO_REASON
     if intent is Intent.START_LOCOMOTION and not situation.policy_loaded:
-        return "no policy loaded"
+        return Reason.of(NO_POLICY_LOADED, "no policy loaded")
     if intent in _START and situation.unfinished:
-        return f"requires STANDBY to be finished ({situation.unfinished})"
+        text = f"requires STANDBY to be finished ({situation.unfinished})"
+        return Reason.of(STANDBY_UNFINISHED, text)
     return situation.safety_problem
 
 
-def _lacking(situation: Situation, intent: Intent) -> tuple[str, bool]:
-    """Return what `intent` lacks, empty if nothing, and whether waiting may provide it."""
+def _lacking(situation: Situation, intent: Intent) -> tuple[Reason, bool]:
+    """Return what `intent` lacks, if anything, and whether waiting may provide it."""
     if intent is Intent.ZERO_TORQUE:
         return situation.settling, True
     if intent in _STIFF:
         return situation.unconfirmed_impedance, situation.writing_impedance
-    return "", False
+    return NO_REASON, False
 
 
 def decide(situation: Situation, intent: Intent) -> Decision:
@@ -144,12 +169,14 @@ def decide(situation: Situation, intent: Intent) -> Decision:
         return Decision(Verdict.STAY)
     down = intent is Intent.DAMP and situation.mode not in SAFE_MODES
     if situation.latched_fall and intent is not Intent.QUIT and not down:
-        reason = f"fell to safety: {situation.latched_fall}; call clear_fault first"
-        return Decision(Verdict.REFUSE, f"Rejected {intent.value}: {reason}")
+        text = f"fell to safety: {situation.latched_fall}; call clear_fault first"
+        fallen = Reason.of(FELL_TO_SAFETY, text, situation.latched_fall)
+        return Decision(Verdict.REFUSE, refusal(intent, fallen))
     reason = _refusal(situation, intent)
     lacking, in_time = _lacking(situation, intent)
     if reason or (lacking and not in_time):
-        return Decision(Verdict.REFUSE, f"Rejected {intent.value}: {reason or lacking}")
+        return Decision(Verdict.REFUSE, refusal(intent, reason or lacking))
     if lacking:
-        return Decision(Verdict.WAIT, f"{waits(intent)}{lacking}")
+        text = f"{intent.value} waits: {lacking}"
+        return Decision(Verdict.WAIT, Reason.of(WAITS[intent.value], text, lacking))
     return Decision(Verdict.SHUT_DOWN if target is None else Verdict.SWITCH)

@@ -7,6 +7,13 @@ import math
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
+from humanoid_control_common.reason_codes import (
+    SAFETY_SOURCE_FAULT,
+    SAFETY_SOURCE_SILENT,
+    TOO_MANY_SAFETY_SOURCES,
+)
+from humanoid_control_common.reasons import Reason, joined
+
 
 class SafetyLevel(IntEnum):
     """Severity. WARNING is displayed; FAULT and CRITICAL lead to DAMPING."""
@@ -36,7 +43,8 @@ class SafetyReport:
     source: str
     level: SafetyLevel = SafetyLevel.OK
     flags: SafetyFlag = SafetyFlag.NONE
-    message: str = ""
+    message: str = ""  # for people
+    codes: tuple[str, ...] = ()  # reason codes, for programs
 
 
 def _names(flags: SafetyFlag) -> str:
@@ -78,7 +86,8 @@ class SafetyMonitor:
         """Take a report that arrived at `now` [s]. A source beyond the limit is a FAULT."""
         if report.source not in self._reports and len(self._reports) >= MOST_SOURCES:
             message = surplus_message(report.source)
-            report = SafetyReport(SURPLUS, SafetyLevel.FAULT, message=message)
+            codes = (TOO_MANY_SAFETY_SOURCES.name,)
+            report = SafetyReport(SURPLUS, SafetyLevel.FAULT, message=message, codes=codes)
         source = report.source
         repeated = self._reports.get(source) == report
         soon = repeated and now - self._arrival[source] <= self.default_deadline
@@ -88,16 +97,24 @@ class SafetyMonitor:
         self._reports[source] = report
         self._arrival[source] = now
 
-    def problem(self, now: float) -> str:
-        """Return why stiff modes are forbidden at `now` [s]; empty if they are not."""
+    def problem(self, now: float) -> Reason:
+        """Return why stiff modes are forbidden at `now` [s], if they are."""
         reasons = [
-            f"{r.source} reports {r.level.name}: {r.message or _names(r.flags)}"
-            for r in self._reports.values()
-            if r.level >= SafetyLevel.FAULT
+            fault_of(report, "reports")
+            for report in self._reports.values()
+            if report.level >= SafetyLevel.FAULT
         ]
         for source, deadline in self._deadline_of.items():
             silence = now - self._arrival.setdefault(source, now)
             if silence > deadline:
-                reasons.append(f"{source} silent for {silence:.2f} s (deadline {deadline:g} s)")
+                text = f"{source} silent for {silence:.2f} s (deadline {deadline:g} s)"
+                reasons.append(Reason.of(SAFETY_SOURCE_SILENT, text))
         more = len(reasons) - MOST_NAMED
-        return "; ".join(reasons[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        found = joined(reasons[:MOST_NAMED])
+        return found.worded(f"{found}; and {more} more") if more > 0 else found
+
+
+def fault_of(report: SafetyReport, verb: str) -> Reason:
+    """Return the fault in `report` as a reason; `verb` is "reports" or "reported"."""
+    text = f"{report.source} {verb} {report.level.name}: {report.message or _names(report.flags)}"
+    return Reason.of(SAFETY_SOURCE_FAULT, text, Reason(report.message, report.codes))

@@ -17,8 +17,17 @@ from humanoid_control_common.modes import (
     Situation,
     Verdict,
     decide,
+    refused,
     waits,
 )
+from humanoid_control_common.reason_codes import (
+    IMPEDANCE_NOT_CONFIRMED,
+    JOINTS_SETTLING,
+    SAFETY_SOURCE_FAULT,
+    SAFETY_SOURCE_SILENT,
+    STANDBY_UNFINISHED,
+)
+from humanoid_control_common.reasons import NO_REASON, Reason
 
 
 class Row(NamedTuple):
@@ -44,14 +53,14 @@ TABLE = {
     Intent.START_REMOTE: Row({Mode.STANDBY}, Mode.REMOTE, stiff=True, finished=True),
     Intent.QUIT: Row({Mode.ZERO_TORQUE, Mode.DAMPING}, None),
 }
-BAD = "battery reports FAULT: low"
-FELL = "arm fell silent"
-WAITING = "impedance of DAMPING not confirmed by drives"
+BAD = Reason.of(SAFETY_SOURCE_FAULT, "battery reports FAULT: low")
+FELL = Reason.of(SAFETY_SOURCE_SILENT, "arm fell silent")
+WAITING = Reason.of(IMPEDANCE_NOT_CONFIRMED, "impedance of DAMPING not confirmed by drives")
 MOVING = "left_elbow_pitch"
-SETTLING = "joints slow for less than 0.3 s"
-UNFINISHED = "still on its way"
+SETTLING = Reason.of(JOINTS_SETTLING, "joints slow for less than 0.3 s")
+UNFINISHED = Reason.of(STANDBY_UNFINISHED, "still on its way")
 # The joints move, or are slow only just now, or are at rest.
-MOTIONS = [(MOVING, ""), ("", SETTLING), ("", "")]
+MOTIONS = [(MOVING, NO_REASON), ("", SETTLING), ("", NO_REASON)]
 
 SITUATIONS = [
     Situation(
@@ -70,10 +79,10 @@ SITUATIONS = [
         settling,
     ), policy in itertools.product(
         Mode,
-        ("", UNFINISHED),
-        ("", BAD),
-        ("", FELL),
-        ("", WAITING),
+        (NO_REASON, UNFINISHED),
+        (NO_REASON, BAD),
+        (NO_REASON, FELL),
+        (NO_REASON, WAITING),
         (False, True),
         MOTIONS,
         (False, True),
@@ -139,8 +148,10 @@ def test_every_refusal_names_the_intent_and_a_reason(intent: Intent) -> None:
         decision = decide(situation, intent)
         if decision.verdict is Verdict.REFUSE:
             prefix = f"Rejected {intent.value}: "
-            assert decision.reason.startswith(prefix)
-            assert len(decision.reason) > len(prefix)
+            assert decision.reason.text.startswith(prefix)
+            assert len(decision.reason.text) > len(prefix)
+            assert decision.reason.codes[0] == refused(intent).name
+            assert len(decision.reason.codes) > 1
 
 
 def test_no_situation_with_a_problem_leads_into_a_stiff_mode() -> None:
@@ -193,7 +204,7 @@ def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
             "Rejected QUIT: requires ZERO_TORQUE or DAMPING (currently STANDBY)",
         ),
         (
-            Situation(mode=Mode.STANDBY, unfinished=""),
+            Situation(mode=Mode.STANDBY, unfinished=NO_REASON),
             Intent.START_LOCOMOTION,
             "Rejected START_LOCOMOTION: no policy loaded",
         ),
@@ -222,39 +233,48 @@ def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
 def test_refusals_say_what_is_required_and_what_is(
     situation: Situation, intent: Intent, reason: str
 ) -> None:
-    assert decide(situation, intent).reason == reason
+    assert decide(situation, intent).reason.text == reason
 
 
 def test_a_request_that_waits_says_for_what() -> None:
     young = Situation(
         mode=Mode.DAMPING, unconfirmed_impedance=WAITING, writing_impedance=True, settling=SETTLING
     )
-    assert decide(young, Intent.LOAD) == Decision(Verdict.WAIT, reason=f"LOAD waits: {WAITING}")
-    said = f"ZERO_TORQUE waits: {SETTLING}"
-    assert decide(young, Intent.ZERO_TORQUE) == Decision(Verdict.WAIT, reason=said)
-    assert all(said.startswith(waits(intent)) for intent in [Intent.ZERO_TORQUE])
+    for intent, lacking in ((Intent.LOAD, WAITING), (Intent.ZERO_TORQUE, SETTLING)):
+        code = waits(intent)
+        assert code is not None
+        reason = Reason.of(code, f"{intent.value} waits: {lacking}", lacking)
+        assert decide(young, intent) == Decision(Verdict.WAIT, reason)
+
+
+def test_only_an_intent_that_can_wait_has_a_code_for_it() -> None:
+    waited = {
+        intent for situation, intent in CASES if decide(situation, intent).verdict is Verdict.WAIT
+    }
+    assert waited == {intent for intent in Intent if waits(intent)}
 
 
 def test_a_sinking_arm_becomes_limp_only_by_force() -> None:
     sinking = Situation(mode=Mode.DAMPING, moving=MOVING)
     refused = decide(sinking, Intent.ZERO_TORQUE)
     assert refused.verdict is Verdict.REFUSE
-    assert refused.reason.startswith("Rejected ZERO_TORQUE: left_elbow_pitch still moves")
-    assert "wait" in refused.reason
-    assert "'force'" in refused.reason
+    assert refused.reason.text.startswith("Rejected ZERO_TORQUE: left_elbow_pitch still moves")
+    assert "wait" in refused.reason.text
+    assert "'force'" in refused.reason.text
     insisted = decide(sinking, Intent.FORCE_ZERO_TORQUE)
     assert insisted == Decision(Verdict.SWITCH)
 
 
 def test_a_refusal_after_a_fall_gives_its_cause_and_the_way_out() -> None:
     reason = decide(Situation(mode=Mode.DAMPING, latched_fall=FELL), Intent.LOAD).reason
-    assert FELL in reason
-    assert "clear_fault" in reason
+    assert FELL.text in reason.text
+    assert "clear_fault" in reason.text
+    assert reason.codes == ("LOAD_REFUSED", "FELL_TO_SAFETY", "SAFETY_SOURCE_SILENT")
 
 
 def test_an_unfinished_standby_is_reported_as_unfinished() -> None:
     reason = decide(Situation(mode=Mode.STANDBY), Intent.START_REMOTE).reason
-    assert "finished" in reason
+    assert "finished" in reason.text
 
 
 def test_modes_are_numbered_as_in_the_message() -> None:

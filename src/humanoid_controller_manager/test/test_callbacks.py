@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_controller_manager.loop.snapshot import Phase
+from humanoid_controller_manager.reason_codes import ROS_CALLBACK_RAISED
 from humanoid_controller_manager.ros.callbacks import (
     CallbackFailure,
     FailedCallbacks,
@@ -29,7 +31,7 @@ class Guarded:
 
     def __init__(self, *, ours: bool, lead_down: bool = True) -> None:
         self.end = EndRequests()
-        self.reasons: list[str] = []
+        self.reasons: list[Reason] = []
         self.ours = ours
         self.guard = FailureGuard(self.close, self.reasons.append, self.end, lead_down=lead_down)
 
@@ -45,7 +47,7 @@ def test_a_controllers_callback_leads_to_damping_and_the_process_goes_on(
     guarded.guard.take(_failure(error=error), 0.0)
     guarded.guard.look(100.0)
     said = f"ROS callback 'receive' (topic /x) of node 'gripper' raised {error!r}"
-    assert guarded.reasons == [said]
+    assert guarded.reasons == [Reason.of(ROS_CALLBACK_RAISED, said)]
     assert guarded.end == EndRequests()
     assert not guarded.guard.failed
     assert said in caplog.text
@@ -127,16 +129,16 @@ def test_the_loop_leaves_with_the_given_reason(rig: Any) -> None:
     robot = rig().start("damped")
     robot.run("torque")
     robot.ask("standby")  # older than the reason: it comes in a tick that must leave
-    robot.loop.leave("a callback raised")
+    robot.loop.leave(Reason.of(ROS_CALLBACK_RAISED, "a callback raised"))
     snapshot = robot.tick()
     assert (snapshot.controller, snapshot.phase) == ("damped", Phase.RUNNING)
-    assert (snapshot.fall.number, snapshot.fall.reason) == (1, "a callback raised")
+    assert (snapshot.fall.number, snapshot.fall.reason.text) == (1, "a callback raised")
     assert robot.tick(5).controller == "damped"
 
 
 def test_in_damping_a_reason_to_leave_is_noted_and_the_controller_stays(rig: Any) -> None:
     robot = rig().start("damped")
     number = robot.tick().switch_number
-    robot.loop.leave("a callback raised")
+    robot.loop.leave(Reason.of(ROS_CALLBACK_RAISED, "a callback raised"))
     snapshot = robot.tick()
-    assert (snapshot.switch_number, snapshot.fall.reason) == (number, "a callback raised")
+    assert (snapshot.switch_number, snapshot.fall.reason.text) == (number, "a callback raised")

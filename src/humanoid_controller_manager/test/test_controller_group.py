@@ -189,7 +189,7 @@ def test_one_that_fails_ends_the_whole_mode_in_the_same_tick_and_is_named(
     bench.start()
     reason = fails(bench)
     snapshot = bench.rig.tick()
-    assert (snapshot.controller, snapshot.fall.reason) == ("damped", reason)
+    assert (snapshot.controller, snapshot.fall.reason.text) == ("damped", reason)
     assert snapshot.command.stiffness.tolist() == [0.0] * 5
     assert snapshot.command.damping.tolist() == [6.0] * 5
     for controller in bench.controllers.values():
@@ -203,7 +203,7 @@ def test_one_that_cannot_start_leaves_all_as_it_was(bench: Bench) -> None:
     bench.rig.start("damped")
     ticket = bench.rig.ask("left+right")
     snapshot = bench.rig.tick()
-    assert (snapshot.refusal.ticket, snapshot.refusal.reason) == (ticket, "right: no sensor")
+    assert (snapshot.refusal.ticket, snapshot.refusal.reason.text) == (ticket, "right: no sensor")
     assert snapshot.controller == "damped"
     assert bench.controllers["left"].calls == ["on_activate", "on_deactivate"]
     assert bench.controllers["right"].calls == ["on_activate"]
@@ -285,7 +285,7 @@ def test_one_that_cannot_join_changes_nothing(bench: Bench) -> None:
     bench.start("left", "right")
     bench.rig.ask("left+new+failing")
     snapshot = bench.rig.tick()
-    assert snapshot.refusal.reason == "failing: no sensor"
+    assert snapshot.refusal.reason.text == "failing: no sensor"
     assert (snapshot.controller, snapshot.fall) == ("left+right", None)
     assert new.calls == ["on_activate", "on_deactivate"]
     assert "on_deactivate" not in bench.controllers["right"].calls
@@ -330,49 +330,51 @@ def test_what_cannot_be_in_charge_together_is_refused_with_both_named(
     bench.add("other", **other)
     bench.slots = {it: bench.slots[it] for it in bench.slots if it != "right"}
     bench.rig.loop._active._slots = bench.slots
-    assert bench.rig.loop.refusal_of("left+other") == said
+    assert bench.rig.loop.refusal_of("left+other").text == said
     bench.start("left")
     bench.rig.ask("left+other")
-    assert bench.rig.tick().refusal.reason == said
+    assert bench.rig.tick().refusal.reason.text == said
 
 
 def test_one_with_all_joints_has_no_place_beside_another(bench: Bench) -> None:
-    said = bench.rig.loop.refusal_of("left+damped")
+    said = bench.rig.loop.refusal_of("left+damped").text
     assert said.endswith("they are of REMOTE and DAMPING")
     bench.slots["whole"] = ControllerSlot("whole", bench.rig.controllers["remote"])
     bench.exchange()
-    assert bench.rig.loop.refusal_of("left+whole").endswith("'whole' claims all joints")
+    assert bench.rig.loop.refusal_of("left+whole").text.endswith("'whole' claims all joints")
 
 
 def test_an_unknown_member_is_refused(bench: Bench) -> None:
-    assert bench.rig.loop.refusal_of("left+ghost").startswith("unknown controller 'ghost'; known:")
+    assert bench.rig.loop.refusal_of("left+ghost").text.startswith(
+        "unknown controller 'ghost'; known:"
+    )
 
 
 def test_members_of_one_mode_with_different_fallbacks_are_refused_when_they_come(
     bench: Bench,
 ) -> None:
-    before = bench.rig.loop.refusal_of("left+right")
+    before = bench.rig.loop.refusal_of("left+right").text
     bench.add("third", "c", fallbacks=("limp",))
     with pytest.raises(
         ConfigError, match=r"'left' and 'third' .*: make their fallback_controllers"
     ):
         bench.exchange()
-    assert bench.rig.loop.refusal_of("left+right") == before == ""
-    assert "unknown controller 'third'" in bench.rig.loop.refusal_of("third")
+    assert bench.rig.loop.refusal_of("left+right").text == before == ""
+    assert "unknown controller 'third'" in bench.rig.loop.refusal_of("third").text
 
 
 def test_each_need_is_checked_on_the_members_joints_only(bench: Bench) -> None:
     bench.controllers["left"].needs = {"effort": Capability.PER_TICK}
     effort = bench.rig.group.capabilities[2]
     effort[1] = Capability.NEVER  # b is right's
-    assert bench.rig.loop.refusal_of("left+right") == ""
+    assert bench.rig.loop.refusal_of("left+right").text == ""
     effort[0] = Capability.NEVER
-    assert bench.rig.loop.refusal_of("left+right") == "left: effort per_tick not offered by a"
+    assert bench.rig.loop.refusal_of("left+right").text == "left: effort per_tick not offered by a"
 
 
 def test_joints_that_cannot_be_held_are_refused(bench: Bench) -> None:
     bench.rig.group.capabilities[3, :3] = Capability.NEVER
-    assert bench.rig.loop.refusal_of("left+right") == (
+    assert bench.rig.loop.refusal_of("left+right").text == (
         "joints that no controller claims: stiffness per_mode not offered by c"
     )
 

@@ -93,7 +93,7 @@ def test_a_simulator_that_fails_to_count_has_moved_no_joint(telling: Any) -> Non
     robot.arm.values["teleports"] = 3
     snapshot = robot.tick(2)
     assert snapshot.fall is not None
-    assert "from where it was" in snapshot.fall.reason
+    assert "from where it was" in snapshot.fall.reason.text
 
 
 @pytest.mark.parametrize("bad", BAD_NUMBERS, ids=repr)

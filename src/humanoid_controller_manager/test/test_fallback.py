@@ -59,7 +59,7 @@ def test_a_failing_controller_is_replaced_in_the_same_tick(
 
     assert snapshot.controller == "damped"
     assert snapshot.switch_number == good.switch_number + 1
-    assert (snapshot.fall.number, snapshot.fall.reason) == (1, reason)
+    assert (snapshot.fall.number, snapshot.fall.reason.text) == (1, reason)
     assert robot.arm.written[-1][0].tolist() == [0.3, 0.2, 0.1]
     assert np.all(robot.arm.written[-1][4] == 6.0)
     assert not any(np.any(written == MARK) for written in robot.arm.written)
@@ -90,7 +90,7 @@ def test_a_command_that_comes_five_periods_late_is_discarded_for_the_fallback(ri
     snapshot = robot.tick()
 
     assert snapshot.controller == "damped"
-    assert snapshot.fall.reason == "torque took 50.0 ms (period 10.0 ms)"
+    assert snapshot.fall.reason.text == "torque took 50.0 ms (period 10.0 ms)"
     assert np.all(robot.arm.written[-1][4] == 6.0)
     assert not any(np.any(written == MARK) for written in robot.arm.written)
 
@@ -134,8 +134,8 @@ def test_a_fallback_that_fails_is_followed_by_the_next_in_the_same_tick(
     snapshot = robot.tick()
 
     assert snapshot.controller == "limp"
-    assert "boom" in snapshot.fall.reason
-    assert "broken too" in snapshot.fall.reason
+    assert "boom" in snapshot.fall.reason.text
+    assert "broken too" in snapshot.fall.reason.text
     assert not robot.arm.written[-1][1:].any()
 
 
@@ -148,7 +148,7 @@ def test_when_every_fallback_fails_all_joints_are_limp_and_stay_so(rig: Any) -> 
     first = robot.tick()
 
     assert (first.controller, first.mode, first.phase) == ("none", Mode.ZERO_TORQUE, Phase.RUNNING)
-    assert "no fallback left" in first.fall.reason
+    assert "no fallback left" in first.fall.reason.text
     assert not robot.arm.written[-1].any()
     assert robot.tick(3).fall.number == 1
     assert not robot.arm.written[-1].any()
@@ -277,7 +277,7 @@ def test_a_remark_that_is_no_text_is_an_error_of_the_controller(rig: Any, said: 
     robot.controllers["torque"].remarks = said
     snapshot = robot.tick()
     assert snapshot.controller == "damped"
-    assert f"remark {said}" in snapshot.fall.reason
+    assert f"remark {said}" in snapshot.fall.reason.text
 
 
 def test_a_controller_that_fails_does_not_fall_back_to_itself(rig: Any) -> None:
@@ -289,4 +289,4 @@ def test_a_controller_that_fails_does_not_fall_back_to_itself(rig: Any) -> None:
     snapshot = robot.tick()
     assert snapshot.controller == "limp"
     assert damped.calls == ["update", "on_deactivate"]
-    assert "no fallback left" not in snapshot.fall.reason
+    assert "no fallback left" not in snapshot.fall.reason.text

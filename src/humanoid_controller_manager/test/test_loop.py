@@ -172,7 +172,7 @@ def test_a_silent_ros_side_ends_stiff_modes(rig: Any, name: str) -> None:
     snapshot = robot.tick()
 
     assert snapshot.controller == "damped"
-    assert snapshot.fall.reason.startswith("ROS side silent for 0.20 s")
+    assert snapshot.fall.reason.text.startswith("ROS side silent for 0.20 s")
 
 
 def test_a_loop_that_stood_still_itself_does_not_blame_the_ros_side(rig: Any) -> None:
@@ -182,7 +182,7 @@ def test_a_loop_that_stood_still_itself_does_not_blame_the_ros_side(rig: Any) ->
     robot.heart_time += 0.7
     snapshot = robot.tick()
     assert snapshot.controller == "damped"
-    assert snapshot.fall.reason == "the control process was held up for 0.70 s"
+    assert snapshot.fall.reason.text == "the control process was held up for 0.70 s"
 
 
 @pytest.mark.parametrize("name", ["limp", "damped"])

@@ -33,7 +33,7 @@ class Watched:
     ) -> str:
         self.state.array.fill(0.0)
         self.state.position[1], self.state.velocity[1] = position, velocity
-        return self.trip.check(self.state, period, age)
+        return self.trip.check(self.state, period, age).text
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def _follow(
     for i, target in enumerate(targets):
         state.position[1] = position(i)
         arrays = np.array([0.0, target, 0.0]), np.full(3, stiffness)
-        said.append(trip.check_following(state, *arrays, PERIOD))
+        said.append(trip.check_following(state, *arrays, PERIOD).text)
     return [text for text in said if text]
 
 
@@ -272,7 +272,7 @@ def test_a_runaway_ends_every_mode_in_damping_within_two_ticks(supervised: Any, 
     supervised.run(name)
     snapshot = _runs_away(supervised)
     assert snapshot.controller == "damped"
-    assert snapshot.fall.reason == "c moves at 8 rad/s (velocity safety limit 4.5 rad/s)"
+    assert snapshot.fall.reason.text == "c moves at 8 rad/s (velocity safety limit 4.5 rad/s)"
     assert np.all(supervised.arm.written[-1][3] == 0.0)
     assert np.all(supervised.arm.written[-1][4] == 6.0)
 
@@ -288,7 +288,7 @@ def test_in_damping_a_runaway_is_counted_as_a_fall_and_nothing_is_switched(super
     before = supervised.tick().switch_number
     snapshot = _runs_away(supervised, 5)
     assert (snapshot.switch_number, snapshot.fall.number) == (before, 1)
-    assert "c moves at 8 rad/s" in snapshot.fall.reason
+    assert "c moves at 8 rad/s" in snapshot.fall.reason.text
     assert supervised.changes == 1
 
 
@@ -315,7 +315,7 @@ def test_a_joint_that_is_not_measured_ends_a_stiff_mode_in_the_same_tick(
     supervised.arm.measured[0, 1] = value
     snapshot = supervised.tick()
     assert snapshot.controller == "damped"
-    assert snapshot.fall.reason == "arm: no finite state of b"
+    assert snapshot.fall.reason.text == "arm: no finite state of b"
 
 
 def test_a_joint_that_does_not_follow_ends_a_stiff_mode(supervised: Any) -> None:
@@ -328,7 +328,7 @@ def test_a_joint_that_does_not_follow_ends_a_stiff_mode(supervised: Any) -> None
     supervised.controllers["torque"].behave = go
     snapshot = supervised.tick(90)
     assert snapshot.controller == "damped"
-    assert "does not follow" in snapshot.fall.reason
+    assert "does not follow" in snapshot.fall.reason.text
 
 
 def test_a_simulator_may_put_its_joints_elsewhere(

@@ -107,7 +107,7 @@ def test_without_confirmation_for_half_a_second_it_falls_to_damping_naming_the_c
     snapshot = robot.tick(2)
 
     assert (snapshot.controller, snapshot.phase) == ("damped", Phase.RUNNING)
-    assert snapshot.fall.reason == "impedance of STANDBY not confirmed within 0.5 s by drives"
+    assert snapshot.fall.reason.text == "impedance of STANDBY not confirmed within 0.5 s by drives"
     assert robot.controllers["standby"].calls == []
 
 
@@ -121,7 +121,7 @@ def test_only_the_components_that_have_not_confirmed_are_named(
     }
     robot = rig(components).start("damped")
     assert robot.run("standby").unconfirmed == "slow"
-    assert "by slow" in robot.tick(52).fall.reason
+    assert "by slow" in robot.tick(52).fall.reason.text
 
 
 def test_the_way_down_is_open_while_preparing(robot: Any) -> None:
@@ -139,7 +139,7 @@ def test_a_controller_that_refuses_after_the_confirmation_falls_back(
     robot.controllers["standby"].fail["on_activate"] = RuntimeError("no")
     drives.confirmed = True
     snapshot = robot.tick()
-    assert (snapshot.controller, snapshot.fall.reason) == ("damped", "standby: no")
+    assert (snapshot.controller, snapshot.fall.reason.text) == ("damped", "standby: no")
     assert np.all(drives.written[-1][4] == 6.0)
 
 

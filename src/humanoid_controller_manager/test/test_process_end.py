@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.errors import ControllerError, HardwareError
+from humanoid_controller_manager.hardware.hardware_group import NotDeactivatedError
 from humanoid_controller_manager.ros import control_process
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
 from humanoid_controller_manager.ros.stop_signals import EndRequests
@@ -31,7 +32,10 @@ def raising(error: Exception) -> Any:
     return stop
 
 
-FAILURES = [HardwareError("Side: elbow may be armed"), HardwareError("CAN: no adapter")]
+FAILURES = [
+    NotDeactivatedError("Side", HardwareError("elbow may be armed")),
+    NotDeactivatedError("CAN", HardwareError("no adapter")),
+]
 BOTH = ExceptionGroup("joints may still be powered", FAILURES)
 
 

@@ -10,6 +10,7 @@ import pytest
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.mit_interface import Capability
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import NO_REASON
 from humanoid_controller_manager.loop.control_loop import SwitchRequest
 
 
@@ -65,7 +66,7 @@ def test_a_controller_that_refuses_to_start_leaves_everything_as_it_was(rig: Any
     after = robot.tick()
 
     assert after.refusal is not None
-    assert (after.refusal.ticket, after.refusal.reason) == (ticket, "torque: no sensor")
+    assert (after.refusal.ticket, after.refusal.reason.text) == (ticket, "torque: no sensor")
     assert (after.controller, after.switch_number) == (before.controller, before.switch_number)
     assert after.fall is None
     assert "on_deactivate" not in robot.controllers["damped"].calls
@@ -101,7 +102,7 @@ def test_a_stiff_controller_that_refuses_to_start_leaves_the_stiff_one_in_charge
 
     assert (after.controller, after.fall) == (before.controller, None)
     assert after.refusal is not None
-    assert "no source" in after.refusal.reason
+    assert "no source" in after.refusal.reason.text
 
 
 def test_a_switch_to_the_controller_in_charge_leaves_it_activated(rig: Any) -> None:
@@ -120,7 +121,7 @@ def test_an_unknown_controller_is_refused_with_the_known_ones(rig: Any) -> None:
     robot = rig().start()
     robot.ask("jump")
     refusal = robot.tick().refusal
-    assert refusal.reason == (
+    assert refusal.reason.text == (
         "unknown controller 'jump'; known: limp, damped, standby, remote, torque"
     )
 
@@ -133,17 +134,17 @@ def test_missing_capabilities_are_refused_naming_joints_and_interface(rig: Any) 
     snapshot = robot.tick()
 
     assert snapshot.controller == "damped"
-    assert "standby" in snapshot.refusal.reason
-    assert "stiffness" in snapshot.refusal.reason
-    assert "a, c" in snapshot.refusal.reason
+    assert "standby" in snapshot.refusal.reason.text
+    assert "stiffness" in snapshot.refusal.reason.text
+    assert "a, c" in snapshot.refusal.reason.text
 
 
 def test_a_level_above_the_one_needed_is_enough(rig: Any) -> None:
     robot = rig().start("damped")
     robot.group.capabilities[3] = Capability.PER_MODE
-    assert robot.loop.refusal_of("standby") == ""
+    assert robot.loop.refusal_of("standby") == NO_REASON
     robot.group.capabilities[0] = Capability.PER_MODE  # position is needed in every tick
-    assert "position" in robot.loop.refusal_of("standby")
+    assert "position" in robot.loop.refusal_of("standby").text
 
 
 def test_a_request_decided_on_an_outdated_number_is_dropped(rig: Any) -> None:

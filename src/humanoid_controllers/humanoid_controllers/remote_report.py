@@ -5,6 +5,7 @@ from math import inf
 from typing import Final
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_controllers.reason_codes import COMMAND_REFUSED
 
 NAME: Final = "remote: commands"
 PERIOD: Final = 1.0  # [s] between two reports
@@ -64,4 +65,5 @@ class RemoteReport:
         values["refused"] = str(refused.count)
         values["latest refusal [s ago]"] = f"{now - refused.at:.1f}"
         text = f"{state}; {refused.count} refused, the latest (number {refused.number}): "
-        return Diagnosis(NAME, level, text + refused.reason, values)
+        codes = (COMMAND_REFUSED.name,) if new else ()
+        return Diagnosis(NAME, level, text + refused.reason, values, codes=codes)

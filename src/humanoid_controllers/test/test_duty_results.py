@@ -159,7 +159,7 @@ def test_a_progress_of_a_wrong_kind_is_its_controllers_failure(
     )
     snapshot = robot.tick(2)
     assert snapshot.mode is Mode.DAMPING
-    assert "standby_controller failed: progress is " in snapshot.fall.reason
+    assert "standby_controller failed: progress is " in snapshot.fall.reason.text
 
 
 class _SilentError(Exception):
@@ -175,7 +175,7 @@ def test_an_error_that_can_not_say_what_it_is_ends_nothing(robot_type: Any) -> N
 
     robot.controllers[Mode.STANDBY].inner.update = fail
     snapshot = robot.tick(2)
-    assert (snapshot.mode, snapshot.fall.reason) == (
+    assert (snapshot.mode, snapshot.fall.reason.text) == (
         Mode.DAMPING, "standby_controller failed: _SilentError",
     )  # fmt: skip
     type(robot.hardware).effort_limit, kept = fail, type(robot.hardware).effort_limit

@@ -9,6 +9,7 @@ import pytest
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controllers.mode_manager.emergency_stop import SOURCE, EmergencyStop
+from humanoid_controllers.reason_codes import HEARTBEAT_MISSING
 
 MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
 REASON = "emergency stop (gamepad)"
@@ -51,7 +52,7 @@ def test_a_stop_in_a_stiff_mode_can_t_be_cleared_before_the_robot_is_soft(robot:
     robot.enter(Mode.REMOTE)
     robot.stop.press("gamepad")
     assert not robot.modes.clear_fault(robot.time).accepted
-    assert robot.stop.problem(robot.time) == REASON
+    assert robot.stop.problem(robot.time).text == REASON
     assert robot.tick().mode is Mode.DAMPING
 
 
@@ -89,7 +90,10 @@ def test_before_the_first_beat_no_stiff_mode_is_entered_and_nothing_falls(watche
     answer = watched.ask(Intent.LOAD)
     assert answer.message == "Rejected LOAD: no heartbeat of desk yet"
     assert watched.stop.report(watched.time) == SafetyReport(
-        SOURCE, SafetyLevel.WARNING, message="no heartbeat of desk yet"
+        SOURCE,
+        SafetyLevel.WARNING,
+        message="no heartbeat of desk yet",
+        codes=(HEARTBEAT_MISSING.name,),
     )
     watched.stop.beat("desk", watched.time)
     assert watched.ask(Intent.LOAD).accepted
@@ -112,9 +116,9 @@ def test_a_beat_that_comes_late_does_not_undo_that_it_was_late() -> None:
     stop = EmergencyStop({"desk": 0.5})
     stop.beat("desk", 1.0)
     stop.beat("desk", 1.6)
-    assert stop.problem(1.6) == "heartbeat of desk ended (deadline 0.5 s)"
+    assert stop.problem(1.6).text == "heartbeat of desk ended (deadline 0.5 s)"
     stop.release(1.7)
-    assert stop.problem(1.7) == ""
+    assert stop.problem(1.7).text == ""
 
 
 def test_clearing_fails_while_the_heartbeat_is_silent(watched: Any) -> None:
@@ -130,15 +134,15 @@ def test_clearing_fails_while_the_heartbeat_is_silent(watched: Any) -> None:
 def test_every_named_heartbeat_must_arrive() -> None:
     stop = EmergencyStop({"desk": 0.5, "tablet": 2.0})
     stop.beat("desk", 0.0)
-    assert stop.refusal() == "no heartbeat of tablet yet"
+    assert stop.refusal().text == "no heartbeat of tablet yet"
     stop.beat("tablet", 0.0)
-    assert stop.refusal() == ""
+    assert stop.refusal().text == ""
     stop.beat("desk", 0.4)
-    assert stop.problem(0.8) == ""
-    assert stop.problem(0.95) == "heartbeat of desk ended (deadline 0.5 s)"
+    assert stop.problem(0.8).text == ""
+    assert stop.problem(0.95).text == "heartbeat of desk ended (deadline 0.5 s)"
 
 
 def test_a_heartbeat_that_is_not_required_is_ignored() -> None:
     stop = EmergencyStop()
     stop.beat("desk", 0.0)
-    assert stop.problem(100.0) == ""
+    assert stop.problem(100.0).text == ""

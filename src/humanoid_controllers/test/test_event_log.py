@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import RESET_SENT, SAFETY_SOURCE_FAULT
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_controllers.mode_manager.event_log import EventLog
@@ -14,9 +18,11 @@ from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
 class Recorder:
     def __init__(self) -> None:
         self.events: list[tuple[EventKind, str, int]] = []
+        self.codes: list[Sequence[str]] = []
 
-    def note(self, kind: EventKind, text: str, level: int = 0) -> None:
+    def note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
         self.events.append((kind, text, level))
+        self.codes.append(codes)
 
 
 @pytest.fixture
@@ -36,14 +42,16 @@ def statement(message: str) -> ModeStatus:
 
 
 def test_a_fall_is_noted_when_it_begins(notes: EventLog, recorder: Recorder) -> None:
-    for fall in ("", "bus off", "bus off", "", "bus off"):
+    bus_off = Reason.of(SAFETY_SOURCE_FAULT, "bus off")
+    for fall in (NO_REASON, bus_off, bus_off, NO_REASON, bus_off):
         notes.note_statement(statement(""), fall)
     assert recorder.events == [(EventKind.FALL, "bus off", SafetyLevel.FAULT)] * 2
+    assert recorder.codes == [("SAFETY_SOURCE_FAULT",)] * 2
 
 
 def test_statements_are_noted_when_their_words_change(notes: EventLog, recorder: Recorder) -> None:
     for message in ("", "Rejected LOAD", "Rejected LOAD", ""):
-        notes.note_statement(statement(message), "")
+        notes.note_statement(statement(message), NO_REASON)
     assert [text for _, text, _ in recorder.events] == ["Rejected LOAD", ""]
 
 
@@ -83,11 +91,11 @@ def test_of_too_many_sources_those_that_came_first_are_still_noted_once(
 def test_without_a_recorder_nothing_happens() -> None:
     notes = EventLog()
     notes.note_request("LOAD", Answer(True, "switching"))
-    notes.note_statement(statement("x"), "y")
+    notes.note_statement(statement("x"), Reason.of(SAFETY_SOURCE_FAULT, "y"))
 
 
 def test_a_reset_that_was_sent_is_not_noted_as_refused(notes: EventLog, recorder: Recorder) -> None:
-    notes.note_request("clear_fault", Answer(False, "reset sent, but bus off", begun=True))
+    notes.note_request("clear_fault", Answer(False, "reset sent, but bus off", (RESET_SENT.name,)))
     notes.note_request("clear_fault", Answer(True, "faults cleared"))
     notes.note_request("clear_fault", Answer(False, "requires DAMPING"))
     assert [text for _, text, _ in recorder.events] == [

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_controllers.mode_manager.impedance_watch import GONE, ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
@@ -167,7 +168,7 @@ def test_drives_that_were_never_armed_are_reported_when_their_manager_is_gone() 
     watch = ImpedanceWatch()
     watch.reported(ImpedanceReport(False, False, 0, 0, "waiting"), 0.0)
     watch.problem(Mode.DAMPING, 1, GONE + 0.1)
-    assert watch.note == (
+    assert watch.note.text == (
         "impedance manager silent: no stiff mode before a new bring-up; stiff until armed"
     )
 
@@ -208,7 +209,7 @@ def test_safety_is_looked_at_once_per_intent(robot: Any) -> None:
     class Counting(SafetyMonitor):
         looks = 0
 
-        def problem(self, now: float) -> str:
+        def problem(self, now: float) -> Reason:
             Counting.looks += 1
             return super().problem(now)
 

@@ -11,10 +11,12 @@ import pytest
 from humanoid_control_common.joints import JointSet
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_controller_manager.hardware.member import Fault
 from humanoid_controller_manager.loop.control_loop import SwitchRequest
 from humanoid_controller_manager.loop.snapshot import Fall, Phase, Snapshot
+from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 
 FAULT = SafetyReport("battery", SafetyLevel.FAULT, message="cell 3 low")
@@ -346,8 +348,8 @@ class ShownLoop:
     def request_fault_reset(self) -> None:
         """Nothing to reset."""
 
-    def refusal_of(self, controller: str) -> str:
-        return ""
+    def refusal_of(self, controller: str) -> Reason:
+        return NO_REASON
 
 
 CONTROLLERS = {mode: mode.name for mode in Mode if mode is not Mode.LOCOMOTION}
@@ -357,7 +359,9 @@ CONTROLLERS = {mode: mode.name for mode in Mode if mode is not Mode.LOCOMOTION}
 def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before: int) -> None:
     """The loop runs on in its own thread while the mode manager decides."""
     standby = _snapshot(Mode.STANDBY, 3)
-    fallen = _snapshot(Mode.DAMPING, 4, fall=Fall(1, "standby failed"))
+    fallen = _snapshot(
+        Mode.DAMPING, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "standby failed"))
+    )
     loop = ShownLoop([*[standby] * looks_before, fallen])
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
 
@@ -370,7 +374,7 @@ def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before
 @pytest.mark.parametrize("looks_before", [1, 2])
 def test_a_fall_while_clearing_is_not_cleared_away(looks_before: int) -> None:
     damping = _snapshot(Mode.DAMPING, 3)
-    fallen = _snapshot(Mode.DAMPING, 4, fall=Fall(1, "again"))
+    fallen = _snapshot(Mode.DAMPING, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "again")))
     loop = ShownLoop([*[damping] * looks_before, fallen])
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.clear_fault(0.0)
@@ -379,7 +383,9 @@ def test_a_fall_while_clearing_is_not_cleared_away(looks_before: int) -> None:
 
 
 def test_a_fall_that_was_seen_and_cleared_does_not_count_again() -> None:
-    loop = ShownLoop([_snapshot(Mode.DAMPING, 4, fall=Fall(1, "once"))])
+    loop = ShownLoop(
+        [_snapshot(Mode.DAMPING, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "once")))]
+    )
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)
     assert modes.clear_fault(0.0).accepted
@@ -413,10 +419,12 @@ def test_a_way_down_that_is_not_answered_yet_is_not_requested_again() -> None:
 
 def test_a_stiff_mode_found_while_latched_is_left_again() -> None:
     """The rule is about the mode in force, not about the source of the request."""
-    shown = ShownLoop([_snapshot(Mode.DAMPING, 3, fall=Fall(1, "fell"))])
+    shown = ShownLoop(
+        [_snapshot(Mode.DAMPING, 3, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "fell")))]
+    )
     modes = ModeManager(shown, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)
-    shown.shown = [_snapshot(Mode.STANDBY, 4, fall=Fall(1, "fell"))]
+    shown.shown = [_snapshot(Mode.STANDBY, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "fell")))]
     modes.observe(0.1)
     assert shown.requests[-1:] == [SwitchRequest("DAMPING", None, 1)]
 
@@ -446,19 +454,23 @@ def test_damp_is_open_in_a_stiff_mode_whatever_is_latched() -> None:
 
 
 def test_what_follows_from_a_fall_does_not_hide_its_cause() -> None:
-    loop = ShownLoop([_snapshot(Mode.DAMPING, 3, fall=Fall(1, "cable off"))])
+    loop = ShownLoop(
+        [_snapshot(Mode.DAMPING, 3, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "cable off")))]
+    )
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)
     for number, reason in enumerate(("elbow jumped", "elbow jumped", "wrist jumped"), 2):
-        loop.shown = [_snapshot(Mode.DAMPING, 3, fall=Fall(number, reason))]
+        loop.shown = [
+            _snapshot(Mode.DAMPING, 3, fall=Fall(number, Reason.of(CONTROLLER_FAILED, reason)))
+        ]
         modes.observe(0.1 * number)
         told = f"cable off; then: {reason}"
-        assert modes.fall == told
+        assert modes.fall.text == told
         assert modes.statement.status_message.startswith(f"Fell to safety: {told}; call ")
     assert modes.clear_fault(1.0).accepted
-    loop.shown = [_snapshot(Mode.DAMPING, 3, fall=Fall(5, "hot"))]
+    loop.shown = [_snapshot(Mode.DAMPING, 3, fall=Fall(5, Reason.of(CONTROLLER_FAILED, "hot")))]
     modes.observe(1.1)
-    assert modes.fall == "hot"
+    assert modes.fall.text == "hot"
 
 
 def test_without_a_damping_controller_a_fault_does_not_crash_the_mode_manager() -> None:

@@ -189,6 +189,6 @@ def test_an_exchange_is_refused_where_a_start_would_be(
 
 
 def test_the_one_without_progress_is_named(shared: Any) -> None:
-    assert _unfinished(shared.loop.snapshot) == (
+    assert _unfinished(shared.loop.snapshot).text == (
         "'left' has no property `progress`, so it never is"
     )

@@ -20,7 +20,7 @@ MOST_TICKS = 2000
 
 
 def begun(robot: Any) -> PowerDown:
-    robot.modes.close("powering down")
+    robot.modes.close()
     return PowerDown(robot.modes, robot.time)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import NO_REASON
 from humanoid_controllers.mode_manager.rest_watch import RestWatch
 
 
@@ -50,18 +51,18 @@ def test_joints_rest_after_three_tenths_of_a_second_of_being_slow(watch: RestWat
         look(watch, now, 0.05, 0.05)
         assert watch.settling
     look(watch, 0.31, 0.05, 0.05)
-    assert watch.settling == ""
+    assert not watch.settling
 
 
 def test_every_moment_of_motion_begins_the_time_anew(watch: RestWatch) -> None:
     look(watch, 0.0, 0.0, 0.0)
     look(watch, 0.2, 0.5, 0.0)
-    assert (watch.moving, watch.settling) == ("shoulder", "")
+    assert (watch.moving, watch.settling) == ("shoulder", NO_REASON)
     look(watch, 0.25, 0.0, 0.0)
     look(watch, 0.5, 0.0, 0.0)
     assert watch.settling
     look(watch, 0.56, 0.0, 0.0)
-    assert watch.settling == ""
+    assert not watch.settling
 
 
 def test_only_time_in_damping_counts(watch: RestWatch) -> None:

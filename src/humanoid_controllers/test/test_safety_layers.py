@@ -138,7 +138,7 @@ def test_layer_5_alone_goes_to_damping_when_the_ros_side_stalls(
     robot.loop.heartbeat()
     _tick_alone(robot, 25)
     assert robot.mode is Mode.DAMPING
-    assert "ROS side silent" in robot.loop.snapshot.fall.reason
+    assert "ROS side silent" in robot.loop.snapshot.fall.reason.text
 
 
 class Runaway:

@@ -51,7 +51,7 @@ def test_an_impedance_manager_that_spoke_meanwhile_is_not_called_silent(listener
     watch.reported(report, listener.after(0.1))
     # Timers run before subscriptions: messages wait behind this look.
     assert not watch.problem(Mode.STANDBY, 1, listener.after(1.0, 1.0))
-    assert "silent" in watch.problem(Mode.STANDBY, 1, listener.after(FRESH))
+    assert "silent" in watch.problem(Mode.STANDBY, 1, listener.after(FRESH)).text
 
 
 def test_a_heartbeat_that_went_on_meanwhile_is_no_stop(listener: Listener) -> None:
@@ -59,7 +59,7 @@ def test_a_heartbeat_that_went_on_meanwhile_is_no_stop(listener: Listener) -> No
     stop.beat("desk", listener.clock.now())
     assert not stop.problem(listener.after(2.0, 2.0))
     stop.beat("desk", listener.clock.now())
-    assert "heartbeat of desk ended" in stop.problem(listener.after(0.6))
+    assert "heartbeat of desk ended" in stop.problem(listener.after(0.6)).text
 
 
 def test_a_loop_that_was_held_up_along_with_its_listener_does_not_stand_still(
@@ -68,4 +68,4 @@ def test_a_loop_that_was_held_up_along_with_its_listener_does_not_stand_still(
     watch = LoopLiveness()
     assert not watch.problem(1, listener.clock.now())
     assert not watch.problem(1, listener.after(30.0, 30.0))
-    assert "stands still" in watch.problem(1, listener.after(LONGEST_TICK))
+    assert "stands still" in watch.problem(1, listener.after(LONGEST_TICK)).text

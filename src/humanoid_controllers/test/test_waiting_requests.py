@@ -67,7 +67,7 @@ OTHERS: dict[str, Callable[[Any], object]] = {
     "START_REMOTE": lambda robot: robot.ask(Intent.START_REMOTE),
     "QUIT": lambda robot: robot.ask(Intent.QUIT),
     "unknown mode": lambda robot: robot.modes.refuse_unknown_mode(9),
-    "power-down": lambda robot: robot.modes.close("powering down"),
+    "power-down": lambda robot: robot.modes.close(),
 }
 
 
@@ -84,7 +84,7 @@ def test_the_requester_learns_what_dropped_the_request(load: Any) -> None:
     ticket = load.modes._requests.ticket + 1
     load.ask(Intent.DAMP)
     assert load.message == "Rejected LOAD: DAMP was asked for meanwhile"
-    assert (load.modes.refusal.ticket, load.modes.refusal.reason) == (ticket, load.message)
+    assert (load.modes.refusal.ticket, load.modes.refusal.reason.text) == (ticket, load.message)
 
 
 @pytest.mark.parametrize("cleared", [False, True])

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import rclpy
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+from humanoid_control_msgs.srv import ClearFault
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -23,7 +24,6 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
 
 from humanoid_control_common.testing import own_domains
 from humanoid_viz.state.model import RobotModel
@@ -179,7 +179,7 @@ class FakeRobot:
         self._descriptions = self.node.create_publisher(String, "/robot_description", LATCHED)
         self._safety: dict[str, Publisher] = {}
         self.node.create_subscription(ControlMode, "/control_mode", self._on_mode, 10)
-        self.node.create_service(Trigger, "/mode_manager/clear_fault", self._on_clear)
+        self.node.create_service(ClearFault, "/mode_manager/clear_fault", self._on_clear)
         self.node.create_subscription(
             Bool, "/emergency_stop", lambda message: self.stops.append(message.data), 10
         )
@@ -214,7 +214,9 @@ class FakeRobot:
         if not message.controller_name:
             self.requests.append(message.mode)
 
-    def _on_clear(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _on_clear(
+        self, _: ClearFault.Request, response: ClearFault.Response
+    ) -> ClearFault.Response:
         self.cleared += 1
         response.success, response.message = False, "only in DAMPING"
         return response
@@ -238,7 +240,10 @@ class FakeRobot:
         )
         self._modes.publish(
             ControlMode(
-                mode=self.mode, controller_name="some_controller", status_message=self.refusal
+                mode=self.mode,
+                controller_name="some_controller",
+                status_message=self.refusal,
+                reason_codes=["LOAD_REFUSED"] if self.refusal else [],
             )
         )
 
@@ -260,7 +265,7 @@ def add_silent_mode_manager(domain: int) -> Iterator[Callable[[], None]]:
 
     def add() -> None:
         node.create_subscription(ControlMode, "/control_mode", lambda _: None, 10)
-        node.create_service(Trigger, "/mode_manager/clear_fault", lambda _, answer: answer)
+        node.create_service(ClearFault, "/mode_manager/clear_fault", lambda _, answer: answer)
 
     yield add
     node.destroy_node()

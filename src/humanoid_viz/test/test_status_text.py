@@ -12,8 +12,8 @@ from humanoid_viz.state.status_text import ALARM, ATTENTION, CALM, UNKNOWN, stat
 OK = SafetyReport("PrimeEtherCATSide", SafetyLevel.OK, 0, "")
 
 
-def in_force(mode: int, message: str = "", flow: Flow = Flow.FLOWING) -> ModeInForce:
-    return ModeInForce(flow, Statement(mode, "some_controller", message), 0.01)
+def in_force(mode: int, message: str = "", *codes: str) -> ModeInForce:
+    return ModeInForce(Flow.FLOWING, Statement(mode, "some_controller", message, codes), 0.01)
 
 
 def bad(level: int, message: str = "bus off") -> SafetyReport:
@@ -44,7 +44,9 @@ def test_a_fault_is_red_and_names_source_and_reason(level: int) -> None:
 
 def test_a_warning_and_a_refusal_draw_attention() -> None:
     assert status_text(in_force(Mode.STANDBY), [bad(SafetyLevel.WARNING)]).colour == ATTENTION
-    refused = status_text(in_force(Mode.DAMPING, "Rejected START_REMOTE: ..."), [OK])
+    refused = status_text(
+        in_force(Mode.DAMPING, "Rejected START_REMOTE: ...", "START_REMOTE_REFUSED"), [OK]
+    )
     assert refused.colour == ATTENTION
     assert "Rejected START_REMOTE" in refused.text
 

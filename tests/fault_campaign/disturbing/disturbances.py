@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fault_campaign.kinds.kind import Act, Kind
+from humanoid_control_common.reasons import ReasonCode
 from humanoid_twin.robot.control import RobotControl
 
 Disturb = Callable[[RobotControl, float], object]  # with a probability
@@ -38,7 +39,7 @@ def rare(make: Callable[..., Kind], what: str, disturb: Disturb) -> Kind:
     return make(name=f"{what}, 1 to 50 %", inject=inject, mend=mend)
 
 
-def every(make: Callable[..., Kind], what: str, disturb: Disturb, said: str) -> Kind:
+def every(make: Callable[..., Kind], what: str, disturb: Disturb, code: ReasonCode) -> Kind:
     """Disturb all frames; `make` adds the other fields of the kind."""
     inject, mend = chance(disturb, 1.0, 1.0), chance(disturb, 0.0, 0.0)
-    return make(name=what, inject=inject, mend=mend, said=said)
+    return make(name=what, inject=inject, mend=mend, codes=(code,))

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.safety.limits import LimitStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
@@ -58,8 +60,8 @@ def _soft_too_late() -> None:
 def _up_again() -> None:
     """A fall is reported, but requests aren't refused after it."""
 
-    def tell(self: Any, reason: str) -> None:
-        self._message = f"Fell to safety: {reason}"
+    def tell(self: Any, reason: Reason) -> None:
+        self._message = Reason.of(FELL_TO_SAFETY, f"Fell to safety: {reason}", reason)
 
     _put(ModeManager, "_latch", tell)
 

@@ -129,6 +129,6 @@ def _on_our_clock(flight: Flight) -> Flight:
         flight,
         begin=flight.begin + off,
         end=flight.end + off,
-        alarms=tuple((at + off, text) for at, text in flight.alarms),
+        alarms=tuple((at + off, text, codes) for at, text, codes in flight.alarms),
         gaps=tuple((at + off, length) for at, length in flight.gaps),
     )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
+from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.fault_files import Flight
+from humanoid_recording.reason_codes import PROCESS_KILLED
 
 BEFORE: Final = 0.1  # [s] of the time before the fault: a control process may just have started
 NEAR: Final = 2.0  # [s] around a fault in which no tick may be missing
 EARLY: Final = 0.1  # [s] an alarm may seem to come before the fault: clocks are read one by one
 LAST: Final = 0.06  # [s] three periods: the last tick before a control process is killed
-_KILLED: Final = "was killed, or crashed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Expected:
 
     fault: float  # [s] since the epoch
     until: float  # [s] the alarm must have come by then
-    words: str  # regular expression for the alarm's text
+    causes: tuple[Cause, ...]  # one of which the alarm must have
     killed: bool  # the control process: there is no alarm, but the last tick
 
 
@@ -52,11 +52,12 @@ def kept(flight: Flight, expected: Expected) -> Kept | None:
 
 
 def _has_the_end(flight: Flight, expected: Expected) -> bool:
-    return flight.end > expected.fault - LAST and any(_KILLED in it for it in flight.reasons)
+    return flight.end > expected.fault - LAST and PROCESS_KILLED.name in flight.reasons
 
 
 def _has_an_alarm(flight: Flight, expected: Expected) -> bool:
     return any(
-        expected.fault - EARLY < at < expected.until and re.search(expected.words, text)
-        for at, text in flight.alarms
+        expected.fault - EARLY < at < expected.until
+        and any(cause.fits(codes, text) for cause in expected.causes)
+        for at, text, codes in flight.alarms
     )

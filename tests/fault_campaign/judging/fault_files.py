@@ -16,6 +16,7 @@ from typing import Any
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
+from humanoid_control_common.reasons import united
 from humanoid_recording.black_box.fault_report import read_fault_report
 from humanoid_recording.black_box.messages import COUNTERS, TICKS
 from humanoid_recording.crash_safe_file import BagError
@@ -29,8 +30,8 @@ class Flight:
 
     begin: float  # of the ticks
     end: float
-    reasons: tuple[str, ...]
-    alarms: tuple[tuple[float, str], ...]  # when, and in which words
+    reasons: tuple[str, ...]  # for the file: reason codes
+    alarms: tuple[tuple[float, str, tuple[str, ...]], ...]  # when, text and reason codes
     gaps: tuple[tuple[float, float], ...]  # where ticks are missing: when, how long
     problem: str = ""  # why it can't be read
 
@@ -42,17 +43,18 @@ def examine(folder: Path) -> Flight:
     problem = story.damage
     if len(times) != len(counters):
         problem = f"{len(times)} joint states, {len(counters)} counters"
-    alarms = [(story.fault + it.time, it.text) for it in story.moments if it.alarm]
+    alarms = [(story.fault + it.time, it.text, it.codes) for it in story.moments if it.alarm]
     gaps = () if problem else _gaps(times, [_tick(data) for data in counters])
     begin, end = story.fault - story.before, story.fault + story.after
-    return Flight(begin, end, story.reasons, tuple(alarms), gaps, problem)
+    reasons = united(it.codes for it in story.reasons)
+    return Flight(begin, end, reasons, tuple(alarms), gaps, problem)
 
 
 def from_json(text: str) -> Flight:
     """Parse the output of `main`."""
     plain: dict[str, Any] = json.loads(text)
-    for name in ("alarms", "gaps"):
-        plain[name] = tuple(map(tuple, plain[name]))
+    plain["gaps"] = tuple(map(tuple, plain["gaps"]))
+    plain["alarms"] = tuple((at, said, tuple(codes)) for at, said, codes in plain["alarms"])
     return Flight(**plain | {"reasons": tuple(plain["reasons"])})
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
+from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach, Violation
-from fault_campaign.kinds.kind import Kind, Outcome, Words
+from fault_campaign.kinds.kind import Kind, Outcome
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.safety import SafetyLevel
 
 GRACE: Final = 3.0  # [s] until a message reaches this program
-# A statement of a fall; a refusal of a later request repeats the fall with its reason.
-_FALLEN: Final = re.compile(r"(Rejected \w+: f|F)ell to safety")
 
 
 class Hears(Protocol):
@@ -42,12 +41,7 @@ class MessageCheck:
 
     def __init__(self, observer: Hears, kind: Kind, before: Mode, joint: str) -> None:
         self._observer, self._kind, self._before = observer, kind, before
-        self._words = kind.words(joint)
-
-    @property
-    def words(self) -> str:
-        """Regular expression that a message must match; empty: any."""
-        return "|".join(words.said for words in self._words)
+        self.causes = tuple(kind.causes(joint))  # one of which must be reported
 
     @property
     def fell(self) -> bool:
@@ -67,7 +61,7 @@ class MessageCheck:
         if not observer.within(self._kind.within + GRACE, lambda: self.fell):
             now = observer.now
             return [Violation(Breach.NO_FALL, f"mode {now.mode}, {now.status_message!r}")]
-        return self._wrong_words()
+        return self._wrong_cause()
 
     def conclude(self) -> list[Violation]:
         """While the fault lasts: what is wrong with the mode it has led to."""
@@ -79,16 +73,16 @@ class MessageCheck:
         if outcome is Outcome.STAYS:
             return self._stayed()
         if self.fell:
-            wrong = self._wrong_words() if outcome is Outcome.EITHER else []
+            wrong = self._wrong_cause() if outcome is Outcome.EITHER else []
             return wrong + self._goes_up()
         asked_itself = self._kind.asks or observer.now.mode == self._before
         return [] if asked_itself else [self._departure()]
 
     def _stayed(self) -> list[Violation]:
-        """Return violations if the robot did not go on, or lacks the message of a refusal."""
+        """Return violations if the robot did not go on, or lacks the reason of a refusal."""
         if self.left:
             return [self._departure()]
-        return self._wrong_words() if self.words else []
+        return self._wrong_cause() if any(self.causes) else []
 
     def _departure(self) -> Violation:
         now = self._observer.now
@@ -104,31 +98,35 @@ class MessageCheck:
             return [Violation(Breach.UP_AGAIN, f"mode {observer.now.mode}")]
         return []
 
-    def _wrong_words(self) -> list[Violation]:
+    def _wrong_cause(self) -> list[Violation]:
         observer = self._observer
-        if observer.within(GRACE, lambda: any(map(self._is_said, self._words))):
+        if observer.within(GRACE, lambda: any(map(self._is_reported, self.causes))):
             return []
-        sources = {words.source for words in self._words}
+        sources = {cause.source for cause in self.causes}
         told = [
-            f"{it.source} {it.level} {it.flags:#x} {it.message!r}"
+            f"{it.source} {it.level} {it.flags:#x} {list(it.reason_codes)} {it.message!r}"
             for it in observer.safety
             if it.source in sources
         ]
-        text = f"{observer.now.status_message!r}; reported: {told[-4:]}; demanded: {self.words!r}"
-        return [Violation(Breach.WRONG_WORDS, text)]
+        now = observer.now
+        stated = f"{list(now.reason_codes)} {now.status_message!r}"
+        text = f"{stated}; reported: {told[-4:]}; demanded: {self.causes}"
+        return [Violation(Breach.WRONG_CAUSE, text)]
 
     @property
     def _reports_a_fall(self) -> bool:
-        return bool(_FALLEN.match(self._observer.now.status_message))
+        # The refusal of a later request repeats the fall with its reason.
+        return FELL_TO_SAFETY.name in self._observer.now.reason_codes
 
-    def _is_said(self, words: Words) -> bool:
+    def _is_reported(self, cause: Cause) -> bool:
         observer = self._observer
-        if not words.source:
-            return bool(re.search(words.said, observer.now.status_message))
-        return words.source in observer.now.status_message and any(
-            it.source == words.source
+        now = observer.now
+        if not cause.source:
+            return cause.fits(now.reason_codes, now.status_message)
+        return cause.source in now.status_message and any(
+            it.source == cause.source
             and it.level >= SafetyLevel.FAULT
-            and it.flags & words.flags == words.flags
-            and re.search(words.said, it.message)
+            and it.flags & cause.flags == cause.flags
+            and cause.fits(it.reason_codes, it.message)
             for it in observer.safety
         )

@@ -9,10 +9,10 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
+from humanoid_control_msgs.srv import ClearFault
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
-from test_support.operator import Operator
+from test_support.operator import CLEAR_FAULT, Operator
 
 from fault_campaign.campaign_controllers import REMOTE
 
@@ -84,13 +84,13 @@ class Observer(Operator):
             and (told.mode, told.switch_number) == (self.now.mode, self.now.switch_number)
         )
 
-    def trigger(self, service: str, seconds: float) -> Any | None:
-        """Call a Trigger service. Returns its response; None without one in time."""
-        client = self.node.create_client(Trigger, service)
+    def try_to_clear(self, seconds: float) -> ClearFault.Response | None:
+        """Call the service. Returns its response; None without one in time."""
+        client = self.node.create_client(ClearFault, CLEAR_FAULT)
         try:
             if not self.within(seconds, client.service_is_ready):
                 return None
-            future = client.call_async(Trigger.Request())
+            future = client.call_async(ClearFault.Request())
             return future.result() if self.within(seconds, future.done) else None
         finally:
             self.node.destroy_client(client)
@@ -119,4 +119,5 @@ class Observer(Operator):
     def _note_black_box(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name == "black box":
-                self.recording = status.message == "recording"
+                watched = {it.key: it.value for it in status.values}
+                self.recording = watched.get("control process", "none") != "none"

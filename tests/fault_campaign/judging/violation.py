@@ -20,7 +20,7 @@ class Breach(StrEnum):
     NOT_REACHED = "fault not reached"
     REFUTED = "wrong at once"
     NO_FALL = "no fall stated"
-    WRONG_WORDS = "wrong words"
+    WRONG_CAUSE = "wrong cause"
     LEFT = "left its mode"
     UP_AGAIN = "up again by itself"
     SILENT = "says nothing"

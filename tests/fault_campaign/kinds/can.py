@@ -9,6 +9,7 @@ from fault_campaign.disturbing.disturbances import LATE, every, motor, rare, tol
 from fault_campaign.kinds.kind import (
     CAN,
     CAN_ONLY,
+    JOINT,
     Kind,
     Outcome,
     Recovery,
@@ -16,6 +17,14 @@ from fault_campaign.kinds.kind import (
     health_demanded,
 )
 from humanoid_control_common.safety import SafetyFlag
+from humanoid_devices_can.reason_codes import (
+    ADAPTER_GONE,
+    BUS_OFF,
+    ERROR_FRAMES,
+    NOT_ACKNOWLEDGED,
+    RX_TIMEOUT,
+    TX_QUEUE_OVERRUN,
+)
 from humanoid_twin.robot.control import RobotControl
 
 SILENCE: Final = 0.7  # [s] until silent wrists are detected, and the arms are soft
@@ -56,13 +65,13 @@ def _power_twice(twin: RobotControl, identifier: int) -> None:
     twin.can_power_on(identifier)
 
 
-# Messages about a bus that loses or delays frames.
-_POOR: Final = "silent|commands don't get out|bus-off|reset|late"
-_rare: Final = partial(Kind, outcome=Outcome.EITHER, within=1.0, source=CAN, said=_POOR)
+# Reasons of a bus that loses or delays frames.
+_POOR: Final = (RX_TIMEOUT, TX_QUEUE_OVERRUN, BUS_OFF)
+_rare: Final = partial(Kind, outcome=Outcome.EITHER, within=1.0, source=CAN, codes=_POOR)
 _noticed: Final = partial(Kind, within=SILENCE, source=CAN)
 _bus: Final = partial(_noticed, spared=wrists)
 _motor: Final = partial(
-    _noticed, joints=CAN_ONLY, flags=SafetyFlag.RX_TIMEOUT, said="{joint}.*silent"
+    _noticed, joints=CAN_ONLY, flags=SafetyFlag.RX_TIMEOUT, codes=(RX_TIMEOUT,), named=(JOINT,)
 )
 
 _FRAMES: Final = (
@@ -76,13 +85,13 @@ _FRAMES: Final = (
         within=SILENCE,
         spared=wrists,
         source=CAN,
-        said=_POOR,
+        codes=_POOR,
     ),
     every(
         partial(_bus, flags=SafetyFlag.RX_TIMEOUT),
         "can: all frames lost",
         RobotControl.can_drop,
-        "silent",
+        RX_TIMEOUT,
     ),
     Kind(name="can: frames of strangers", inject=_strangers, outcome=Outcome.STAYS),
 )
@@ -91,14 +100,14 @@ _BUS: Final = (
         name="can: bus-off",
         inject=told(RobotControl.can_bus_off),
         flags=SafetyFlag.BUS_OFF,
-        said="bus-off",
+        codes=(BUS_OFF,),
     ),
     _bus(
         name="can: adapter unplugged",
         inject=told(RobotControl.can_unplug),
         mend=told(RobotControl.can_plug_in),
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
-        said="the adapter is gone",
+        codes=(ADAPTER_GONE,),
         quick=True,
     ),
     _bus(
@@ -106,7 +115,7 @@ _BUS: Final = (
         inject=_other_adapter,
         mend=_first_adapter,
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
-        said="the adapter is gone",
+        codes=(ADAPTER_GONE,),
         recovery=Recovery.RESTART,
         alone=True,
     ),
@@ -114,14 +123,14 @@ _BUS: Final = (
         name="can: motors with another bit rate",
         inject=told(lambda twin: twin.can_bitrate(500_000)),
         mend=told(lambda twin: twin.can_bitrate(1_000_000)),
-        said="bitrate|silent|bus-off",
+        codes=(RX_TIMEOUT, BUS_OFF, ERROR_FRAMES, NOT_ACKNOWLEDGED),
     ),
     _noticed(
         name="can: power of all motors lost",
         inject=told(RobotControl.can_power_off),
         mend=told(RobotControl.can_power_on),
         flags=SafetyFlag.RX_TIMEOUT,
-        said="silent",
+        codes=(RX_TIMEOUT,),
     ),
 )
 _MOTORS: Final = (

@@ -8,9 +8,18 @@ from typing import Final
 
 from std_msgs.msg import String
 
+from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.kind import Kind, Recovery, RefutedError, Scene
 from fault_campaign.scenario import Start
+from humanoid_control_common.reason_codes import IMPEDANCE_MANAGER_SILENT, SAFETY_SOURCE_FAULT
 from humanoid_control_common.safety import SafetyLevel
+from humanoid_controller_manager.reason_codes import (
+    CONTROLLER_FAILED,
+    CONTROLLER_LATE,
+    INVALID_COMMAND,
+    ROS_CALLBACK_RAISED,
+    ROS_SIDE_SILENT,
+)
 
 _FAILED: Final = "remote_policy_controller"
 _REMOTE: Final = (Start.REMOTE,)
@@ -27,7 +36,7 @@ def _acknowledge(scene: Scene) -> None:
     observer = scene.robot.observer
     if not any(it.source == _CALLBACKS and it.level == SafetyLevel.FAULT for it in observer.safety):
         raise RefutedError("a callback that raised is not reported as a FAULT")
-    answer = observer.trigger("/mode_manager/clear_fault", _TOLD)
+    answer = observer.try_to_clear(_TOLD)
     if answer is None or not answer.success:
         raise RefutedError(f"clear_fault after a callback raised: {answer}")
 
@@ -45,7 +54,8 @@ KINDS: Final = (
     _kind(
         name="controller: exception",
         inject=_order("raise"),
-        said=f"{_FAILED}.*failed as ordered",
+        codes=(CONTROLLER_FAILED,),
+        named=(_FAILED, "failed as ordered"),
         raises="OrderedFailure: failed as ordered",
         quick=True,
     ),
@@ -53,31 +63,43 @@ KINDS: Final = (
         name="controller: a callback raises",
         inject=_order("raise callback"),
         mend=_acknowledge,
-        said=f"{_FAILED}.*raised OrderedFailure.*callback failed as ordered",
+        codes=(ROS_CALLBACK_RAISED,),
+        named=(_FAILED, "OrderedFailure"),
         raises="^control: .*OrderedFailure: callback failed as ordered$",
         recovery=Recovery.RESTART,  # its topics are closed until then
         alone=True,
     ),
-    _kind(name="controller: NaN", inject=_order("nan"), said=f"{_FAILED}.*left_elbow_pitch"),
+    _kind(
+        name="controller: NaN",
+        inject=_order("nan"),
+        codes=(INVALID_COMMAND,),
+        named=(_FAILED, "left_elbow_pitch"),
+    ),
     _kind(
         name="controller: negative gain",
         inject=_order("negative"),
-        said=f"{_FAILED}.*left_wrist_pitch",
+        codes=(INVALID_COMMAND,),
+        named=(_FAILED, "left_wrist_pitch"),
     ),
-    _kind(name="controller: late by 50 ms", inject=_order("late 0.05"), said=_FAILED),
+    _kind(
+        name="controller: late by 50 ms",
+        inject=_order("late 0.05"),
+        codes=(CONTROLLER_LATE,),
+        named=(_FAILED,),
+    ),
     _kind(
         name="controller: hangs for 1 s",
         inject=_order("late 1.0"),
         watched=1.5,
         within=1.5,
-        said=f"{_FAILED}|PrimeEtherCATSide|control loop",
+        codes=(CONTROLLER_LATE, SAFETY_SOURCE_FAULT, *HELD_UP),
     ),
     _kind(
         name="ROS callbacks: blocked for 1 s",
         inject=_order("block 1.0"),
         watched=1.3,
         within=0.8,
-        said="ROS side silent|impedance manager silent",
+        codes=(ROS_SIDE_SILENT, IMPEDANCE_MANAGER_SILENT),
         quick=True,
     ),
 )

@@ -10,6 +10,7 @@ from typing import Final
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.kind import (
     CAN_ONLY,
+    JOINT,
     RING,
     RING_ONLY,
     Allowed,
@@ -21,6 +22,7 @@ from fault_campaign.kinds.kind import (
     health_demanded,
 )
 from fault_campaign.scenario import STIFF
+from humanoid_controller_manager.reason_codes import JOINT_TOO_FAST
 from humanoid_twin.prime import RING_JOINTS
 
 # [rad] further than a joint may go in the two ticks that are doubted, and further than what is left
@@ -56,8 +58,6 @@ _STUCK: Final = {  # "can": 5.2 was seen
 _PULLS: Final = {"ring": (), "can": (Allowed(Breach.EFFORT, 1.36, _FOLLOWS_WHY),)}
 _REST: Final = 10.0  # [s] in which an arm without torque comes to rest
 _FOUND: Final = 0.05  # [rad] between the true and the published position of a joint at rest
-# Message of the loop about an impossible position.
-_DOUBTED: Final = "{joint} (is .* from where|moved|moves|is beyond|is at)"
 
 
 def _stick(scene: Scene) -> None:
@@ -123,20 +123,22 @@ def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
             watched=0.8,
             within=1.0,
             allowed=_STUCK[bus],
-            said="{joint}",
+            named=(JOINT,),
         ),
         kind(
             name=f"{bus}: encoder jumps by a little",
             inject=_near,
             outcome=Outcome.EITHER,
             watched=0.6,
-            said=_DOUBTED,
+            codes=(JOINT_TOO_FAST,),
+            named=(JOINT,),
         ),
         kind(
             name=f"{bus}: encoder jumps",
             inject=_far,
             starts=STIFF,
-            said="{joint} (is .* from where|moved|moves)",
+            codes=(JOINT_TOO_FAST,),
+            named=(JOINT,),
             allowed=(_FOLLOWED,),
             quick=bus == "ring",
         ),
@@ -145,14 +147,16 @@ def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
             inject=_between,
             outcome=Outcome.EITHER,
             watched=0.6,
-            said=_DOUBTED,
+            codes=(JOINT_TOO_FAST,),
+            named=(JOINT,),
             allowed=(_FOLLOWED, Allowed(Breach.SPEED, 2.0, _FOLLOWS_WHY), *_PULLS[bus]),
         ),
         kind(
             name=f"{bus}: encoder jumps by a turn",
             inject=_turn,
             starts=STIFF,
-            said=_DOUBTED,
+            codes=(JOINT_TOO_FAST,),
+            named=(JOINT,),
             allowed=_TURNED[bus],
         ),
     ]
@@ -164,7 +168,7 @@ _TURNS: Final = Kind(
     mend=_find_turns,
     joints=RING_ONLY,
     source=RING,
-    said="{joint}",
+    named=(JOINT,),
     recovery=Recovery.RESTART,
     unclean=True,
     alone=True,

@@ -10,12 +10,15 @@ from random import Random
 from typing import Final
 
 from fault_campaign.disturbing.stream import Stream
+from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach
 from fault_campaign.robot import NotHealthyError, Robot
 from fault_campaign.scenario import ALL, Scenario, Start
+from humanoid_control_common.reasons import ReasonCode
 from humanoid_control_common.safety import SafetyFlag
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 
+JOINT: Final = "{joint}"  # in `Kind.named`
 RING: Final = "PrimeEtherCATSide"
 CAN: Final = "PrimeSitoCAN"
 _IDS: Final = {joint: device for device, joint in CAN_JOINTS.items()}
@@ -93,15 +96,6 @@ def nothing(_scene: Scene) -> None:
     """Do nothing: the fault ends by itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """Required message about a fall. `said` is a regular expression."""
-
-    said: str  # in the report's message or, without a source, in the statement
-    source: str = ""  # of the SafetyStatus; empty: none is expected
-    flags: SafetyFlag = SafetyFlag.NONE  # in it, among others
-
-
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """A bound of one kind that is wider than the general one, for one quantity."""
@@ -113,10 +107,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One kind of fault.
-
-    `said` are regular expressions; `{joint}` in them is the joint it strikes.
-    """
+    """One kind of fault."""
 
     name: str
     inject: Act
@@ -126,10 +117,11 @@ class Kind:
     outcome: Outcome = Outcome.SOFT
     within: float = 0.5  # [s] from the fault until no joint is stiff
     watched: float = 0.4  # [s] the fault lasts, at least
-    source: str = ""  # see Words
+    source: str = ""  # see Cause
     flags: SafetyFlag = SafetyFlag.NONE
-    said: str = ""  # of a fall, if there is one; or of what is refused
-    either: Callable[[str], Sequence[Words]] | None = None  # alternatives, instead of these three
+    codes: Sequence[ReasonCode] = ()  # of a fall, if there is one; or of what is refused
+    named: Sequence[str] = ()  # see Cause; JOINT stands for the joint it strikes
+    either: Callable[[str], Sequence[Cause]] | None = None  # alternatives, instead of these four
     recovery: Recovery = Recovery.CLEAR
     heals: float = 0.0  # [s] see HEALS, which is the default
     filed: Filed = Filed.FALL
@@ -145,11 +137,13 @@ class Kind:
     alone: bool = False  # takes long, changes the mode or clears: not one of two faults at once
     drawn: Callable[[Random], Kind] | None = None  # the kind itself comes from the seed
 
-    def words(self, joint: str) -> Sequence[Words]:
-        """Return the messages for a fall that strikes `joint`, one of which is required."""
+    def causes(self, joint: str) -> Sequence[Cause]:
+        """Return the causes of a fall that strikes `joint`, one of which is required."""
         if self.either is not None:
             return self.either(joint)
-        return [Words(said=self.said.format(joint=joint), source=self.source, flags=self.flags)]
+        named = tuple(joint if name == JOINT else name for name in self.named)
+        codes = tuple(code.name for code in self.codes)
+        return [Cause(codes=codes, named=named, source=self.source, flags=self.flags)]
 
     @property
     def healed(self) -> float:

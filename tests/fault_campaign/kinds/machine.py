@@ -12,6 +12,7 @@ from fault_campaign.disturbing.small_disk import fill, make_room
 from fault_campaign.disturbing.small_memory import ROOM, SCARCE
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.can import wrists
+from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.kind import (
     RING,
     Allowed,
@@ -23,10 +24,16 @@ from fault_campaign.kinds.kind import (
     Scene,
 )
 from fault_campaign.kinds.operators import STOP, let_go, stop
-from fault_campaign.kinds.ring import LOST
 from fault_campaign.robot import MAIN, OPERATOR
 from fault_campaign.scenario import STIFF
 from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
+from humanoid_controller_manager.reason_codes import (
+    COMPONENT_FAILED,
+)
+from humanoid_controllers.reason_codes import EMERGENCY_STOP
+from humanoid_devices_erob.reason_codes import (
+    NO_FRAME_RETURNS,
+)
 
 _HOUR: Final = 3600  # [s]
 _HOGS: Final = 6
@@ -92,16 +99,11 @@ def _room_again(scene: Scene) -> None:
     let_go(scene)
 
 
-# Messages of a stack that gets no time: the bus, the messages or the loop are late.
-HELD_UP: Final = (
-    "held up|silent|late|no frame comes back in time|commands don't get out|stood still|"
-    "control loop|0xA000|working counter"
-)
 _CATCHES_UP: Final = Allowed(
     Breach.JUMP, 0.06, "targets that come late are caught up with at the full speed of a joint"
 )
 _urgently: Final = partial(
-    Kind, within=1.0, spared=wrists, starves=True, allowed=(_CATCHES_UP,), said=HELD_UP
+    Kind, within=1.0, spared=wrists, starves=True, allowed=(_CATCHES_UP,), codes=HELD_UP
 )
 
 KINDS: Final = (
@@ -127,7 +129,7 @@ KINDS: Final = (
         inject=_fall_on_a_full_disk,
         mend=_room_again,
         source=STOP,
-        said="emergency stop",
+        codes=(EMERGENCY_STOP,),
     ),
     Kind(
         name="machine: memory runs out for a while",
@@ -136,7 +138,7 @@ KINDS: Final = (
         outcome=Outcome.EITHER,
         within=1.0,
         watched=0.6,
-        said=HELD_UP,
+        codes=HELD_UP,
         alone=True,
     ),
     Kind(
@@ -169,13 +171,13 @@ KINDS: Final = (
         within=1.5,
         watched=1.0,
         starves=True,
-        said=HELD_UP,
+        codes=HELD_UP,
     ),
     Kind(
         name="machine: network interface of the ring down",
         inject=_link("down"),
         mend=_link("up"),
         source=RING,
-        said=f"{LOST}|Network is down",
+        codes=(NO_FRAME_RETURNS, COMPONENT_FAILED),
     ),
 )

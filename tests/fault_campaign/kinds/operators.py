@@ -11,20 +11,34 @@ from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 from std_msgs.msg import Bool
 
 from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.kind import Allowed, Kind, Outcome, RefutedError, Scene
 from fault_campaign.robot import BEAT, OPERATOR
 from fault_campaign.scenario import PUSH, STIFF, Start
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import (
+    REFUSED,
+    UNKNOWN_MODE,
+    WAITS,
+)
+from humanoid_control_common.reasons import CodeTable
 from humanoid_control_common.safety import SafetyLevel
+from humanoid_controller_manager.reason_codes import JOINT_TOO_FAST
+from humanoid_controllers.reason_codes import EMERGENCY_STOP, HEARTBEAT_ENDED
 
 STOP: Final = "emergency_stop"
 _SOURCE: Final = "campaign"
+_GUEST: Final = CodeTable("Campaign").add("GUEST_REPORT", "A report of a guest.", "None is needed.")
+# To a request for ZERO_TORQUE.
+_ANSWERS: Final = {REFUSED["ZERO_TORQUE"].name, WAITS["ZERO_TORQUE"].name}
 _TOLD: Final = 1.5  # [s] until a request has had its answer
 
 
 def _report(level: SafetyLevel) -> Callable[[Scene], None]:
     def inject(scene: Scene) -> None:
-        message = SafetyStatus(level=int(level), source=_SOURCE, message="a guest's report")
+        message = SafetyStatus(
+            level=int(level), source=_SOURCE, message="a guest's report", reason_codes=[_GUEST.name]
+        )
         scene.robot.observer.reports.publish(message)
 
     return inject
@@ -45,7 +59,7 @@ def let_go(scene: Scene) -> None:
 
 
 def _clear(scene: Scene) -> None:
-    answer = scene.robot.observer.trigger("/mode_manager/clear_fault", 2.0)
+    answer = scene.robot.observer.try_to_clear(2.0)
     if answer is None or answer.success:
         raise RefutedError(f"clear_fault in a stiff mode answers {answer}")
 
@@ -70,7 +84,7 @@ def _limp(scene: Scene) -> None:
     robot, observer = scene.robot, scene.robot.observer
     _sinking(scene)
     observer.ask(Mode.ZERO_TORQUE)
-    if not observer.within(_TOLD, lambda: "ZERO_TORQUE" in observer.now.status_message):
+    if not observer.within(_TOLD, lambda: _ANSWERS.intersection(observer.now.reason_codes)):
         raise RefutedError(f"no answer: {observer.now.status_message!r}")
     observer.fresh(_TOLD)
     if observer.now.mode == Mode.ZERO_TORQUE and not robot.at_rest():
@@ -124,7 +138,7 @@ _sinks: Final = partial(
     starts=(Start.STANDBY_FINISHED,),
     asks=True,
     alone=True,
-    said="velocity safety limit|from where",
+    codes=(JOINT_TOO_FAST,),
 )
 
 KINDS: Final = (
@@ -135,7 +149,7 @@ KINDS: Final = (
             mend=let_go,
             starts=(start,),
             source=STOP,
-            said="emergency stop",
+            codes=(EMERGENCY_STOP,),
             quick=start is Start.REMOTE,
         )
         for start in Start
@@ -146,7 +160,7 @@ KINDS: Final = (
             inject=_report(level),
             mend=_report(SafetyLevel.OK),
             source=_SOURCE,
-            said="a guest's report",
+            codes=(_GUEST,),
         )
         for level in (SafetyLevel.FAULT, SafetyLevel.CRITICAL)
     ),
@@ -157,7 +171,8 @@ KINDS: Final = (
             mend=mend,
             starts=STIFF,
             within=BEAT + 0.5,
-            said=f"heartbeat of {OPERATOR} ended",
+            codes=(HEARTBEAT_ENDED,),
+            named=(OPERATOR,),
             dies=(OPERATOR,) if number is signal.SIGKILL else (),
             heals=_STARTS if number is signal.SIGKILL else 0.0,
         )
@@ -171,24 +186,24 @@ KINDS: Final = (
     _stays(
         name="operator: asks for a mode that isn't",
         inject=_request(9),
-        said="there is no mode 9",
+        codes=(UNKNOWN_MODE,),
     ),
     _stays(
         name="operator: asks for LOCOMOTION",
         inject=_request(Mode.LOCOMOTION),
-        said="Rejected START_LOCOMOTION",
+        codes=(REFUSED["START_LOCOMOTION"],),
     ),
     _stays(
         name="operator: asks for ZERO_TORQUE in a stiff mode",
         inject=_request(Mode.ZERO_TORQUE),
         starts=STIFF,
-        said="Rejected ZERO_TORQUE",
+        codes=(REFUSED["ZERO_TORQUE"],),
     ),
     _stays(
         name="operator: asks for STANDBY in REMOTE",
         inject=_request(Mode.STANDBY),
         starts=(Start.REMOTE,),
-        said="Rejected LOAD",
+        codes=(REFUSED["LOAD"],),
     ),
     _stays(
         name="operator: asks to clear faults in a stiff mode",
@@ -218,7 +233,7 @@ KINDS: Final = (
         outcome=Outcome.EITHER,
         within=1.0,
         watched=0.8,
-        said="impedance|statement|another",
+        codes=UNCONFIRMED,
     ),
     Kind(
         name="guest: a storm of requests",
@@ -228,6 +243,6 @@ KINDS: Final = (
         watched=1.0,
         asks=True,
         alone=True,
-        said="silent|held up|impedance",
+        codes=(*HELD_UP, *UNCONFIRMED),
     ),
 )

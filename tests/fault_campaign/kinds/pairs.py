@@ -8,7 +8,8 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from fault_campaign.kinds.kind import Allowed, Kind, Outcome, Recovery, Scene, Words, nothing
+from fault_campaign.judging.cause import Cause
+from fault_campaign.kinds.kind import Allowed, Kind, Outcome, Recovery, Scene, nothing
 
 _APART: Final = 0.2  # [s] at most, from the first to the second
 # Two of these would undo each other: they change the same stream, or give the same order.
@@ -37,7 +38,6 @@ def pairs(kinds: Sequence[Kind]) -> list[Kind]:
         Kind(
             name=f"two faults: {name} and any",
             inject=nothing,
-            said=".",
             outcome=Outcome.EITHER,
             alone=True,
             drawn=partial(_drawn, [it for it in kinds if group(it) == name], kinds),
@@ -75,13 +75,13 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         lists = (kind.spared(it) for kind, it in zip(both, scenes(scene), strict=True))
         return [joint for some in lists for joint in some]
 
-    def words(_joint: str) -> list[Words]:
+    def causes(_joint: str) -> list[Cause]:
         lists = (
-            kind.words(joint)
+            kind.causes(joint)
             for kind, joint in zip(both, joints, strict=True)
             if kind.outcome is not Outcome.STAYS
         )
-        return [it for some in lists for it in some] or [Words(said="")]
+        return [it for some in lists for it in some] or [Cause()]
 
     return Kind(
         name=f"{first.name} + {second.name}",
@@ -92,7 +92,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         outcome=_weaker(first.outcome, second.outcome),
         within=max(it.within for it in both) + apart,
         watched=max(it.watched for it in both) + apart,
-        either=words,
+        either=causes,
         recovery=Recovery.RESTART
         if Recovery.RESTART in {it.recovery for it in both}
         else Recovery.CLEAR,

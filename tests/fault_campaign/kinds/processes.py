@@ -11,6 +11,7 @@ from typing import Final
 
 from humanoid_control_msgs.msg import SafetyStatus
 
+from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.kind import CAN, Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.programs import GIVE_UP
@@ -18,6 +19,8 @@ from fault_campaign.robot import BOX, MAIN
 from fault_campaign.scenario import STIFF, Start
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
+from humanoid_controllers.reason_codes import EMERGENCY_STOP
+from humanoid_devices_can.reason_codes import NO_GUARD
 
 IMPEDANCE: Final = "impedance"
 _GUARD: Final = "humanoid_devices_can.guard"  # in its command line
@@ -76,7 +79,7 @@ def _unguarded(number: signal.Signals) -> Callable[[Scene], None]:
 
     def told(message: SafetyStatus) -> bool:
         warns: bool = message.level == SafetyLevel.WARNING
-        return warns and message.source == CAN and "no guard" in message.message
+        return warns and message.source == CAN and NO_GUARD.name in message.reason_codes
 
     def inject(scene: Scene) -> None:
         observer = scene.robot.observer
@@ -123,7 +126,7 @@ KINDS: Final = (
         outcome=Outcome.OFF,
         within=0.8,
         watched=1.0,
-        said="held up|stood still|silent|0xA000|no frame|control loop",
+        codes=HELD_UP,
     ),
     Kind(
         name="process: control asked to end",
@@ -148,7 +151,7 @@ KINDS: Final = (
         mend=_again(IMPEDANCE),
         starts=STIFF,
         within=1.0,
-        said="impedance manager",
+        codes=UNCONFIRMED,
         dies=(IMPEDANCE,),
     ),
     _impedance(
@@ -156,7 +159,7 @@ KINDS: Final = (
         starts=STIFF,
         within=1.0,
         watched=1.2,
-        said="impedance manager",
+        codes=UNCONFIRMED,
         quick=True,
     ),
     _impedance(
@@ -202,7 +205,7 @@ KINDS: Final = (
         mend=_record_and_let_go,
         dies=(BOX,),
         source=STOP,
-        said="emergency stop",
+        codes=(EMERGENCY_STOP,),
     ),
     Kind(
         name="process: a second control process is started",

@@ -7,13 +7,20 @@ from functools import partial
 from typing import Final
 
 from fault_campaign.disturbing.disturbances import LATE, Disturb, every, rare, slave, told
-from fault_campaign.kinds.kind import RING, RING_ONLY, Kind, Outcome, Recovery
+from fault_campaign.judging.cause import Cause
+from fault_campaign.kinds.kind import JOINT, RING, RING_ONLY, Kind, Outcome, Recovery
 from fault_campaign.scenario import STIFF
+from humanoid_control_common.reason_codes import IMPEDANCE_MANAGER_SILENT, IMPEDANCE_NOT_CONFIRMED
+from humanoid_control_common.reasons import ReasonCode
 from humanoid_control_common.safety import SafetyFlag
+from humanoid_devices_erob.reason_codes import (
+    DRIVE_ERRORS,
+    NO_FRAME_RETURNS,
+    WORKING_COUNTER_LOW,
+)
 from humanoid_twin.robot.control import RobotControl
 
-LOST: Final = "no frame comes back in time"
-NOT_ALL: Final = "working counter is too low"
+_LOST: Final = (WORKING_COUNTER_LOW, NO_FRAME_RETURNS)
 _DRIVE_ERRORS: Final = (0xA000, 0x8500, 0x8400, 0x8130)
 
 
@@ -29,16 +36,23 @@ def _mailbox(seconds: float) -> Callable[[RobotControl, int], None]:
     return lambda twin, number: twin.mailbox_delay(seconds, number)
 
 
+def _joint_or_impedance(joint: str) -> list[Cause]:
+    """Return both causes of a drive that does not answer: named itself, or its gains are."""
+    codes = (IMPEDANCE_NOT_CONFIRMED.name, IMPEDANCE_MANAGER_SILENT.name)
+    return [Cause(named=(joint,)), Cause(codes=codes)]
+
+
 _rare: Final = partial(
     Kind,
     outcome=Outcome.EITHER,
     within=1.0,
     follows=True,
-    said=f"{RING}.*({LOST}|{NOT_ALL}|0xA000)",
+    codes=(*_LOST, DRIVE_ERRORS[0xA000]),
+    named=(RING,),
 )
 _every: Final = partial(Kind, source=RING, follows=True, within=0.5)
 _slave: Final = partial(Kind, joints=RING_ONLY, source=RING)
-_quiet: Final = partial(Kind, joints=RING_ONLY, outcome=Outcome.EITHER, said="{joint}|impedance")
+_quiet: Final = partial(Kind, joints=RING_ONLY, outcome=Outcome.EITHER, either=_joint_or_impedance)
 
 _RARE: Final[tuple[tuple[str, Disturb], ...]] = (
     ("lost", RobotControl.drop),
@@ -48,11 +62,11 @@ _RARE: Final[tuple[tuple[str, Disturb], ...]] = (
     ("damaged", RobotControl.damage),
     ("miscounted", RobotControl.miscount),
 )
-_EVERY: Final[tuple[tuple[str, Disturb, str], ...]] = (
-    ("lost", RobotControl.drop, LOST),
-    ("late", _late, LOST),
-    ("damaged", RobotControl.damage, LOST),
-    ("miscounted", RobotControl.miscount, NOT_ALL),
+_EVERY: Final[tuple[tuple[str, Disturb, ReasonCode], ...]] = (
+    ("lost", RobotControl.drop, NO_FRAME_RETURNS),
+    ("late", _late, NO_FRAME_RETURNS),
+    ("damaged", RobotControl.damage, NO_FRAME_RETURNS),
+    ("miscounted", RobotControl.miscount, WORKING_COUNTER_LOW),
 )
 # `unclean` below: a slave that was reset is in INIT without a station address and a mailbox. The
 # ordered exit can't read its gate 0x2383 back as 0 and says so, by exit code 1: "may still be
@@ -62,7 +76,7 @@ _SLAVES: Final = (
     _slave(
         name="ring: slave reset",
         inject=slave(RobotControl.power_cycle),
-        said="{joint}",
+        named=(JOINT,),
         recovery=Recovery.RESTART,
         unclean=True,
     ),
@@ -70,7 +84,7 @@ _SLAVES: Final = (
         name="ring: slave gone",
         inject=slave(RobotControl.power_off),
         mend=slave(RobotControl.power_on),
-        said=f"{NOT_ALL}|{LOST}",
+        codes=_LOST,
         recovery=Recovery.RESTART,
         unclean=True,
     ),
@@ -78,14 +92,15 @@ _SLAVES: Final = (
         name="ring: cable cut behind a slave",
         inject=slave(lambda twin, number: twin.cut(number - 1)),
         mend=told(RobotControl.mend),
-        said=f"{NOT_ALL}|{LOST}",
+        codes=_LOST,
         quick=True,
     ),
     _slave(
         name="ring: clock of a slave stops",
         inject=slave(RobotControl.dc_off),
         flags=SafetyFlag.MOTOR_FAULT,
-        said="{joint}.*0xA000",
+        codes=(DRIVE_ERRORS[0xA000],),
+        named=(JOINT,),
         recovery=Recovery.RESTART,
     ),
     _quiet(
@@ -101,7 +116,8 @@ _DRIVES: Final = (
             name=f"ring: drive error 0x{code:04X}",
             inject=slave(_error(code)),
             flags=SafetyFlag.MOTOR_FAULT,
-            said="{joint}.*" + f"0x{code:04X}",
+            codes=(DRIVE_ERRORS[code],),
+            named=(JOINT,),
             quick=code == _DRIVE_ERRORS[1],
         )
         for code in _DRIVE_ERRORS
@@ -124,7 +140,7 @@ _DRIVES: Final = (
 
 KINDS: Final = (
     *(rare(_rare, f"ring: frames {name}", disturb) for name, disturb in _RARE),
-    *(every(_every, f"ring: all frames {name}", disturb, said) for name, disturb, said in _EVERY),
+    *(every(_every, f"ring: all frames {name}", disturb, code) for name, disturb, code in _EVERY),
     *_SLAVES,
     *_DRIVES,
 )

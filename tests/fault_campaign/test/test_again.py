@@ -30,7 +30,7 @@ def entry(*wrong: Violation, kind: str = "any", held_up: float = 0.0, excused: i
 
 def trial(it: Entry, *, lost: bool = False, starves: bool = False) -> Open:
     kind = Kind(name="any", inject=nothing, starves=starves)
-    claim = Claim(Expected(0.0, 0.0, "", killed=False), time.monotonic())
+    claim = Claim(Expected(0.0, 0.0, (), killed=False), time.monotonic())
     claim.wrong += ["no file tells of it"] if lost else []
     return Open(Due(kind, 7, it.excused), it, claim)
 

@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 from fault_campaign.judging import archive
 from fault_campaign.judging.black_box_check import Expected
+from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.fault_files import Flight
 
 FIRST, SECOND = 1000.0, 2000.0  # [s]
 
 
+CODES = ("TEMPERATURE_LIMIT",)
+CAUSES = (Cause(codes=CODES, named=("wrist",)),)
+
+
 def flight_of(fault: float) -> Flight:
-    return Flight(fault - 10.0, fault + 2.0, ("a fall",), ((fault, "fall: wrist hot"),), ())
+    alarm = (fault, "fall: wrist hot", CODES)
+    return Flight(fault - 10.0, fault + 2.0, ("FELL_TO_SAFETY",), (alarm,), ())
 
 
 def wrong_with(
@@ -25,7 +31,7 @@ def wrong_with(
     (folder / "black_box_1").mkdir()
     (folder / "black_box_1" / "metadata.yaml").touch()
     with archive.Archive(folder) as kept:
-        claim = kept.claim(Expected(fault, fault + 1.0, "wrist", killed=False))
+        claim = kept.claim(Expected(fault, fault + 1.0, CAUSES, killed=False))
     return claim.wrong
 
 
@@ -39,7 +45,7 @@ def test_it_is_lost_as_soon_as_its_time_is_over(
 ) -> None:
     monkeypatch.setattr(archive, "LATEST", -1.0)
     with archive.Archive(tmp_path) as kept:
-        claim = kept.claim(Expected(FIRST, FIRST + 1.0, "wrist", killed=False))
+        claim = kept.claim(Expected(FIRST, FIRST + 1.0, CAUSES, killed=False))
         kept.look()
         assert claim.settled
         assert claim.found is None
@@ -47,7 +53,7 @@ def test_it_is_lost_as_soon_as_its_time_is_over(
 
 def test_a_fault_is_looked_for_until_its_time_is_over(tmp_path: Path) -> None:
     with archive.Archive(tmp_path) as kept:
-        claim = kept.claim(Expected(FIRST, FIRST + 1.0, "wrist", killed=False))
+        claim = kept.claim(Expected(FIRST, FIRST + 1.0, CAUSES, killed=False))
         kept.look()
         assert not claim.settled
 
@@ -80,7 +86,7 @@ def test_each_fault_is_found_though_several_files_were_read_meanwhile(
         (tmp_path / name / "metadata.yaml").touch()
     with archive.Archive(tmp_path) as kept:
         claims = [
-            kept.claim(Expected(at, at + 1.0, "wrist", killed=False)) for at in (FIRST, SECOND)
+            kept.claim(Expected(at, at + 1.0, CAUSES, killed=False)) for at in (FIRST, SECOND)
         ]
     assert [claim.wrong for claim in claims] == [[], []]
     assert all(claim.found for claim in claims)

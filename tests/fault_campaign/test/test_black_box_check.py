@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 from fault_campaign.judging.black_box_check import Expected, kept
+from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.fault_files import Flight
 
 BEGIN, FAULT, END = 1000.0, 1030.0, 1032.5  # [s]
-FLIGHT = Flight(BEGIN, END, ("a fall",), ((FAULT + 0.2, "fall: wrist hot"),), ())
-EXPECTED = Expected(fault=FAULT, until=FAULT + 1.0, words="wrist", killed=False)
+HOT = ("TEMPERATURE_LIMIT",)
+CAUSES = (Cause(codes=HOT, named=("wrist",)),)
+FLIGHT = Flight(BEGIN, END, ("FELL_TO_SAFETY",), ((FAULT + 0.2, "wrist", HOT),), ())
+EXPECTED = Expected(fault=FAULT, until=FAULT + 1.0, causes=CAUSES, killed=False)
 
 
 def test_a_file_with_the_alarm_has_kept_the_fault_with_the_time_before_and_after() -> None:
@@ -23,12 +26,20 @@ def test_a_file_with_the_alarm_has_kept_the_fault_with_the_time_before_and_after
     "flight",
     [
         replace(FLIGHT, alarms=()),
-        replace(FLIGHT, alarms=((FAULT + 0.2, "fall: elbow hot"),)),
-        replace(FLIGHT, alarms=((FAULT - 0.5, "fall: wrist hot"),)),
-        replace(FLIGHT, alarms=((FAULT + 1.5, "fall: wrist hot"),)),
+        replace(FLIGHT, alarms=((FAULT + 0.2, "elbow", HOT),)),
+        replace(FLIGHT, alarms=((FAULT + 0.2, "wrist", ("RX_TIMEOUT",)),)),
+        replace(FLIGHT, alarms=((FAULT - 0.5, "wrist", HOT),)),
+        replace(FLIGHT, alarms=((FAULT + 1.5, "wrist", HOT),)),
         replace(FLIGHT, begin=FAULT - 0.05),
     ],
-    ids=["no alarm", "another alarm", "an earlier one", "a later one", "nothing from before"],
+    ids=[
+        "no alarm",
+        "another joint",
+        "another code",
+        "an earlier one",
+        "a later one",
+        "nothing from before",
+    ],
 )
 def test_another_file_must_tell_of_the_fault(flight: Flight) -> None:
     assert kept(flight, EXPECTED) is None
@@ -42,9 +53,9 @@ def test_ticks_that_are_missing_near_the_fault_are_reported() -> None:
 
 
 def test_of_a_killed_process_the_file_goes_to_the_last_tick_and_says_so() -> None:
-    killed = replace(EXPECTED, killed=True, words="")
-    reasons = ("the control process (pid 7) was killed, or crashed",)
+    killed = replace(EXPECTED, killed=True, causes=())
+    reasons = ("PROCESS_KILLED",)
     flight = replace(FLIGHT, end=FAULT - 0.01, alarms=(), reasons=reasons)
     assert kept(flight, killed) is not None
     assert kept(replace(flight, end=FAULT - 0.2), killed) is None
-    assert kept(replace(flight, reasons=("saved on request",)), killed) is None
+    assert kept(replace(flight, reasons=("SAVED_ON_REQUEST",)), killed) is None

@@ -38,7 +38,9 @@ def written(folder: Path, spoil: Spoil | None = None) -> Path:
     (folder / "memory").mkdir()
     file = create(FACTS, folder / "memory")
     _fill(file)
-    EventWriter(file, Word.LOOP_EVENTS).add(EventKind.FALL, "wrist hot")
+    EventWriter(file, Word.LOOP_EVENTS).add(
+        EventKind.FALL, "wrist hot", codes=("TEMPERATURE_LIMIT",)
+    )
     if spoil is not None:
         spoil(file.ticks)
     return BlackBox(Store(folder / "files"), folder / "memory").save()
@@ -72,7 +74,7 @@ def test_a_whole_file_has_its_alarm_and_no_gap(tmp_path: Path) -> None:
     before = time.time()
     flight = examine(written(tmp_path))
     assert flight.end - flight.begin == pytest.approx(3.98)
-    assert [text for _, text in flight.alarms] == ["fall: wrist hot"]
+    assert [it[1:] for it in flight.alarms] == [("fall: wrist hot", ("TEMPERATURE_LIMIT",))]
     assert before - 1.0 < flight.alarms[0][0] < time.time() + 1.0
     assert (flight.gaps, flight.problem) == ((), "")
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
 from fault_campaign.judging.message_check import MessageCheck
 from fault_campaign.judging.violation import Breach
+from fault_campaign.kinds.kind import JOINT as JOINT_STRUCK
 from fault_campaign.kinds.kind import Kind, Outcome, nothing
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import UNKNOWN_MODE
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_controller_manager.reason_codes import INVALID_COMMAND
+from humanoid_devices_can.reason_codes import RX_TIMEOUT
 
 SOFT = Kind(
     name="any",
     inject=nothing,
     source="PrimeSitoCAN",
     flags=SafetyFlag.RX_TIMEOUT | SafetyFlag.MOTOR_FAULT,
-    said="{joint}.*silent",
+    codes=(RX_TIMEOUT,),
+    named=(JOINT_STRUCK,),
 )
 EITHER = replace(SOFT, outcome=Outcome.EITHER)
 STAYS = Kind(name="any", inject=nothing, outcome=Outcome.STAYS)
@@ -27,8 +32,12 @@ JOINT = "left_wrist_roll"
 FALL = f"Fell to safety: PrimeSitoCAN reports FAULT: {JOINT} silent"
 
 
-def report(text: str = f"{JOINT} (id 22) silent", **other: int | str) -> SafetyStatus:
-    content: dict[str, int | str] = {
+FELL = ("FELL_TO_SAFETY", "SAFETY_SOURCE_FAULT", "RX_TIMEOUT")
+
+
+def report(text: str = f"{JOINT} (id 22)", **other: int | str | list[str]) -> SafetyStatus:
+    content: dict[str, int | str | list[str]] = {
+        "reason_codes": ["RX_TIMEOUT"],
         "source": "PrimeSitoCAN",
         "level": int(SafetyLevel.FAULT),
         "flags": int(SafetyFlag.RX_TIMEOUT | SafetyFlag.MOTOR_FAULT),
@@ -42,13 +51,16 @@ class Told:
 
     mode: Mode = Mode.DAMPING
     message: str = FALL
+    codes: Sequence[str] = FELL
     safety: list[SafetyStatus] = field(default_factory=lambda: [report()])
     speaks: bool = True
     obeys: bool = False  # requests for STANDBY
 
     @property
     def now(self) -> ControlMode:
-        return ControlMode(mode=int(self.mode), status_message=self.message)
+        return ControlMode(
+            mode=int(self.mode), status_message=self.message, reason_codes=list(self.codes)
+        )
 
     def within(self, _seconds: float, condition: Callable[[], object]) -> bool:
         return bool(condition())
@@ -66,7 +78,7 @@ def breaches(told: Told, kind: Kind = SOFT, before: Mode = Mode.STANDBY) -> list
     return [it.breach for it in (*heard.listen(), *heard.conclude())]
 
 
-def test_a_fall_with_the_right_words_is_right() -> None:
+def test_a_fall_for_the_right_cause_is_right() -> None:
     assert breaches(Told()) == []
     assert breaches(Told(), EITHER) == []
 
@@ -74,13 +86,20 @@ def test_a_fall_with_the_right_words_is_right() -> None:
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
 def test_a_refusal_that_repeats_the_fall_states_it(kind: Kind) -> None:
     """A second fault, a request, is refused: its answer replaces the statement of the fall."""
-    refused = f"Rejected START_LOCOMOTION: {FALL[0].lower()}{FALL[1:]}; call clear_fault first"
-    assert breaches(Told(message=refused), kind) == []
-    for other in ("Rejected LOAD: not from REMOTE", "Rejected LOAD: no one fell to safety"):
-        assert breaches(Told(message=other), SOFT)[0] == Breach.NO_FALL
+    assert breaches(Told(codes=("START_LOCOMOTION_REFUSED", *FELL)), kind) == []
+    other = Told(message="Fell to safety", codes=("LOAD_REFUSED", "REQUIRES_ANOTHER_MODE"))
+    assert breaches(other, SOFT)[0] == Breach.NO_FALL
 
 
-@pytest.mark.parametrize("told", [Told(mode=Mode.STANDBY), Told(message="")])
+def test_no_word_of_the_robot_decides_only_codes_and_names_do() -> None:
+    """The texts are other ones; only the names of source and joint stay in them."""
+    strange = Told(message="PrimeSitoCAN x", safety=[report(f"y {JOINT} z")])
+    assert breaches(strange) == []
+    uncoded = Told(safety=[report(reason_codes=["TEMPERATURE_LIMIT"])])
+    assert breaches(uncoded) == [Breach.WRONG_CAUSE]
+
+
+@pytest.mark.parametrize("told", [Told(mode=Mode.STANDBY), Told(codes=())])
 def test_without_a_fall_that_is_stated_a_soft_kind_is_violated(told: Told) -> None:
     assert Breach.NO_FALL in breaches(told)
 
@@ -89,25 +108,26 @@ def test_without_a_fall_that_is_stated_a_soft_kind_is_violated(told: Told) -> No
     "told",
     [
         Told(safety=[]),
-        Told(safety=[report("right_wrist_roll (id 38) silent")]),
+        Told(safety=[report("right_wrist_roll (id 38)")]),
         Told(safety=[report(level=int(SafetyLevel.WARNING))]),
         Told(safety=[report(flags=int(SafetyFlag.MOTOR_FAULT))]),
         Told(safety=[report(source="PrimeEtherCATSide")]),
-        Told(message="Fell to safety: control loop late"),
+        Told(message="Fell to safety: control loop late", codes=("FELL_TO_SAFETY",)),
     ],
     ids=["none", "another joint", "a warning", "another flag", "another source", "statement"],
 )
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
-def test_a_fall_with_other_words_is_wrong(told: Told, kind: Kind) -> None:
-    assert breaches(told, kind) == [Breach.WRONG_WORDS]
+def test_a_fall_for_another_cause_is_wrong(told: Told, kind: Kind) -> None:
+    assert breaches(told, kind) == [Breach.WRONG_CAUSE]
 
 
-def test_without_a_source_the_words_are_those_of_the_statement() -> None:
-    kind = Kind(name="any", inject=nothing, said="remote.*{joint}")
-    fell = Told(message=f"Fell to safety: remote: {JOINT} is NaN", safety=[])
+def test_without_a_source_the_cause_is_that_of_the_statement() -> None:
+    kind = Kind(name="any", inject=nothing, codes=(INVALID_COMMAND,), named=(JOINT_STRUCK,))
+    codes = ("FELL_TO_SAFETY", "INVALID_COMMAND")
+    fell = Told(message=f"Fell to safety: remote: {JOINT} is NaN", codes=codes, safety=[])
     assert breaches(fell, kind) == []
     fell.message = "Fell to safety: remote: right_wrist_roll is NaN"
-    assert breaches(fell, kind) == [Breach.WRONG_WORDS]
+    assert breaches(fell, kind) == [Breach.WRONG_CAUSE]
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
@@ -122,21 +142,21 @@ def test_a_robot_that_says_nothing_any_more_is_convicted(kind: Kind) -> None:
 
 def test_drives_that_disable_themselves_need_no_report() -> None:
     off = Kind(name="any", inject=nothing, outcome=Outcome.OFF)
-    assert breaches(Told(speaks=False, message=""), off) == []
+    assert breaches(Told(speaks=False, codes=()), off) == []
 
 
 @pytest.mark.parametrize("kind", [STAYS, EITHER])
 def test_a_mode_that_is_left_without_a_fall_is_reported(kind: Kind) -> None:
-    assert breaches(Told(Mode.STANDBY, ""), kind) == []
-    assert breaches(Told(Mode.DAMPING, ""), kind) == [Breach.LEFT]
-    assert breaches(Told(Mode.DAMPING, ""), replace(EITHER, asks=True)) == []
+    assert breaches(Told(Mode.STANDBY, "", ()), kind) == []
+    assert breaches(Told(Mode.DAMPING, "", ()), kind) == [Breach.LEFT]
+    assert breaches(Told(Mode.DAMPING, "", ()), replace(EITHER, asks=True)) == []
 
 
 def test_a_fall_from_damping_counts_where_nothing_may_happen() -> None:
     assert breaches(Told(), STAYS, Mode.DAMPING) == [Breach.LEFT]
 
 
-def test_what_must_be_refused_must_be_refused_in_these_words() -> None:
-    kind = replace(STAYS, said="no mode 9")
-    assert breaches(Told(Mode.STANDBY, "there is no mode 9"), kind) == []
-    assert breaches(Told(Mode.STANDBY, ""), kind) == [Breach.WRONG_WORDS]
+def test_what_must_be_refused_must_be_refused_for_this_reason() -> None:
+    kind = replace(STAYS, codes=(UNKNOWN_MODE,))
+    assert breaches(Told(Mode.STANDBY, "any", ("UNKNOWN_MODE",)), kind) == []
+    assert breaches(Told(Mode.STANDBY, "", ()), kind) == [Breach.WRONG_CAUSE]

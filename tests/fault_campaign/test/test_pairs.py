@@ -8,14 +8,21 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS
-from fault_campaign.kinds.kind import Allowed, Kind, Outcome, Recovery, Scene, Words
+from fault_campaign.kinds.kind import JOINT, Allowed, Kind, Outcome, Recovery, Scene
 from fault_campaign.kinds.pairs import compatible, group, paired
 from fault_campaign.scenario import Start
 
+from humanoid_control_common.reasons import CodeTable
+
 WRIST, ELBOW = "left_wrist_roll", "left_elbow_pitch"
 PAIRS = [kind for kind in KINDS.values() if kind.drawn is not None]
+
+
+_CODES = CodeTable("Test")
+HOT, GONE = (_CODES.add(name, "meaning", "remedy") for name in ("HOT", "GONE"))
 
 
 class Log(list[tuple[str, str]]):
@@ -66,12 +73,12 @@ def test_the_weaker_bounds_hold() -> None:
     log = Log()
     wide, wider = Allowed(Breach.JUMP, 0.05, ""), Allowed(Breach.JUMP, 0.1, "")
     one = log.kind(
-        "a", within=1.0, watched=0.4, allowed=(wider,), dies=("box",), said="{joint} hot",
+        "a", within=1.0, watched=0.4, allowed=(wider,), dies=("box",), codes=(HOT,), named=(JOINT,),
         starts=(Start.REMOTE, Start.DAMPING), spared=lambda _: [WRIST], raises="E",
     )  # fmt: skip
     two = log.kind(
         "b", within=0.5, watched=2.0, allowed=(wide, Allowed(Breach.SPEED, 3.0, "")), follows=True,
-        said="{joint} gone", source="CAN", recovery=Recovery.RESTART,
+        codes=(GONE,), named=(JOINT,), source="CAN", recovery=Recovery.RESTART,
         starts=(Start.REMOTE, Start.ZERO_TORQUE),
     )  # fmt: skip
     both = paired(one, two, (WRIST, ELBOW), 0.1)
@@ -79,19 +86,20 @@ def test_the_weaker_bounds_hold() -> None:
     assert {it.breach: it.upto for it in both.allowed} == {Breach.JUMP: 0.1, Breach.SPEED: 3.0}
     assert (both.dies, both.raises, both.follows) == (["box"], "E", True)
     assert (both.starts, both.recovery) == ([Start.REMOTE], Recovery.RESTART)
-    assert both.words("") == [
-        Words(said=f"{WRIST} hot"), Words(said=f"{ELBOW} gone", source="CAN"),
-    ]  # fmt: skip
+    assert both.causes("") == [
+        Cause(codes=("HOT",), named=(WRIST,)),
+        Cause(codes=("GONE",), named=(ELBOW,), source="CAN"),
+    ]
     scene = Scene(cast("Any", None), Random(1), cast("Any", None), WRIST, None)
     assert both.spared(scene) == [WRIST]
 
 
-def test_kinds_without_an_effect_demand_no_text() -> None:
+def test_kinds_without_an_effect_demand_no_cause() -> None:
     log = Log()
-    one = log.kind("a", said="hot")
-    two = log.kind("b", outcome=Outcome.STAYS, said="refused")
-    assert paired(one, two, (WRIST, ELBOW), 0.0).words("") == [Words(said="hot")]
-    assert paired(two, two, (WRIST, ELBOW), 0.0).words("") == [Words(said="")]
+    one = log.kind("a", codes=(HOT,))
+    two = log.kind("b", outcome=Outcome.STAYS, codes=(GONE,))
+    assert paired(one, two, (WRIST, ELBOW), 0.0).causes("") == [Cause(codes=("HOT",))]
+    assert paired(two, two, (WRIST, ELBOW), 0.0).causes("") == [Cause()]
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,10 @@ from fault_campaign.trial import Result, Trial, wrong_refusals
 from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
 from humanoid_twin.physics.recorder import Recording
 
+SENT = ("RESET_SENT", "SAFETY_SOURCE_FAULT")
 RESET = "reset sent, but CAN reports FAULT: motors are being enabled anew; call again"
 FALL = "Fell to safety: any; call clear_fault"
 
@@ -37,7 +39,11 @@ class FakeObserver:
 
     @property
     def now(self) -> ControlMode:
-        return ControlMode(mode=int(self.mode), status_message=self.message)
+        return ControlMode(
+            mode=int(self.mode),
+            status_message=self.message,
+            reason_codes=["FELL_TO_SAFETY"] if self.message else [],
+        )
 
     def within(self, _seconds: float, condition: Callable[[], object]) -> bool:
         return bool(condition())
@@ -122,7 +128,7 @@ def mends(scene: Scene) -> None:
     cast("FakeRobot", scene.robot).mended += 1
 
 
-KIND = Kind(name="any", inject=falls, mend=mends, starts=(Start.DAMPING,), said="any")
+KIND = Kind(name="any", inject=falls, mend=mends, starts=(Start.DAMPING,), codes=(FELL_TO_SAFETY,))
 
 
 def run(robot: FakeRobot, kind: Kind = KIND, seed: int = 3) -> Result:
@@ -139,7 +145,8 @@ def test_an_honest_robot_is_not_convicted() -> None:
     assert result.violations == result.known == ()
     assert (robot.mended, robot.restarts, result.held_up) == (1, 0, 0.0)
     assert result.expected is not None
-    assert (result.expected.words, result.expected.killed) == ("any", False)
+    assert [it.codes for it in result.expected.causes] == [("FELL_TO_SAFETY",)]
+    assert not result.expected.killed
     assert result.verdict is not None
     assert result.verdict.softened == 0.0
 
@@ -192,7 +199,7 @@ def test_softness_is_demanded_after_a_fall_or_without_torque(kind: Kind) -> None
 
 
 def test_softness_is_not_demanded_where_nothing_happened() -> None:
-    stays = replace(KIND, inject=lambda _scene: None, said="", outcome=Outcome.STAYS)
+    stays = replace(KIND, inject=lambda _scene: None, codes=(), outcome=Outcome.STAYS)
     result = run(FakeRobot(spoil=stay_stiff), stays)
     assert (result.violations, result.expected) == ((), None)
 
@@ -207,11 +214,11 @@ def test_a_long_trial_is_recorded_to_its_end() -> None:
     assert breaches(FakeRobot(), replace(KIND, watched=80.0)) == []
 
 
-def test_a_wrong_message_is_a_violation() -> None:
-    assert breaches(FakeRobot(), replace(KIND, said="other")) == [Breach.WRONG_WORDS]
+def test_a_wrong_cause_is_a_violation() -> None:
+    assert breaches(FakeRobot(), replace(KIND, codes=(UNKNOWN_MODE,))) == [Breach.WRONG_CAUSE]
     silent = replace(KIND, inject=lambda _scene: None)
     assert Breach.NO_FALL in breaches(FakeRobot(), silent)
-    stays = replace(KIND, said="", outcome=Outcome.STAYS)
+    stays = replace(KIND, codes=(), outcome=Outcome.STAYS)
     assert breaches(FakeRobot(), stays) == [Breach.LEFT]
 
 
@@ -301,9 +308,9 @@ def test_a_traceback_is_convicted_unless_the_kind_raises_it() -> None:
 
 
 def test_a_wrong_refusal_of_clear_fault_is_convicted() -> None:
-    late = [Refusal(time.monotonic() + 60.0, RESET)]
+    late = [Refusal(time.monotonic() + 60.0, RESET, SENT)]
     assert breaches(FakeRobot(refused=[[], late])) == [Breach.REFUSED]
-    early = [Refusal(time.monotonic() - 60.0, RESET)]
+    early = [Refusal(time.monotonic() - 60.0, RESET, SENT)]
     assert breaches(FakeRobot(refused=[early])) == [Breach.REFUSED]  # nothing was wrong yet
     result = run(FakeRobot(refused=[[], early * 3]))
     assert (result.violations, result.refusals) == ((), 3)
@@ -313,10 +320,10 @@ def test_a_wrong_refusal_of_clear_fault_is_convicted() -> None:
     ("refusals", "wrong"),
     [
         ([], 0),
-        ([Refusal(9.9, RESET), Refusal(9.99, NO_ANSWER)], 0),
-        ([Refusal(10.1, RESET)], 1),
-        ([Refusal(9.9, RESET), Refusal(10.1, NO_ANSWER), Refusal(11.0, RESET)], 2),
-        ([Refusal(9.9, "requires ZERO_TORQUE or DAMPING (currently REMOTE)")], 1),
+        ([Refusal(9.9, RESET, SENT), Refusal(9.99, NO_ANSWER)], 0),
+        ([Refusal(10.1, RESET, SENT)], 1),
+        ([Refusal(9.9, RESET, SENT), Refusal(10.1, NO_ANSWER), Refusal(11.0, RESET, SENT)], 2),
+        ([Refusal(9.9, RESET, ("REQUIRES_SAFE_MODE",))], 1),
     ],
 )
 def test_a_refusal_is_wrong_if_it_comes_late_or_without_a_reset(

@@ -9,6 +9,7 @@ from std_srvs.srv import Trigger
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words, robot_namespace, ros_domain
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.robot_namespace import subfolder
 from humanoid_recording.black_box.fault_report import read_reasons
 from humanoid_recording.black_box.origin import Origin, read_origin
@@ -24,7 +25,7 @@ class Row:
 
     name: str
     size: int  # [bytes]
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     fault: float  # [s] since the epoch
     origin: Origin
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from humanoid_control_cli.black_box.files import Listing, others_text
-from humanoid_control_cli.diagnosis_view import WIDTH, advice
+from humanoid_control_cli.diagnosis_view import WIDTH, advice, with_codes
 from humanoid_control_cli.folding import fold
 from humanoid_recording.black_box.fault_report import FaultReport, Moment
 from humanoid_recording.black_box.joint_outliers import JointOutlier
@@ -27,7 +27,7 @@ def listed(listing: Listing) -> RenderableType:
     for name in ("file", "domain", "backend", "MB", "fault at", "why"):
         table.add_column(name, no_wrap=name != "why", justify="right" if name == "MB" else "left")
     for row in listing.rows:
-        why = row.reasons[0] if row.reasons else "unknown"
+        why = row.reasons[0].text if row.reasons else "unknown"
         more = len(row.reasons) - 1
         table.add_row(
             row.name,
@@ -49,14 +49,26 @@ def fault_view(path: Path, origin: Origin, report: FaultReport) -> RenderableTyp
         Text(path.name, style="bold"),
         Text(str(origin)),
         Text(f"0.00 s is {when}; {report.before:.1f} s before it, {report.after:.1f} s after it"),
-        *(Text(fold(f"why: {reason}", WIDTH, rest="     ")) for reason in report.reasons),
+        *(
+            Text(fold(f"why: {with_codes(reason)}", WIDTH, rest="     "))
+            for reason in report.reasons
+        ),
         *_moments(report.moments),
         *_joints(report.joints),
-        *advice([*report.reasons, *(moment.text for moment in report.moments if moment.alarm)]),
+        *advice(_codes(report)),
     ]
     if report.damage:
         parts.append(Text(report.damage, style="yellow"))
     return Group(*parts)
+
+
+def _codes(story: FaultReport) -> Iterator[str]:
+    """Yield the codes of the reasons for the file, then of its alarms."""
+    for reason in story.reasons:
+        yield from reason.codes
+    for moment in story.moments:
+        if moment.alarm:
+            yield from moment.codes
 
 
 def _moments(moments: tuple[Moment, ...]) -> Iterator[RenderableType]:

@@ -13,7 +13,7 @@ def decode(
         str,
         typer.Argument(
             metavar="WORD",
-            help="Number, decimal or with 0x (4616, 0xA000), or a word of a message (RX_TIMEOUT).",
+            help="Number, decimal or with 0x (4616, 0xA000), or a reason code (RX_TIMEOUT).",
         ),
     ],
     kind: Annotated[
@@ -22,7 +22,7 @@ def decode(
 ) -> None:
     """Explain a statusword (0x6041), an error code (0x603F), an entry of the history (0x1003).
 
-    Or an SDO abort code, an AL status code, or a word of one of the robot's messages.
+    Or an SDO abort code, an AL status code, or a reason code of the robot.
     """
     for i, reading in enumerate(readings_of(word, kind)):
         if i:

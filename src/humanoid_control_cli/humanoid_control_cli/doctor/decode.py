@@ -1,8 +1,8 @@
-"""Explain a number of the drives or a word of the robot's messages, with its remedy."""
+"""Explain a number of the drives or a reason code, with its remedy."""
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
@@ -10,15 +10,16 @@ from operator import or_
 from typing import Final
 
 from humanoid_control_cli.folding import fold
-from humanoid_control_cli.remedies import TABLE, said_with
+from humanoid_control_cli.reason_codes import containing
 from humanoid_control_cli.sdo.values import Address, BadWordError
-from humanoid_control_common.remedies import Remedy, remedies_for
+from humanoid_control_common.reasons import ReasonCode
 from humanoid_devices_erob.drive.error_codes import (
     ERROR_CODES,
     describe_error,
     describe_history,
     describe_statusword,
 )
+from humanoid_devices_erob.reason_codes import AL_CODES, codes_of_drive
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.abort import AbortCode, describe_abort
 from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
@@ -61,12 +62,12 @@ class Reading:
 def decode(word: str, kind: Kind | None) -> list[Reading]:
     """Return the readings of `word`: one, or all of them if it is ambiguous.
 
-    A word that is no number is looked for in the remedies.
+    A word that is no number is a reason code, or a part of its name.
 
     Raises BadWordError if there is none, or it is no number of `kind`.
     """
-    if kind is None and not NUMBER.fullmatch(word) and (said := said_with(word, TABLE)):
-        return [Reading(remedy.symptom, _advice(remedy)) for remedy in said]
+    if kind is None and not NUMBER.fullmatch(word) and (found := containing(word)):
+        return [Reading(code.name, _advice(code)) for code in found]
     value = _parse(word, kind)
     readings = [_read(value, one) for one in ([kind] if kind else _kinds(value))]
     if kind is None and word.isdecimal() and (code := int(word, 16)) in ERROR_CODES:
@@ -147,23 +148,23 @@ def _name(kind: Kind) -> str:
 def _statusword(word: int) -> Reading:
     title, *remarks = describe_statusword(word).split("; ")
     bits = " | ".join(str(bit.name) for bit in StatusBit(word & ALL_BITS)) or "none"
-    return Reading(title, (*remarks, f"bits: {bits}", *_advised(title)))
+    return Reading(title, (*remarks, f"bits: {bits}", *_advised(codes_of_drive(word))))
 
 
 def _al_status(code: int) -> Reading:
     from humanoid_devices_erob.master.al_state import describe_al_code  # with the EtherCAT library
 
     title = describe_al_code(code)
-    return Reading(title, _advised(title))
+    return Reading(title, _advised([AL_CODES[code]] if code in AL_CODES else []))
 
 
-def _advised(title: str) -> tuple[str, ...]:
-    """Return the advice for a title."""
-    return tuple(line for remedy in remedies_for(title, TABLE) for line in _advice(remedy))
+def _advised(codes: Iterable[ReasonCode]) -> tuple[str, ...]:
+    """Return the advice for codes."""
+    return tuple(line for code in codes for line in _advice(code))
 
 
-def _advice(remedy: Remedy) -> tuple[str, ...]:
-    return f"means: {remedy.meaning}", f"do: {remedy.fix}"
+def _advice(code: ReasonCode) -> tuple[str, ...]:
+    return f"means: {code.meaning}", f"do: {code.remedy}"
 
 
 def _indented(text: str) -> str:

@@ -5,10 +5,12 @@ from typing import Final
 
 from humanoid_bringup.preflight.findings import Finding, broken, ok, warning
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.diagnosis_view import fixes, wrong
-from humanoid_control_cli.robot.status import Status, collect
+from humanoid_control_cli.diagnosis_view import with_codes, wrong
+from humanoid_control_cli.reason_codes import known
+from humanoid_control_cli.robot.status import Status, codes_of, collect
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
@@ -40,26 +42,24 @@ def judged(status: Status) -> list[Finding]:
 
 
 def _mode(status: Status) -> Iterator[Finding]:
-    if status.statement is not None and status.statement.message:
-        said = status.statement.message
-        yield warning("mode manager", said, _remedy(said))
+    if status.statement is not None and status.statement.reason:
+        reason = status.statement.reason
+        yield warning("mode manager", with_codes(reason), _remedy(reason.codes))
 
 
 def _safety(reports: Iterable[SafetyReport]) -> Iterator[Finding]:
     for report in reports:
         if report.level is not SafetyLevel.OK:
             make = broken if report.level >= SafetyLevel.FAULT else warning
-            yield make(f"safety: {report.source}", report.message, _remedy(_words(report)))
-
-
-def _words(report: SafetyReport) -> str:
-    return f"{report.flags.name or ''} {report.message}"
+            found = with_codes(Reason(report.message, report.codes))
+            yield make(f"safety: {report.source}", found, _remedy(codes_of(report)))
 
 
 def _finding(diagnosis: Diagnosis) -> Finding:
     make = broken if diagnosis.level is DiagnosisLevel.ERROR else warning
-    return make(diagnosis.name, diagnosis.message, _remedy(diagnosis.message))
+    found = with_codes(Reason(diagnosis.message, diagnosis.codes))
+    return make(diagnosis.name, found, _remedy(diagnosis.codes))
 
 
-def _remedy(said: str) -> str:
-    return "\n  ".join(remedy.fix for remedy in fixes([said])) or LOOK
+def _remedy(codes: Iterable[str]) -> str:
+    return "\n  ".join(code.remedy for code in known(codes)) or LOOK

@@ -3,17 +3,19 @@
 from typing import Any, Final
 
 from humanoid_control_msgs.msg import SafetyStatus
+from humanoid_control_msgs.srv import ClearFault
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words
-from humanoid_control_cli.errors import NoAnswerError, RefusedError
+from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.ending_times import ANSWER
 from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.reason_codes import RESET_SENT
 
 STOP_TOPIC: Final = "emergency_stop"
 HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"
@@ -22,7 +24,6 @@ AGAIN: Final = 0.05  # [s] until it is sent once more
 BEAT_PERIOD: Final = 0.1  # [s]
 CLEAR_FAULT: Final = "mode_manager/clear_fault"
 LATCHED_TIME: Final = 0.5  # [s] in which the latest report of every source arrives
-RESET_SENT: Final = "reset sent"  # start of the mode manager's answer while a fault is still there
 POWER_DOWN: Final = "humanoid_control/power_down"
 POWER_DOWN_PATIENCE: Final = ANSWER + 1.0  # [s]
 
@@ -87,14 +88,22 @@ def clear_faults(client: Client) -> str:
         return all(level < SafetyStatus.FAULT for level in levels.values())
 
     try:
-        return client.trigger(CLEAR_FAULT)
+        return _clear(client)
     except RefusedError as refusal:
-        if not str(refusal).startswith(RESET_SENT):
+        if RESET_SENT.name not in refusal.codes:
             raise
         client.wait(lambda: False, LATCHED_TIME)
         if not client.wait(well, client.timeout):
             raise
-    return client.trigger(CLEAR_FAULT)
+    return _clear(client)
+
+
+def _clear(client: Client) -> str:
+    request, absent = ClearFault.Request(), no_control_process(client.timeout)
+    answer = client.call(ClearFault, CLEAR_FAULT, request, absent)
+    if not answer.success:
+        raise RefusedError(answer.message, tuple(answer.reason_codes))
+    return str(answer.message)
 
 
 def power_down(client: Client) -> str:

@@ -1,7 +1,7 @@
 """Collect the state that `hc status` shows."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from humanoid_control_cli.errors import no_control_process
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.message_rate import Stream
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.diagnosis import CODES, Diagnosis, DiagnosisLevel
 from humanoid_control_common.robot_namespace import frame_prefix
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 
@@ -56,6 +56,14 @@ class Status:
         return flowing and self.statement is not None and TIMING in self.diagnoses
 
 
+def codes_of(report: SafetyReport) -> Iterator[str]:
+    """Yield the reason codes of a report; the names of its flags are codes, too."""
+    yield from report.codes
+    for flag in report.flags:
+        if flag.name:
+            yield flag.name
+
+
 def collect(client: Client) -> Status:
     """Collect until the status is complete, or for the client's timeout.
 
@@ -93,7 +101,9 @@ def _safety_listener(status: Status) -> Callable[[Any], None]:
     def listen(message: Any) -> None:
         level = SafetyLevel(min(message.level, max(SafetyLevel)))
         flags = SafetyFlag(message.flags)
-        status.safety[message.source] = SafetyReport(message.source, level, flags, message.message)
+        status.safety[message.source] = SafetyReport(
+            message.source, level, flags, message.message, tuple(message.reason_codes)
+        )
 
     return listen
 
@@ -102,9 +112,15 @@ def _diagnostics_listener(status: Status, prefix: str) -> Callable[[Any], None]:
     def listen(message: Any) -> None:
         for item in message.status:
             values = {value.key: value.value for value in item.values}
+            codes = tuple(values.pop(CODES, "").split())
             level = DiagnosisLevel(min(item.level[0], max(DiagnosisLevel)))
             status.diagnoses[item.name] = Diagnosis(
-                item.name, level, item.message, values, item.hardware_id.removeprefix(prefix)
+                item.name,
+                level,
+                item.message,
+                values,
+                item.hardware_id.removeprefix(prefix),
+                codes,
             )
 
     return listen

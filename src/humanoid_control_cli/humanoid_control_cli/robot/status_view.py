@@ -1,16 +1,17 @@
 """The screen of `hc status`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from humanoid_control_cli.diagnosis_view import advice, details, troubles
+from humanoid_control_cli.diagnosis_view import advice, details, troubles, with_codes
 from humanoid_control_cli.robot.message_rate import Stream
-from humanoid_control_cli.robot.status import LIMITS, REMOTE, TIMING, JointRow, Status
+from humanoid_control_cli.robot.status import LIMITS, REMOTE, TIMING, JointRow, Status, codes_of
 from humanoid_control_common.diagnosis import Diagnosis
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 
 STYLE_OF: Final = {
@@ -32,15 +33,20 @@ def render(status: Status, *, everything: bool = False) -> RenderableType:
         parts.append(_joints(status.joints))
     if everything:
         parts.append(details(status.diagnoses.values()))
-    parts += [*troubles(status.diagnoses.values()), *advice(_said(status))]
+    parts += [*troubles(status.diagnoses.values()), *advice(_codes(status))]
     return Group(*parts)
 
 
-def _said(status: Status) -> list[str]:
-    """Return all messages that report a fault."""
-    said = [f"{r.flags.name or ''} {r.message}" for r in status.safety.values() if r.level]
-    said += [diagnosis.message for diagnosis in status.diagnoses.values() if diagnosis.level]
-    return [*said, status.statement.message if status.statement else ""]
+def _codes(status: Status) -> Iterator[str]:
+    """Yield the codes of all that isn't well, those of the most precise reports first."""
+    for report in status.safety.values():
+        if report.level:
+            yield from codes_of(report)
+    for diagnosis in status.diagnoses.values():
+        if diagnosis.level:
+            yield from diagnosis.codes
+    if status.statement:
+        yield from status.statement.reason.codes
 
 
 def _facts(status: Status) -> RenderableType:
@@ -53,7 +59,7 @@ def _facts(status: Status) -> RenderableType:
     else:
         facts.add_row("mode", Text(statement.mode.name, style="bold cyan"))
         facts.add_row("controller", f"{statement.controller}, switch {statement.switch_number}")
-        facts.add_row("message", Text(statement.message or MISSING))
+        facts.add_row("message", Text(with_codes(statement.reason) or MISSING))
     facts.add_row("joint states", _flow(status.joint_states, status.joint_states_age))
     for report in status.safety.values():
         facts.add_row(f"safety {report.source}", _safety(report))
@@ -74,7 +80,8 @@ def _flow(stream: Stream, age: float) -> Text:
 
 
 def _safety(report: SafetyReport) -> Text:
-    parts = [report.level.name, report.flags.name if report.flags else "", report.message]
+    message = with_codes(Reason(report.message, report.codes))
+    parts = [report.level.name, report.flags.name if report.flags else "", message]
     return Text(" ".join(part for part in parts if part), style=STYLE_OF[report.level])
 
 

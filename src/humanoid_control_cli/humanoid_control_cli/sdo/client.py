@@ -13,6 +13,7 @@ from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.sdo.values import Address
+from humanoid_devices_erob.reason_codes import SDO_TIMED_OUT
 from humanoid_devices_erob.wire.abort import describe_abort
 
 READ: Final = "erob/read_sdo_batch"
@@ -109,4 +110,6 @@ def _failure(result: Any) -> str:
         return ""
     reason = describe_abort(result.abort_code) if result.abort_code else result.message
     text = FAILURES.get(result.status, f"failed with status {result.status}")
-    return f"{text}: {reason}" if reason else text
+    text = f"{text}: {reason}" if reason else text
+    timed_out = result.status == SdoResult.TIMED_OUT
+    return f"{text} [{SDO_TIMED_OUT}]" if timed_out else text

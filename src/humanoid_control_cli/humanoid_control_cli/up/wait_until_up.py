@@ -11,20 +11,20 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 
 SPAN: Final = 0.5  # [s] over which the rate is measured at least
 USUAL: Final = 10.0  # [s] without a message until it prints a line
-FALLEN: Final = "Fell to safety"  # start of the mode manager's message
 NEXT: Final = {Mode.ZERO_TORQUE: "hc mode damp", Mode.DAMPING: "hc mode load"}
 
 
 def sentence(title: str, statement: ModeStatus, rate: float, next_command: str = "") -> str:
     """Return the line for a robot that is up, with joint states at `rate` [Hz]."""
     text = f"{title} is up: {statement.mode.name}, joint states at {rate:.0f} Hz"
-    if statement.message:
-        text += f" ({statement.message})"
+    if statement.reason:
+        text += f" ({statement.reason})"
     usual = next_command or NEXT.get(statement.mode, "hc status")
-    return f"{text}; next: {'hc status' if statement.message.startswith(FALLEN) else usual}"
+    return f"{text}; next: {'hc status' if FELL_TO_SAFETY in statement.reason else usual}"
 
 
 def main() -> None:

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from humanoid_control_common.errors import RobotError
 
 MAGIC: Final = b"HCFLIGHT"
-VERSION: Final = 2
+VERSION: Final = 3
 WORDS: Final = 64  # of 8 bytes, at the beginning of the file: see Word
 EVENT_SLOTS: Final = 1024  # in each ring of events
-TEXT: Final = 984  # bytes of an event's text; longer ones are cut
+TEXT: Final = 728  # bytes of an event's text; longer ones are cut
+CODES: Final = 256  # bytes of its reason codes, with spaces between; those beyond are left out
 CONTROLLER: Final = 48  # bytes of a controller's name
 
 Records = NDArray[np.void]
@@ -126,6 +127,7 @@ EVENT_TYPE: Final = np.dtype(
         ("kind", "<u4"),
         ("level", "<u4"),
         ("text", f"S{TEXT}"),
+        ("codes", f"S{CODES}"),
         ("end", "<u8"),
     ]
 )

@@ -2,13 +2,20 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordFile
-from humanoid_control_common.tick_records.record_layout import TEXT, EventKind, Records, Word
+from humanoid_control_common.tick_records.record_layout import (
+    CODES,
+    TEXT,
+    EventKind,
+    Records,
+    Word,
+)
 
 SOURCE: Final = 200  # characters of a source's name that are kept
 
@@ -22,6 +29,7 @@ class Event(NamedTuple):
     kind: EventKind
     level: int
     text: str
+    codes: tuple[str, ...] = ()  # reason codes
 
     @property
     def is_alarm(self) -> bool:
@@ -56,6 +64,7 @@ def events_in(ring: Records, first: int = 0) -> list[Event]:
             EventKind(int(record["kind"])),
             int(record["level"]),
             record["text"].decode(errors="replace"),
+            tuple(record["codes"].decode(errors="replace").split()),
         )
         for record in whole_records(ring)
         if int(record["begin"]) > first
@@ -71,7 +80,9 @@ def report_text(source: str, flags: int, message: str) -> str:
 def report_of(event: Event) -> SafetyReport:
     """Return the report in an event of the kind REPORT."""
     source, flags, message = event.text.split("\t", 2)
-    return SafetyReport(source, SafetyLevel(event.level), SafetyFlag(int(flags)), message)
+    return SafetyReport(
+        source, SafetyLevel(event.level), SafetyFlag(int(flags)), message, event.codes
+    )
 
 
 class EventWriter:
@@ -83,8 +94,11 @@ class EventWriter:
         self._word = word
         self._lock = threading.Lock()  # never contended in the loop's ring: it has one writer
 
-    def add(self, kind: EventKind, text: str, level: int = 0) -> None:
-        """Write an event; a text longer than TEXT is cut."""
+    def add(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
+        """Write an event; a text longer than TEXT is cut, codes beyond CODES are left out."""
+        known = list(codes)
+        while len(" ".join(known).encode(errors="replace")) > CODES:
+            known.pop()
         with self._lock:
             number = self._words[self._word] + 1
             record = self._ring[(number - 1) % len(self._ring)]
@@ -94,5 +108,6 @@ class EventWriter:
             record["kind"] = kind
             record["level"] = level
             record["text"] = text.encode(errors="replace")[:TEXT]
+            record["codes"] = " ".join(known).encode(errors="replace")
             record["end"] = number
             self._words[self._word] = number

@@ -15,6 +15,7 @@ from humanoid_control_common.mit_interface import (
     JointState,
 )
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.controller import ModeGains
 from humanoid_controller_manager.hardware.member import (
@@ -29,6 +30,7 @@ from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_controller_manager.loop.pacing import sleep_until
 from humanoid_controller_manager.loop.results import finite_number
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
+from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 
 STIFFNESS: Final = COMMAND_INTERFACES.index("stiffness")
 
@@ -186,10 +188,13 @@ class HardwareGroup:
                 else:
                     state.array[:, member.rows] = measured
 
-    def unread(self) -> str:
-        """Return which components gave no measurement in this tick, and why; empty if all did."""
+    def unread(self) -> Reason:
+        """Return which components gave no measurement in this tick, and why, if any."""
         failed = [m for m in self.members if m.failures and "read" in m.failures]
-        return "; ".join(f"{m.info.name}: {m.failures['read']}" for m in failed) if failed else ""
+        if not failed:
+            return NO_REASON
+        text = "; ".join(f"{m.info.name}: {m.failures['read']}" for m in failed)
+        return Reason.of(COMPONENT_FAILED, text)
 
     @property
     def simulates_time(self) -> bool:
@@ -353,6 +358,14 @@ def load_hardware(description: RobotDescription) -> HardwareGroup:
     return group
 
 
+class NotDeactivatedError(HardwareError):
+    """A component failed to deactivate: its joints may still be powered."""
+
+    def __init__(self, component: str, error: BaseException) -> None:
+        super().__init__(f"{component}: {error}")
+        self.component = component
+
+
 def _deactivate(members: Sequence[Member]) -> list[HardwareError]:
     """Deactivate all; return the errors, each with the component's name."""
     failures: list[HardwareError] = []
@@ -360,7 +373,7 @@ def _deactivate(members: Sequence[Member]) -> list[HardwareError]:
         try:
             member.component.on_deactivate()
         except COMPONENT_ERRORS as error:
-            failure = HardwareError(f"{member.info.name}: {error}")
+            failure = NotDeactivatedError(member.info.name, error)
             failure.__cause__ = error
             failures.append(failure)
     return failures

@@ -19,6 +19,7 @@ from humanoid_controller_manager.hardware_component import (
     HardwareInfo,
 )
 from humanoid_controller_manager.loop import results
+from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
 
 # A component is a plug-in: it may call exit().
 COMPONENT_ERRORS: Final = (Exception, SystemExit)
@@ -218,7 +219,8 @@ class Member:
         report = self.result_of("safety")
         if self.failures:
             message = "; ".join(self.failures.values())
-            report = SafetyReport(self.info.name, SafetyLevel.FAULT, report.flags, message)
+            codes = (COMPONENT_FAILED.name, *report.codes)
+            report = SafetyReport(self.info.name, SafetyLevel.FAULT, report.flags, message, codes)
         if report is self.report or report == self.report:
             return False
         self.report = report

@@ -9,6 +9,8 @@ import numpy as np
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.reason_codes import IMPEDANCE_NOT_CONFIRMED
+from humanoid_control_common.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.controller_group import (
@@ -26,6 +28,13 @@ from humanoid_controller_manager.loop.mode_controllers import (
 )
 from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import Fall, MemberReport, Phase
+from humanoid_controller_manager.reason_codes import (
+    CONTROLLER_FAILED,
+    CONTROLLER_LATE,
+    CONTROLLER_REFUSED,
+    INVALID_COMMAND,
+    NO_FALLBACK_LEFT,
+)
 
 NO_CONTROLLER: Final = "none"
 LARGEST_SWITCH_NUMBER: Final = (1 << 32) - 1  # the next one is 1
@@ -99,8 +108,8 @@ class ActiveController:
         """The mode of the controller in charge."""
         return Mode.ZERO_TORQUE if self._slot is None else self._slot.mode
 
-    def refusal_of(self, name: str) -> str:
-        """Return why controller `name` cannot be activated on this hardware; empty if it can.
+    def refusal_of(self, name: str) -> Reason:
+        """Return why controller `name` cannot be activated on this hardware, if so.
 
         The members of a group are named in one, see `group_name`.
         """
@@ -109,9 +118,9 @@ class ActiveController:
     def refusal_as_first(self, name: str) -> str:
         """Return why the loop cannot start with controller `name`; empty if it can."""
         slot, refusal = self._slot_of(self._slots, name)
-        return refusal if slot is None else refusal_as_safe(slot)
+        return refusal.text if slot is None else refusal_as_safe(slot)
 
-    def switch(self, name: str, tick: Tick, command: JointCommand) -> str:
+    def switch(self, name: str, tick: Tick, command: JointCommand) -> Reason:
         """Put controller `name` in charge; on failure change nothing and return the reason.
 
         `command` is the one in force. A controller that needs stiffness starts once the hardware
@@ -124,19 +133,19 @@ class ActiveController:
         if slot is None:
             return refusal
         if name == self.name:
-            return ""
+            return NO_REASON
         if isinstance(slot, ControllerGroup) and slot.goes_on(self._slot):
             return self._replace_members(slot, tick, command)
         if slot.needs_stiffness and self._hardware.confirms_impedance:
             self._enter(slot, tick.now, Phase.PREPARING)
             command.position[:] = tick.state.position
             command.array[1:3] = 0.0
-            return ""
+            return NO_REASON
         error = self._activate(slot, tick, command)
         if error is not None:
             return _named(slot, error)
         self._enter(slot, tick.now, Phase.RUNNING)
-        return ""
+        return NO_REASON
 
     def update(self, tick: Tick, command: JointCommand) -> None:
         """Replace `command`, the one in force, by the controller's. It is valid afterwards."""
@@ -149,13 +158,13 @@ class ActiveController:
         if problem:
             self.fall_back(problem, tick, command, error, failed=self._slot)
 
-    def note_fall(self, reason: str) -> None:
+    def note_fall(self, reason: Reason) -> None:
         """Count a fall without a switch: the controller in charge is the fallback already."""
         self.fall = Fall(self.fall.number + 1 if self.fall else 1, reason)
 
     def fall_back(
         self,
-        reason: str,
+        reason: Reason,
         tick: Tick,
         command: JointCommand,
         error: BaseException | None = None,
@@ -172,60 +181,61 @@ class ActiveController:
             if slot is failed:
                 continue
             failure = self._activate(slot, tick, command)
-            problem = _named(slot, failure) if failure is not None else ""
+            problem = _named(slot, failure) if failure is not None else NO_REASON
             if failure is None:
                 self._enter(slot, tick.now, Phase.RUNNING)
                 problem, failure = self._try(slot, tick, command)
             if not problem:
                 self.fall = Fall(number, reason, error)
                 return
-            reason = f"{reason}; {problem}"
+            reason = joined((reason, problem))
             error = failure if error is None else error
         self.leave()
         self.phase = Phase.RUNNING
         self._count_switch()
         command.array.fill(0.0)
-        self.fall = Fall(number, f"{reason}; no fallback left, every joint is limp", error)
+        limp = Reason.of(NO_FALLBACK_LEFT, "no fallback left, every joint is limp")
+        self.fall = Fall(number, joined((reason, limp)), error)
 
     def _slot_of(
         self, slots: Mapping[str, ControllerSlot], name: str
-    ) -> tuple[Runnable | None, str]:
+    ) -> tuple[Runnable | None, Reason]:
         """Return the controller or group `name`; None and the reason if it cannot be activated."""
         unknown = [it for it in member_names(name) or (name,) if it not in slots]
         if unknown:
-            return None, f"unknown controller '{unknown[0]}'; known: {', '.join(slots)}"
+            return None, _refused(f"unknown controller '{unknown[0]}'; known: {', '.join(slots)}")
         members = [slots[it] for it in member_names(name)]
         slot: Runnable = members[0]
         if len(members) > 1 or members[0].share is not None:
             try:
                 slot = ControllerGroup(members, self._hardware)
             except ConfigError as error:
-                return None, str(error)
+                return None, _refused(str(error))
         lacking = slot.lacking(self._hardware)
-        return (None, lacking) if lacking else (slot, "")
+        return (None, _refused(lacking)) if lacking else (slot, NO_REASON)
 
-    def _replace_members(self, slot: ControllerGroup, tick: Tick, command: JointCommand) -> str:
-        """Replace the group in charge by `slot`; return why not, or empty."""
+    def _replace_members(self, slot: ControllerGroup, tick: Tick, command: JointCommand) -> Reason:
+        """Replace the group in charge by `slot`; return why not, if so."""
         before = self._slot
         assert isinstance(before, ControllerGroup)
         if self.phase is Phase.RUNNING:
             try:
                 slot.replace(before, tick, command)
             except MemberError as error:
-                return str(error)
+                return _named(slot, error)
         self._slot, self.members = slot, slot.not_updated
-        return ""
+        return NO_REASON
 
     def _prepared(self, slot: Runnable, tick: Tick, command: JointCommand) -> bool:
         """Return whether `slot` is running now; if not, `command` is the one to write meanwhile."""
         waiting = self._hardware.unconfirmed()
         if waiting:
             if tick.now - self._entered > CONFIRMATION_LIMIT:
-                reason = (
+                text = (
                     f"impedance of {self.mode.name} not confirmed "
                     f"within {CONFIRMATION_LIMIT:g} s by {waiting}"
                 )
-                self.fall_back(reason, tick, command)
+                self.fall_back(Reason.of(IMPEDANCE_NOT_CONFIRMED, text), tick, command)
             return False
         error = self._activate(slot, tick, command)
         if error is not None:
@@ -268,10 +278,10 @@ class ActiveController:
 
     def _try(
         self, slot: Runnable, tick: Tick, command: JointCommand
-    ) -> tuple[str, BaseException | None]:
+    ) -> tuple[Reason, BaseException | None]:
         """Update `slot`; copy its command to `command` if it is valid and in time.
 
-        Return the problem, empty if there is none, and the error that was raised.
+        Return the problem, if there is one, and the error that was raised.
         """
         candidate = self._candidate
         started = tick.clock()
@@ -279,20 +289,29 @@ class ActiveController:
             slot.update(tick, candidate)
             self.progress, self.remark, self.members = slot.report()
         except MemberError as failure:
-            return str(failure), failure.error
+            return _named(slot, failure), failure.error
         except PLUGIN_ERRORS as error:
-            return f"{slot.name} failed: {words_of(error)}", error
+            text = f"{slot.name} failed: {words_of(error)}"
+            return Reason.of(CONTROLLER_FAILED, text), error
         elapsed = tick.clock() - started
         # A late soft command is still right; leaving the controller would make the robot limp.
         if elapsed > self._patience and slot.mode not in SAFE_MODES:
-            return slot.late(elapsed, self._patience), None
+            late = slot.late(elapsed, self._patience)
+            return Reason.of(CONTROLLER_LATE, late), None
         if not candidate.is_valid():
             joints = self._hardware.joints.named(candidate.invalid_joints())
-            return f"{slot.name} gave an invalid command for {joints}", None
+            text = f"{slot.name} gave an invalid command for {joints}"
+            return Reason.of(INVALID_COMMAND, text), None
         np.copyto(command.array, candidate.array)
-        return "", None
+        return NO_REASON, None
 
 
-def _named(slot: Runnable, error: BaseException) -> str:
-    """Return the `error` of an activation with the controller's name."""
-    return str(error) if isinstance(error, MemberError) else f"{slot.name}: {words_of(error)}"
+def _named(slot: Runnable, error: BaseException) -> Reason:
+    """Return the `error` of an activation, or of a member, with the controller's name."""
+    if isinstance(error, MemberError):
+        return error.reason
+    return Reason.of(CONTROLLER_FAILED, f"{slot.name}: {words_of(error)}")
+
+
+def _refused(text: str) -> Reason:
+    return Reason.of(CONTROLLER_REFUSED, text)

@@ -14,6 +14,7 @@ from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.joints import JointSet
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.active_controller import ActiveController
 from humanoid_controller_manager.loop.latest_value import LatestValue
@@ -86,7 +87,7 @@ class ControlLoop:
         self._requests: LatestValue[SwitchRequest] = LatestValue()
         self._ways_down: LatestValue[SwitchRequest] = LatestValue()
         self._fault_resets: LatestValue[bool] = LatestValue()
-        self._reasons_to_leave: LatestValue[str] = LatestValue()
+        self._reasons_to_leave: LatestValue[Reason] = LatestValue()
         self._abandoned = False
         self._snapshot: Snapshot | None = None
 
@@ -113,7 +114,7 @@ class ControlLoop:
         """Make the hardware reset its faults in the next tick."""
         self._fault_resets.put(True)
 
-    def leave(self, reason: str) -> None:
+    def leave(self, reason: Reason) -> None:
         """Make the next tick fall to the first safe controller for `reason`."""
         self._reasons_to_leave.put(reason)
 
@@ -125,8 +126,8 @@ class ControlLoop:
         """Set the check of the measurements; before `start`. Without it all are believed."""
         self._monitor.check = check
 
-    def refusal_of(self, controller: str) -> str:
-        """Return why `controller` cannot be activated on this hardware; empty if it can."""
+    def refusal_of(self, controller: str) -> Reason:
+        """Return why `controller` cannot be activated on this hardware, if so."""
         return self._active.refusal_of(controller)
 
     def exchange_slots(self, slots: Mapping[str, ControllerSlot]) -> None:
@@ -157,8 +158,7 @@ class ControlLoop:
         self.hardware.activate(self._state)
         self._note_time()
         tick = Tick(self._measured, now, 0.0, lambda: now)
-        refusal = self._active.switch(initial, tick, self._command)
-        failure = refusal or self.hardware.failure()
+        failure = self._active.switch(initial, tick, self._command).text or self.hardware.failure()
         if failure:
             self.hardware.deactivate()
             raise ControllerError(failure)
@@ -214,22 +214,23 @@ class ControlLoop:
     def _note_time(self) -> None:
         self._read_at, self._read_at_system = self._monotonic(), self.system_time()
 
-    def _reason_to_leave(self, tick: Tick) -> str:
-        """Serve requests; return why the controller in charge must be left, or empty."""
+    def _reason_to_leave(self, tick: Tick) -> Reason:
+        """Serve requests; return why the controller in charge must be left, if it must."""
         monitor, active = self._monitor, self._active
         monitor.look(self._state, self._command, tick.period)
-        left = self._reasons_to_leave.take() or ""  # see `leave`
-        reason = monitor.stalled(active.mode) or ("" if left else self._serve_requests(tick))
+        left = self._reasons_to_leave.take() or NO_REASON  # see `leave`
+        stalled = monitor.stalled(active.mode)
+        reason = stalled or (NO_REASON if left else self._serve_requests(tick))
         if reason:
-            return "; ".join(filter(None, (reason, left)))
+            return joined((reason, left))
         reason = left or monitor.implausible(active.mode)
         if reason and active.mode is Mode.DAMPING:
             active.note_fall(reason)
-            return ""
+            return NO_REASON
         return reason
 
-    def _serve_requests(self, tick: Tick) -> str:
-        """Carry out the waiting requests; return why the controller must be left, or empty."""
+    def _serve_requests(self, tick: Tick) -> Reason:
+        """Carry out the waiting requests; return why the controller must be left, if it must."""
         if self._fault_resets.take():
             self.hardware.reset_faults()
         request, down = self._requests.take(), self._ways_down.take()
@@ -243,7 +244,7 @@ class ControlLoop:
                 refusal = self._active.switch(request.controller, tick, self._command)
                 if refusal:
                     self._refusal = Refusal(request.ticket, refusal)
-        return ""
+        return NO_REASON
 
     def _take_snapshot(self, now: float) -> Snapshot:
         active = self._active

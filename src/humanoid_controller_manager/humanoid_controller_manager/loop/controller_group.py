@@ -16,6 +16,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import Reason
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.mode_controllers import (
@@ -30,6 +31,7 @@ from humanoid_controller_manager.loop.mode_controllers import (
 )
 from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import MemberReport
+from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED, INVALID_COMMAND
 
 HELD: Final[Mapping[str, Capability]] = {
     "position": Capability.PER_TICK,
@@ -42,11 +44,12 @@ logger = logging.getLogger(__name__)
 
 
 class MemberError(Exception):
-    """A member failed. The text names it; `error` is what it raised, None if it raised nothing."""
+    """A member failed. The text names it; `error` is what it raised, None for a wrong command."""
 
     def __init__(self, text: str, error: BaseException | None = None) -> None:
         super().__init__(text)
         self.error = error
+        self.reason = Reason.of(CONTROLLER_FAILED if error else INVALID_COMMAND, text)
 
 
 class Hold:

@@ -8,6 +8,7 @@ from typing import NamedTuple, Self, TypeAlias
 from humanoid_control_common.joints import FloatArray, IndexArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.member import Fault
@@ -25,7 +26,7 @@ class Fall:
     """A change to a fallback that the loop made by itself."""
 
     number: int  # counts falls since the start
-    reason: str
+    reason: Reason
     error: BaseException | None = None  # what the controller raised, for the log
 
 
@@ -34,7 +35,7 @@ class Refusal:
     """A switch request that was not carried out; `ticket` is the request's."""
 
     ticket: int
-    reason: str
+    reason: Reason
 
 
 class MemberReport(NamedTuple):

@@ -158,9 +158,9 @@ class TickRecorder:
         )
         self._words[Word.TICKS] = number
 
-    def note(self, kind: EventKind, text: str, level: int = 0) -> None:
+    def note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
         """Write an event of the ROS side. Called by any thread but the loop's."""
-        self._ros_events.add(kind, text, level)
+        self._ros_events.add(kind, text, level, codes)
 
     def end(self) -> None:
         """Remove the file: the control process ends in order."""
@@ -182,9 +182,11 @@ class TickRecorder:
         if last is None or snapshot.reports is not last.reports:
             self._note_reports(snapshot.reports, last.reports if last else ())
         if snapshot.fall is not None and (last is None or snapshot.fall is not last.fall):
-            self._events.add(EventKind.FALL, snapshot.fall.reason, SafetyLevel.FAULT)
+            fell = snapshot.fall.reason
+            self._events.add(EventKind.FALL, fell.text, SafetyLevel.FAULT, fell.codes)
         if snapshot.refusal is not None and (last is None or snapshot.refusal is not last.refusal):
-            self._events.add(EventKind.REFUSAL, snapshot.refusal.reason)
+            refused = snapshot.refusal.reason
+            self._events.add(EventKind.REFUSAL, refused.text, codes=refused.codes)
 
     def _note_reports(
         self, reports: Sequence[SafetyReport], before: Sequence[SafetyReport]
@@ -194,4 +196,4 @@ class TickRecorder:
         for report in reports:
             if report not in before:
                 text = report_text(report.source, int(report.flags), report.message)
-                self._events.add(EventKind.REPORT, text, report.level)
+                self._events.add(EventKind.REPORT, text, report.level, report.codes)

@@ -15,7 +15,9 @@ from rclpy.executors import (
 from rclpy.node import Node
 
 from humanoid_control_common.ending_times import WAY_DOWN
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.reason_codes import ROS_CALLBACK_RAISED
 from humanoid_controller_manager.ros.stop_signals import EndRequests
 
 SOURCE: Final = "ros_callbacks"  # on /safety_status
@@ -107,7 +109,8 @@ class FailedCallbacks:
             return SafetyReport(SOURCE)
         fault = closed and not self._acknowledged
         level = SafetyLevel.FAULT if fault else SafetyLevel.WARNING
-        return SafetyReport(SOURCE, level, message="; ".join(texts))
+        codes = (ROS_CALLBACK_RAISED.name,)
+        return SafetyReport(SOURCE, level, message="; ".join(texts), codes=codes)
 
 
 class FailureGuard:
@@ -125,7 +128,7 @@ class FailureGuard:
     def __init__(
         self,
         close_plugin: Callable[[CallbackFailure], bool],
-        leave: Callable[[str], None],
+        leave: Callable[[Reason], None],
         end: EndRequests,
         *,
         lead_down: bool,
@@ -144,7 +147,7 @@ class FailureGuard:
         if self.failed:
             return
         logger.error("%s", failure, exc_info=failure.error)
-        self._leave(str(failure))
+        self._leave(Reason.of(ROS_CALLBACK_RAISED, str(failure)))
         try:
             closed = self._close_plugin(failure)
         except CALLBACK_ERRORS:

@@ -10,12 +10,13 @@ from typing import Final
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.diagnosis import CODES, Diagnosis, DiagnosisLevel
 from humanoid_control_common.robot_namespace import ROOT, frame_prefix
 from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS, Member
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.reason_codes import DIAGNOSE_FAILED
 from humanoid_controller_manager.safety.loop_diagnoses import (
     Counts,
     hardware,
@@ -52,12 +53,15 @@ def diagnostic_array(
 
 
 def _status(diagnosis: Diagnosis, namespace: str) -> DiagnosticStatus:
+    values = dict(diagnosis.values)
+    if diagnosis.codes:
+        values[CODES] = " ".join(diagnosis.codes)
     return DiagnosticStatus(
         level=bytes([diagnosis.level]),
         name=diagnosis.name,
         message=diagnosis.message,
         hardware_id=f"{frame_prefix(namespace)}{diagnosis.source}" if diagnosis.source else "",
-        values=[KeyValue(key=key, value=value) for key, value in diagnosis.values.items()],
+        values=[KeyValue(key=key, value=value) for key, value in values.items()],
     )
 
 
@@ -156,4 +160,5 @@ def _diagnoses_of(member: Member) -> Sequence[Diagnosis]:
         return member.diagnose()
     except COMPONENT_ERRORS as error:
         text, name = f"diagnose failed: {error!r}", member.info.name
-        return [Diagnosis(f"bus: {name}", DiagnosisLevel.ERROR, text, source=name)]
+        codes = (DIAGNOSE_FAILED.name,)
+        return [Diagnosis(f"bus: {name}", DiagnosisLevel.ERROR, text, source=name, codes=codes)]

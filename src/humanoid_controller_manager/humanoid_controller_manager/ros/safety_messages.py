@@ -6,6 +6,7 @@ from builtin_interfaces.msg import Time
 from humanoid_control_msgs.msg import SafetyStatus
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
+from humanoid_control_common.reason_codes import UNKNOWN_SAFETY_LEVEL
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 
 LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -18,6 +19,7 @@ def safety_message(report: SafetyReport, stamp: Time) -> SafetyStatus:
         source=report.source,
         flags=int(report.flags),
         message=report.message,
+        reason_codes=report.codes,
     )
     message.header.stamp = stamp
     return message
@@ -25,8 +27,10 @@ def safety_message(report: SafetyReport, stamp: Time) -> SafetyStatus:
 
 def safety_report(message: SafetyStatus) -> SafetyReport:
     """Return the report in `message`. An unknown level counts as CRITICAL."""
-    level, text = message.level, message.message
+    level, text, codes = message.level, message.message, tuple(message.reason_codes)
     if level not in list(SafetyLevel):
         text = f"unknown safety level {level} ({text})"
         level = SafetyLevel.CRITICAL  # whatever it means, it is not known to be harmless
-    return SafetyReport(message.source, SafetyLevel(level), SafetyFlag(message.flags), text)
+        codes = (UNKNOWN_SAFETY_LEVEL.name, *codes)
+    flags = SafetyFlag(message.flags)
+    return SafetyReport(message.source, SafetyLevel(level), flags, text, codes)

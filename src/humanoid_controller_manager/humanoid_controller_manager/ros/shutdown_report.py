@@ -1,10 +1,11 @@
 """The final state of the hardware, for the log and for the answer to a power-down."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from humanoid_control_common.errors import ControllerError
+from humanoid_controller_manager.hardware.hardware_group import NotDeactivatedError
 from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 
@@ -34,16 +35,16 @@ def end_of(manager: Stoppable) -> ShutdownReport:
     except ControllerError as error:
         return ShutdownReport(str(error), ())
     except ExceptionGroup as group:
-        failures = [str(failure) for failure in group.exceptions]
-        text = f"{group.message}: {'; '.join(failures)}"
-        return ShutdownReport(text, _in_order(members, failures))
+        text = f"{group.message}: {'; '.join(map(str, group.exceptions))}"
+        failed = {it.component for it in group.exceptions if isinstance(it, NotDeactivatedError)}
+        return ShutdownReport(text, _in_order(members, failed))
     return ShutdownReport("", _in_order(members))
 
 
-def _in_order(members: Iterable[Member], failures: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the components that no failure begins with."""
+def _in_order(members: Iterable[Member], failed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the components that have not failed."""
     return tuple(
         f"{member.info.name} ({member.exit_check()})"
         for member in members
-        if not any(failure.startswith(f"{member.info.name}: ") for failure in failures)
+        if member.info.name not in failed
     )

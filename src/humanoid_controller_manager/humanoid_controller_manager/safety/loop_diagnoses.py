@@ -8,10 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
+from humanoid_controller_manager.reason_codes import (
+    COMMANDS_LIMITED,
+    COMMANDS_WITHOUT_EFFECT,
+    CONTROLLER_REMARK,
+    LOOP_STANDS_STILL,
+    NO_WATCHDOG,
+    OVERRUNS,
+)
 from humanoid_controller_manager.safety.ineffective_commands import INTERFACES
 from humanoid_controller_manager.safety.limits import Limited
 
@@ -48,10 +57,11 @@ def timing(loop_thread: LoopThread, new_overruns: int, still: float, overwritten
     }
     if still > STANDSTILL:
         text = f"the loop stands still: no tick for {still:.1f} s"
-        return Diagnosis(TIMING, DiagnosisLevel.ERROR, text, values)
+        codes = (LOOP_STANDS_STILL.name,)
+        return Diagnosis(TIMING, DiagnosisLevel.ERROR, text, values, codes=codes)
     if new_overruns:
         text = f"{new_overruns} overrun{'s' if new_overruns > 1 else ''} since the last report"
-        return Diagnosis(TIMING, DiagnosisLevel.WARN, text, values)
+        return Diagnosis(TIMING, DiagnosisLevel.WARN, text, values, codes=(OVERRUNS.name,))
     return Diagnosis(TIMING, DiagnosisLevel.OK, "on time", values)
 
 
@@ -65,14 +75,15 @@ def mode(snapshot: Snapshot, *, fallen: bool) -> Diagnosis:
         "phase": snapshot.phase.value,
         "not confirmed by": snapshot.unconfirmed or "none",
         "falls": str(fall.number if fall else 0),
-        "latest fall": fall.reason if fall else "none",
+        "latest fall": fall.reason.text if fall else "none",
     }
     if fall and fallen:
         text = f"{snapshot.mode.name}, fallen: {fall.reason}"
-        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values)
+        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values, codes=fall.reason.codes)
     if snapshot.remark:
         text = f"{snapshot.mode.name}: {snapshot.remark}"
-        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values)
+        codes = (CONTROLLER_REMARK.name,)
+        return Diagnosis(MODE, DiagnosisLevel.WARN, text, values, codes=codes)
     text = f"{snapshot.mode.name}, preparing" if preparing else snapshot.mode.name
     return Diagnosis(MODE, DiagnosisLevel.OK, text, values)
 
@@ -85,6 +96,7 @@ def hardware(report: SafetyReport) -> Diagnosis:
         report.message or report.level.name,
         {"flags": report.flags.name or str(int(report.flags))},
         report.source,
+        report.codes,
     )
 
 
@@ -92,13 +104,14 @@ def limits(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:
     """Return what the limit stage limited: in all, and `new` since the last report (kinds, n)."""
     kinds = [kind.name.lower() for kind in Limited]
     quiet = f"{int(counts.sum())} limited commands since the start"
-    texts = (quiet, "commands are being limited")
+    texts = (quiet, Reason.of(COMMANDS_LIMITED, "commands are being limited"))
     return _of_counts(LIMITS, texts, kinds, joints, counts, new)
 
 
 def without_effect(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:
     """Return ineffective commands: in all, and `new` since the last report (interfaces, n)."""
-    texts = ("all commanded values can act", "commanded values that cannot act")
+    reason = Reason.of(COMMANDS_WITHOUT_EFFECT, "commanded values that cannot act")
+    texts = ("all commanded values can act", reason)
     return _of_counts(COMMANDS, texts, INTERFACES, joints, counts, new)
 
 
@@ -114,18 +127,19 @@ def watchdogs(members: Sequence[Member]) -> Diagnosis:
         text = f"joints without a watchdog of their own: {', '.join(unwatched)}"
     else:
         text = "every joint disables itself" if values else "none: this robot is simulated"
-    return Diagnosis(WATCHDOGS, DiagnosisLevel.OK, text, values)
+    codes = (NO_WATCHDOG.name,) if unwatched else ()
+    return Diagnosis(WATCHDOGS, DiagnosisLevel.OK, text, values, codes=codes)
 
 
 def _of_counts(
     name: str,
-    texts: tuple[str, str],
+    texts: tuple[str, Reason],
     kinds: Sequence[str],
     joints: Sequence[str],
     counts: Counts,
     new: Counts,
 ) -> Diagnosis:
-    """Return the first text if nothing is `new` (kinds, n), else the second with the joints."""
+    """Return the first text if nothing is `new` (kinds, n), else the reason with the joints."""
     quiet, active = texts
     values = {
         f"{joint} {kind}": str(counts[row, i])
@@ -141,4 +155,5 @@ def _of_counts(
         for i in counted[:MOST_NAMED]
     ]
     more = f" and {len(counted) - MOST_NAMED} more" if len(counted) > MOST_NAMED else ""
-    return Diagnosis(name, DiagnosisLevel.WARN, f"{active}: {', '.join(parts)}{more}", values)
+    text = f"{active}: {', '.join(parts)}{more}"
+    return Diagnosis(name, DiagnosisLevel.WARN, text, values, codes=active.codes)

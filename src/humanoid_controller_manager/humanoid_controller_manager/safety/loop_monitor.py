@@ -5,7 +5,9 @@ from typing import Final
 
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
+from humanoid_controller_manager.reason_codes import PROCESS_HELD_UP, ROS_SIDE_SILENT
 from humanoid_controller_manager.safety.limits import LimitStage
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 
@@ -29,28 +31,28 @@ class LoopMonitor:
         self._heartbeat: float | None = None
         self._looked = monotonic()
         self._teleports = hardware.teleports
-        self._implausible = ""
-        self._not_following = ""
+        self._implausible = NO_REASON
+        self._not_following = NO_REASON
 
     def heartbeat(self) -> None:
         """Take a sign of life of the ROS side. Called by any thread."""
         self._heartbeat = self._monotonic()
 
-    def stalled(self, mode: Mode) -> str:
-        """Return why the silence of the ROS side forbids `mode`; empty if it does not.
+    def stalled(self, mode: Mode) -> Reason:
+        """Return why the silence of the ROS side forbids `mode`, if it does.
 
         A gap as long in the loop's own ticks means that the whole process was held up.
         """
         now = self._monotonic()
         before, self._looked = self._looked, now
         if self._heartbeat is None or mode in SAFE_MODES:
-            return ""
+            return NO_REASON
         silence, gap = now - self._heartbeat, now - before
         if silence <= HEARTBEAT_LIMIT:
-            return ""
+            return NO_REASON
         if gap > HEARTBEAT_LIMIT:
-            return f"the control process was held up for {gap:.2f} s"
-        return f"ROS side silent for {silence:.2f} s"
+            return Reason.of(PROCESS_HELD_UP, f"the control process was held up for {gap:.2f} s")
+        return Reason.of(ROS_SIDE_SILENT, f"ROS side silent for {silence:.2f} s")
 
     def look(self, state: JointState, command: JointCommand, period: float) -> None:
         """Check `state`, measured under `command`, which was in force for `period` [s].
@@ -67,14 +69,15 @@ class LoopMonitor:
         self._not_following = self.check.check_following(state, command.position, stiffness, period)
         self._implausible = self.check.check(state, period, self._hardware.sample_age)
 
-    def implausible(self, mode: Mode) -> str:
+    def implausible(self, mode: Mode) -> Reason:
         """Return why the measurements forbid `mode`; in a safe mode only new findings.
 
         DAMPING has no fallback, but the operator must know.
         """
         if mode not in SAFE_MODES:
             return self._hardware.unread() or self._implausible or self._not_following
-        return self._implausible if self.check and self._implausible and self.check.is_new else ""
+        new = self.check is not None and self.check.is_new
+        return self._implausible if new else NO_REASON
 
     def mode_begins(self) -> None:
         """Forget the targets of the mode before."""

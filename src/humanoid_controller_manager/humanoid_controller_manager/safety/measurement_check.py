@@ -3,12 +3,15 @@
 The loop checks in every tick, before the controller gets the state.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW, JOINT_TOO_FAST
 
 STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is believed
 # A joint does not follow if its position stays the same to the count although the stiffness pulls
@@ -84,8 +87,8 @@ class MeasurementCheck:
         """True if the latest `check` found a problem that the one before had not found."""
         return bool((self._strikes == STRIKES).any())
 
-    def check(self, state: JointState, period: float, sample_age: float = 0.0) -> str:
-        """Return why the measurements cannot be believed; empty if they can.
+    def check(self, state: JointState, period: float, sample_age: float = 0.0) -> Reason:
+        """Return why the measurements cannot be believed, if so.
 
         Replaces a first implausible sample in `state`. `period`: [s] since the last tick.
         `sample_age`: age [s] of the oldest measurement in `state`.
@@ -107,11 +110,11 @@ class MeasurementCheck:
         if self._struck or np.count_nonzero(self._beyond):
             return self._look_closely(state)
         self._believe(state)
-        return "" if self._window_age < WINDOW else self._look_back(state)
+        return NO_REASON if self._window_age < WINDOW else self._look_back(state)
 
     def check_following(
         self, state: JointState, target: FloatArray, stiffness: FloatArray, period: float
-    ) -> str:
+    ) -> Reason:
         """Return which joints do not follow `target` [rad]. `stiffness` [Nm/rad] is what acts."""
         return self._follow.check(state.position, target, stiffness, period)
 
@@ -126,7 +129,7 @@ class MeasurementCheck:
         self._window_start.fill(np.nan)
         self._window_age = WINDOW
 
-    def _look_closely(self, state: JointState) -> str:
+    def _look_closely(self, state: JointState) -> Reason:
         beyond = self._beyond.any(axis=0)
         self._strikes += 1
         self._strikes[~beyond] = 0
@@ -136,17 +139,17 @@ class MeasurementCheck:
         doubted = beyond & ~believed
         if not doubted.any():
             self._believe(state)
-            return "; ".join(reasons)
+            return _too_fast(reasons)
         # Ways are still measured from the last sample in which no joint was doubted.
         np.copyto(state.position, self._good[_POSITION], where=doubted & self._beyond[_POSITION])
         np.clip(state.velocity, -self._limit, self._limit, out=state.velocity, where=doubted)
-        return "; ".join(reasons)
+        return _too_fast(reasons)
 
     def _believe(self, state: JointState) -> None:
         self._good[_POSITION] = state.position
         self._age = 0.0
 
-    def _look_back(self, state: JointState) -> str:
+    def _look_back(self, state: JointState) -> Reason:
         """Return which joints went too far since the window began; begin a new window."""
         ways = np.abs(state.position - self._window_start)
         too_far = ways > self._limit * (self._window_age + self._lag)
@@ -159,7 +162,7 @@ class MeasurementCheck:
         self._window_age = 0.0
         self._strikes[too_far] = STRIKES
         self._struck = bool(problems)
-        return "; ".join(problems)
+        return _too_fast(problems)
 
     def _reason(self, i: int, state: JointState) -> str:
         name, limit = self._joints.names[i], f"velocity safety limit {self._limit[i]:.3g} rad/s"
@@ -167,6 +170,10 @@ class MeasurementCheck:
             return f"{name} moves at {state.velocity[i]:.3g} rad/s ({limit})"
         way = state.position[i] - self._good[_POSITION, i]
         return f"{name} is {way:.3g} rad from where it was {self._age * 1e3:.0f} ms ago ({limit})"
+
+
+def _too_fast(problems: Sequence[str]) -> Reason:
+    return Reason.of(JOINT_TOO_FAST, "; ".join(problems)) if problems else NO_REASON
 
 
 class _Following:
@@ -187,10 +194,10 @@ class _Following:
 
     def check(
         self, position: FloatArray, target: FloatArray, stiffness: FloatArray, period: float
-    ) -> str:
+    ) -> Reason:
         self._age += period
         if self._age < FOLLOW_INTERVAL:
-            return ""
+            return NO_REASON
         self._age = 0.0
         np.not_equal(position, self._position, out=self._changed)
         # Joints without stiffness at the last look begin here.
@@ -204,10 +211,11 @@ class _Following:
         np.abs(tightened, out=tightened)
         np.greater(tightened, self._pull, out=self._changed)
         if not np.count_nonzero(self._changed):
-            return ""
+            return NO_REASON
         names = self._joints.named(self._changed)
         most = float(tightened.max())
-        return (
+        text = (
             f"{names} does not follow: no motion is measured although the pull on it "
             f"grew by {most:.3g} Nm (obstacle, closed brake, or encoder)"
         )
+        return Reason.of(JOINT_DOES_NOT_FOLLOW, text)

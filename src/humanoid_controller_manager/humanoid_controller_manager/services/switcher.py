@@ -79,12 +79,12 @@ class Switcher:
         plan = plan_switch(selection, self._candidates(), self._successor())
         self._check_broadcasters(plan)
         if not plan.take_over:
-            return plan, SwitchAnswer("")
+            return plan, SwitchAnswer()
         mode = self.registry.get(plan.take_over[0], "activate").mode
         assert mode is not None  # only mode controllers take over
         answer = self.authority.request_switch(group_name(plan.take_over), mode, number)
         if answer.refusal:
-            raise SwitchRefusedError(answer.refusal)
+            raise SwitchRefusedError(answer.refusal.text)
         return plan, answer
 
     def _check_broadcasters(self, plan: Plan) -> None:
@@ -108,7 +108,7 @@ class Switcher:
         def outcome() -> str | None:
             refusal = self.authority.refusal
             if refusal is not None and refusal.ticket == answer.ticket:
-                return refusal.reason
+                return refusal.reason.text
             return outcome_of(self.loop.snapshot, answer.ticket, controller)
 
         if not self.bell.wait_for(lambda: outcome() is not None, timeout):

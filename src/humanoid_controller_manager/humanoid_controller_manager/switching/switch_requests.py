@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
 
@@ -50,13 +51,14 @@ class SwitchRequests:
         if self._pending is None or self._pending.expected_number is not None:
             self.switch(controller, None)
 
-    def settle(self, snapshot: Snapshot) -> str:
+    def settle(self, snapshot: Snapshot) -> Reason:
         """Drop the pending request once the loop has answered it; return why it failed, if so."""
         if self._pending is None or snapshot.ticket < self._pending.ticket:
-            return ""
+            return NO_REASON
         request, self._pending = self._pending, None
         refusal = snapshot.refusal
-        return refusal.reason if refusal is not None and refusal.ticket == request.ticket else ""
+        answers = refusal is not None and refusal.ticket == request.ticket
+        return refusal.reason if refusal is not None and answers else NO_REASON
 
 
 def outcome_of(snapshot: Snapshot, ticket: int, controller: str) -> str | None:
@@ -67,7 +69,7 @@ def outcome_of(snapshot: Snapshot, ticket: int, controller: str) -> str | None:
     if snapshot.ticket < ticket:
         return None
     if snapshot.refusal is not None and snapshot.refusal.ticket == ticket:
-        return snapshot.refusal.reason
+        return snapshot.refusal.reason.text
     if snapshot.controller == controller:
         return "" if snapshot.phase is Phase.RUNNING else None
     fall = f"; the latest fall: {snapshot.fall.reason}" if snapshot.fall else ""
@@ -77,7 +79,7 @@ def outcome_of(snapshot: Snapshot, ticket: int, controller: str) -> str | None:
 class SwitchAnswer(NamedTuple):
     """Answer to a request: refused for a reason, or on its way to the loop under a ticket."""
 
-    refusal: str
+    refusal: Reason = NO_REASON
     ticket: int = 0
 
 
@@ -115,7 +117,7 @@ class LoopAuthority(SwitchAuthority):
         if refusal:
             return SwitchAnswer(refusal)
         self._requests.switch(controller, decided_on)
-        return SwitchAnswer("", self._requests.ticket)
+        return SwitchAnswer(NO_REASON, self._requests.ticket)
 
     def pending_controller(self) -> str:
         """See SwitchAuthority."""

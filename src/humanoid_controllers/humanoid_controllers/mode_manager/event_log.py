@@ -1,7 +1,10 @@
 """Events of the mode manager for the tick recorder: requests, statements, falls, reports."""
 
+from collections.abc import Sequence
 from typing import Final, Protocol
 
+from humanoid_control_common.reason_codes import RESET_SENT
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import report_text
@@ -13,7 +16,7 @@ _MOST: Final = 32  # sources whose latest report is kept; a robot has a handful
 class Recorder(Protocol):
     """Keeps events; see TickRecorder."""
 
-    def note(self, kind: EventKind, text: str, level: int = 0) -> None:
+    def note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
         """Keep an event."""
 
 
@@ -25,22 +28,24 @@ class EventLog:
 
     def __init__(self) -> None:
         self.recorder: Recorder | None = None
-        self._message = self._fall = ""
+        self._stated = self._fall = NO_REASON
         self._reports: dict[str, SafetyReport] = {}
 
     def note_request(self, request: str, answer: Answer) -> None:
         """Note a request and its answer."""
-        outcome = "" if answer.accepted or answer.begun else "refused: "
-        self._note(EventKind.REQUEST, f"{request}: {outcome}{answer.message}")
+        begun = answer.accepted or RESET_SENT.name in answer.codes
+        outcome = "" if begun else "refused: "
+        self._note(EventKind.REQUEST, f"{request}: {outcome}{answer.message}", codes=answer.codes)
 
-    def note_statement(self, statement: ModeStatus, fall: str) -> None:
-        """Note a statement, and `fall`: why requests are refused until `clear_fault`, or empty."""
+    def note_statement(self, statement: ModeStatus, fall: Reason) -> None:
+        """Note a statement, and `fall`: why requests are refused until `clear_fault`, if so."""
         if fall and fall != self._fall:
-            self._note(EventKind.FALL, fall, SafetyLevel.FAULT)
+            self._note(EventKind.FALL, fall.text, SafetyLevel.FAULT, fall.codes)
         self._fall = fall
-        if statement.status_message != self._message:
-            self._message = statement.status_message
-            self._note(EventKind.STATEMENT, self._message)
+        stated = Reason(statement.status_message, statement.codes)
+        if stated != self._stated:
+            self._stated = stated
+            self._note(EventKind.STATEMENT, stated.text, codes=stated.codes)
 
     def note_report(self, report: SafetyReport) -> None:
         """Note a report of a safety source of another process."""
@@ -48,8 +53,8 @@ class EventLog:
             if report.source in self._reports or len(self._reports) < _MOST:
                 self._reports[report.source] = report
             text = report_text(report.source, int(report.flags), report.message)
-            self._note(EventKind.REPORT, text, report.level)
+            self._note(EventKind.REPORT, text, report.level, report.codes)
 
-    def _note(self, kind: EventKind, text: str, level: int = 0) -> None:
+    def _note(self, kind: EventKind, text: str, level: int = 0, codes: Sequence[str] = ()) -> None:
         if self.recorder is not None:
-            self.recorder.note(kind, text, level)
+            self.recorder.note(kind, text, level, codes)

@@ -4,12 +4,24 @@ from dataclasses import dataclass
 from typing import Final
 
 from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.reason_codes import (
+    IMPEDANCE_MANAGER_SILENT,
+    IMPEDANCE_MANAGER_UNHEARD,
+    IMPEDANCE_NOT_CONFIRMED,
+)
+from humanoid_control_common.reasons import NO_REASON, Reason, joined
+from humanoid_controllers.reason_codes import STIFF_UNTIL_ARMED
 
 FRESH: Final = 0.3  # [s] since arrival; the impedance manager publishes at 10 Hz
 # [s] a stiff mode may continue unconfirmed. Longer than the loop waits for a controller that is
 # preparing: the loop's reason for falling is the more precise one.
 UNCONFIRMED_LIMIT: Final = 1.0
 GONE: Final = 2.0  # [s] of silence after which the statement notes it, in any mode
+
+_GONE: Final = Reason.of(
+    IMPEDANCE_MANAGER_SILENT, "impedance manager silent: no stiff mode before a new bring-up"
+)
+_STIFF: Final = Reason.of(STIFF_UNTIL_ARMED, "stiff until armed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,42 +50,39 @@ class ImpedanceWatch:
         self._report, self._arrival = report, now
 
     @property
-    def note(self) -> str:
-        """A warning for operators who are about to touch the robot; empty if there is none.
-
-        The words do not change: a new text would look like the answer to a request.
-        """
-        gone = "impedance manager silent: no stiff mode before a new bring-up" if self._gone else ""
+    def note(self) -> Reason:
+        """A warning for operators who are about to touch the robot, if there is one."""
         armed = self._report is not None and self._report.armed
-        return "; ".join(filter(None, (gone, "" if armed else "stiff until armed")))
+        return joined((_GONE if self._gone else NO_REASON, NO_REASON if armed else _STIFF))
 
-    def refusal(self, mode: Mode, number: int, now: float) -> str:
-        """Return why no stiff mode may be entered from `mode` with switch `number`; or empty."""
+    def refusal(self, mode: Mode, number: int, now: float) -> Reason:
+        """Return why no stiff mode may be entered from `mode` with switch `number`."""
         report = self._report
         if report is None:
-            return "no word from the impedance manager yet"
+            text = "no word from the impedance manager yet"
+            return Reason.of(IMPEDANCE_MANAGER_UNHEARD, text)
         if now - self._arrival > FRESH:
             return self._silence(now)
         if self._confirms(mode, number):
-            return ""
+            return NO_REASON
         return self._unconfirmed(mode, number)
 
-    def problem(self, mode: Mode, number: int, now: float) -> str:
-        """Return why a stiff `mode` with switch `number` must be left; empty if it need not."""
+    def problem(self, mode: Mode, number: int, now: float) -> Reason:
+        """Return why a stiff `mode` with switch `number` must be left, if it must."""
         self._gone = self._report is not None and now - self._arrival > GONE
         if mode in SAFE_MODES:
-            return ""
+            return NO_REASON
         if (mode, number) != self._in_force:
             self._in_force, self._good = (mode, number), now
         if self._report is None:
-            return "no word from the impedance manager"
+            return Reason.of(IMPEDANCE_MANAGER_UNHEARD, "no word from the impedance manager")
         if now - self._arrival > FRESH:
             return self._silence(now)
         if self._confirms(mode, number):
             self._good = now
         elif now - self._good > UNCONFIRMED_LIMIT:
             return self._unconfirmed(mode, number)
-        return ""
+        return NO_REASON
 
     def _confirms(self, mode: Mode, number: int) -> bool:
         report = self._report
@@ -83,11 +92,13 @@ class ImpedanceWatch:
             and (report.mode, report.switch_number) == (mode, number)
         )
 
-    def _silence(self, now: float) -> str:
+    def _silence(self, now: float) -> Reason:
         silence = now - self._arrival
-        return f"impedance manager silent for {silence:.2f} s (deadline {FRESH:g} s)"
+        text = f"impedance manager silent for {silence:.2f} s (deadline {FRESH:g} s)"
+        return Reason.of(IMPEDANCE_MANAGER_SILENT, text)
 
-    def _unconfirmed(self, mode: Mode, number: int) -> str:
+    def _unconfirmed(self, mode: Mode, number: int) -> Reason:
         report = self._report
         text = f"impedance of {mode.name} (switch {number}) not confirmed by the impedance manager"
-        return f"{text}: {report.message}" if report and report.message else text
+        text += f": {report.message}" if report and report.message else ""
+        return Reason.of(IMPEDANCE_NOT_CONFIRMED, text)

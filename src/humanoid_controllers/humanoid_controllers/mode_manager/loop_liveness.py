@@ -2,6 +2,9 @@
 
 from typing import Final
 
+from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_controller_manager.reason_codes import LOOP_STANDS_STILL
+
 LONGEST_TICK: Final = 1.0  # [s] of wall time; the slowest loop has ticks of 0.1 s
 
 
@@ -16,8 +19,8 @@ class LoopLiveness:
         self._tick: int | None = None
         self._since = 0.0
 
-    def problem(self, tick: int, now: float) -> str:
-        """Return why the loop cannot be relied on at `now` [s]; empty if it can.
+    def problem(self, tick: int, now: float) -> Reason:
+        """Return why the loop cannot be relied on at `now` [s], if so.
 
         `tick` is the number of its latest tick.
         """
@@ -25,8 +28,9 @@ class LoopLiveness:
             self._tick, self._since = tick, now
         still = now - self._since
         if still <= LONGEST_TICK:
-            return ""
-        return (
+            return NO_REASON
+        return Reason.of(
+            LOOP_STANDS_STILL,
             f"control loop stands still for {still:.0f} s: only the drives' own watchdogs act; "
-            "end this process or cut the power"
+            "end this process or cut the power",
         )

@@ -12,8 +12,17 @@ from humanoid_control_common.modes import (
     Situation,
     Verdict,
     decide,
+    refusal,
 )
-from humanoid_control_common.safety import SafetyMonitor
+from humanoid_control_common.reason_codes import (
+    FELL_TO_SAFETY,
+    IMPEDANCE_NOT_CONFIRMED,
+    RESET_SENT,
+    STANDBY_UNFINISHED,
+    UNKNOWN_MODE,
+)
+from humanoid_control_common.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.safety import SafetyMonitor, fault_of
 from humanoid_controller_manager.loop.active_controller import CONFIRMATION_LIMIT
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import member_names
@@ -24,6 +33,14 @@ from humanoid_controllers.mode_manager.impedance_watch import ImpedanceWatch
 from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
 from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
 from humanoid_controllers.mode_manager.rest_watch import RestWatch
+from humanoid_controllers.reason_codes import (
+    CONTROLLER_IN_CHARGE,
+    CONTROLLER_NOT_LOADED,
+    POWERING_DOWN,
+    REQUEST_OVERTAKEN,
+    REQUIRES_SAFE_MODE,
+    SWITCH_FAILED,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +77,7 @@ class ModeManager:
         stop: EmergencyStop | None = None,
     ) -> None:
         self.rest = RestWatch(loop.joints)
-        self.standstill = ""  # why the loop cannot be relied on, at the latest `observe`
+        self.standstill = NO_REASON  # why the loop cannot be relied on, at the latest `observe`
         self.refusal: Refusal | None = None  # the latest of a request that had to wait
         self._loop = loop
         self._controller_of = controller_of
@@ -68,22 +85,24 @@ class ModeManager:
         self._impedance = impedance
         self._stop = stop or EmergencyStop()
         self._liveness = LoopLiveness()
-        self._closed = ""  # why requests are not decided any more; empty while they are
+        self._closed = NO_REASON  # why requests are not decided any more
         self._requests = SwitchRequests(loop)
         self._waiting: _Request | None = None
         self._mode_began: tuple[int, float] | None = None  # its switch number and start time [s]
-        self._problem = ""  # why safety forbids stiff modes, at the latest `observe`
-        self._message = ""
-        self._latched = self._cause = ""  # the fall with its consequences; its first cause
+        self._problem = NO_REASON  # why safety forbids stiff modes, at the latest `observe`
+        self._message = NO_REASON
+        self._latched = self._cause = NO_REASON  # the fall with its consequences; its first cause
         self._falls_seen = self._faults_seen = 0
 
     @property
     def statement(self) -> ModeStatus:
         """The mode in force now."""
         snapshot = self._loop.snapshot
-        note = self._impedance.note if self._impedance else ""
-        message = "; ".join(filter(None, (self._message, note)))
-        return ModeStatus(snapshot.mode, snapshot.controller, message, snapshot.switch_number)
+        note = self._impedance.note if self._impedance else NO_REASON
+        stated = joined((self._message, note))
+        return ModeStatus(
+            snapshot.mode, snapshot.controller, stated.text, snapshot.switch_number, stated.codes
+        )
 
     @property
     def pending_controller(self) -> str:
@@ -92,8 +111,8 @@ class ModeManager:
         return self._requests.pending_controller or waiting or ""
 
     @property
-    def fall(self) -> str:
-        """The reason for refusing requests until `clear_fault`; empty if there is none."""
+    def fall(self) -> Reason:
+        """The reason for refusing requests until `clear_fault`, if there is one."""
         return self._latched
 
     def handle(self, intent: Intent, now: float, controller: str | None = None) -> Answer:
@@ -102,9 +121,9 @@ class ModeManager:
         `controller` names the controller to activate; None takes the first one of the mode.
         """
         snapshot = self.observe(now)
-        self._drop_waiting(f"{intent.value} was asked for meanwhile")
+        self._drop_waiting(_overtaken(f"{intent.value} was asked for meanwhile"))
         if self._closed:
-            return self._refuse(f"Rejected {intent.value}: {self._closed}")
+            return self._refuse(refusal(intent, self._closed))
         mode = MODE_OF_INTENT.get(intent)
         found = controller or (self._controller_of(mode) if mode is not None else None)
         request = _Request(intent, controller, found, snapshot.switch_number)
@@ -112,32 +131,35 @@ class ModeManager:
 
     def refuse_unknown_mode(self, number: int) -> Answer:
         """Refuse a request for a mode that does not exist."""
-        self._drop_waiting(f"mode {number} was asked for meanwhile")
+        self._drop_waiting(_overtaken(f"mode {number} was asked for meanwhile"))
         known = ", ".join(f"{mode.value} {mode.name}" for mode in Mode)
-        return self._refuse(f"Rejected request: there is no mode {number}; known: {known}")
+        text = f"Rejected request: there is no mode {number}; known: {known}"
+        return self._refuse(Reason.of(UNKNOWN_MODE, text))
 
     def clear_fault(self, now: float) -> Answer:
         """Reset drive faults and, if safety has no problem any more, accept requests again."""
         snapshot = self.observe(now)
         mode = snapshot.mode
         if self._closed:
-            return Answer(False, self._closed)
+            return _refused(self._closed)
         if mode not in SAFE_MODES:
-            return Answer(False, f"requires ZERO_TORQUE or DAMPING (currently {mode.name})")
+            text = f"requires ZERO_TORQUE or DAMPING (currently {mode.name})"
+            return _refused(Reason.of(REQUIRES_SAFE_MODE, text))
         self._loop.request_fault_reset()
         self._stop.release(now)
         self._problem = self._safety_problem(snapshot, now)
         if self._problem:
             hint = "call again when it is gone; a source that ended counts until a restart"
-            return Answer(False, f"reset sent, but {self._problem}; {hint}", begun=True)
-        self._latched = ""
-        self._message = ""
+            text = f"reset sent, but {self._problem}; {hint}"
+            return _refused(Reason.of(RESET_SENT, text, self._problem))
+        self._latched = self._message = NO_REASON
         return Answer(True, "faults cleared")
 
-    def close(self, reason: str) -> None:
-        """Refuse all requests from now on, for `reason`. Safety and `go_down` still work."""
-        self._drop_waiting(reason)
-        self._closed = self._message = reason
+    def close(self) -> None:
+        """Refuse all requests from now on: the way down begins. Safety and `go_down` still work."""
+        closed = Reason.of(POWERING_DOWN, "powering down")
+        self._drop_waiting(closed)
+        self._closed = self._message = closed
 
     def go_down(self, mode: Mode) -> None:
         """Make the loop switch to a safe `mode`, whichever mode is in force."""
@@ -151,7 +173,7 @@ class ModeManager:
         snapshot = self._loop.snapshot
         failure = self._requests.settle(snapshot)
         if failure:
-            self._refuse(f"Switch failed: {failure}")
+            self._refuse(Reason.of(SWITCH_FAILED, f"Switch failed: {failure}", failure))
         if snapshot.fall is not None and snapshot.fall.number > self._falls_seen:
             self._falls_seen = snapshot.fall.number
             self._latch(snapshot.fall.reason)
@@ -176,12 +198,13 @@ class ModeManager:
         self._continue_waiting(snapshot, now)
         return snapshot
 
-    def unconfirmed(self, snapshot: Snapshot, now: float) -> str:
-        """Return why the impedance in force cannot be relied on; empty if it can."""
+    def unconfirmed(self, snapshot: Snapshot, now: float) -> Reason:
+        """Return why the impedance in force cannot be relied on, if so."""
         if snapshot.unconfirmed:
-            return f"impedance of {snapshot.mode.name} not confirmed by {snapshot.unconfirmed}"
+            text = f"impedance of {snapshot.mode.name} not confirmed by {snapshot.unconfirmed}"
+            return Reason.of(IMPEDANCE_NOT_CONFIRMED, text)
         if self._impedance is None:
-            return ""
+            return NO_REASON
         return self._impedance.refusal(snapshot.mode, snapshot.switch_number, now)
 
     # Inside.
@@ -195,8 +218,8 @@ class ModeManager:
 
     def _decide(self, request: _Request, snapshot: Snapshot, now: float) -> Answer:
         intent, mode = request.intent, MODE_OF_INTENT.get(request.intent)
-        refusal = "" if mode is None else self._controller_refusal(mode, request.controller)
-        decision = decide(self._situation(snapshot, now, policy_loaded=not refusal), intent)
+        unusable = NO_REASON if mode is None else self._unusable(mode, request.controller)
+        decision = decide(self._situation(snapshot, now, policy_loaded=not unusable), intent)
         match decision.verdict:
             case Verdict.STAY:
                 return self._stay(request, snapshot, now)
@@ -207,19 +230,21 @@ class ModeManager:
                     request = replace(request, ticket=self._requests.reserve())
                     self._message = decision.reason
                 self._waiting = request
-                return Answer(True, decision.reason, ticket=request.ticket)
+                reason = decision.reason
+                return Answer(True, reason.text, reason.codes, ticket=request.ticket)
             case Verdict.SHUT_DOWN:
-                self._message = ""
+                self._message = NO_REASON
                 return Answer(True, "shutting down", shut_down=True)
             case Verdict.SWITCH:
-                if refusal:
-                    return self._refuse(f"Rejected {intent.value}: {refusal}")
+                if unusable:
+                    return self._refuse(refusal(intent, unusable))
                 return self._switch(request)
 
-    def _controller_refusal(self, mode: Mode, controller: str | None) -> str:
-        """Return why `controller` cannot be activated for `mode`; empty if it can."""
+    def _unusable(self, mode: Mode, controller: str | None) -> Reason:
+        """Return why `controller` cannot be activated for `mode`, if so."""
         if controller is None:
-            return f"no controller for {mode.name} is loaded"
+            text = f"no controller for {mode.name} is loaded"
+            return Reason.of(CONTROLLER_NOT_LOADED, text)
         return self._loop.refusal_of(controller)
 
     def _situation(self, snapshot: Snapshot, now: float, *, policy_loaded: bool) -> Situation:
@@ -242,10 +267,9 @@ class ModeManager:
             assert request.named is not None
             if not set(member_names(request.named)).isdisjoint(snapshot.controllers):
                 return self._exchange_members(request, snapshot, now)
-            return self._refuse(
-                f"Rejected {intent.value}: '{snapshot.controller}' is in charge of "
-                f"{snapshot.mode.name}; leave that mode first"
-            )
+            text = f"'{snapshot.controller}' is in charge of {snapshot.mode.name}"
+            text += "; leave that mode first"
+            return self._refuse(refusal(intent, Reason.of(CONTROLLER_IN_CHARGE, text)))
         if intent is Intent.DAMP and self._requests.busy:
             # DAMP takes back the switch that is on its way: the newest request counts.
             self._requests.go_down(self._way_down)
@@ -253,23 +277,24 @@ class ModeManager:
 
     def _exchange_members(self, request: _Request, snapshot: Snapshot, now: float) -> Answer:
         """Exchange some of the controllers side by side; the mode stays, and the others go on."""
-        refusal = (
-            self._controller_refusal(snapshot.mode, request.controller)
+        obstacle = (
+            self._unusable(snapshot.mode, request.controller)
             or self._problem
             or self._stop.refusal()
             or self.unconfirmed(snapshot, now)
         )
-        if refusal:
-            return self._refuse(f"Rejected {request.intent.value}: {refusal}")
+        if obstacle:
+            return self._refuse(refusal(request.intent, obstacle))
         return self._switch(request)
 
     def _switch(self, request: _Request) -> Answer:
         assert request.controller is not None
-        self._message = ""
+        self._message = NO_REASON
         if request.intent is Intent.DAMP:
             self._requests.go_down(request.controller)
             if self.standstill:
-                return self._refuse(f"DAMPING is asked for, but the {self.standstill}")
+                text = f"DAMPING is asked for, but the {self.standstill}"
+                return self._refuse(refusal(request.intent, self.standstill).worded(text))
         else:
             self._requests.switch(request.controller, request.decided_on, request.ticket)
         mode = MODE_OF_INTENT[request.intent]
@@ -282,21 +307,23 @@ class ModeManager:
             return
         if self._latched or snapshot.switch_number != waiting.decided_on:
             fall_message = self._message  # stays: this refusal is a consequence of the fall
-            self._drop_waiting(self._latched or f"{snapshot.mode.name} came in force meanwhile")
+            overtaken = _overtaken(f"{snapshot.mode.name} came in force meanwhile")
+            self._drop_waiting(self._latched or overtaken)
             self._message = fall_message if self._latched else self._message
             return
         self._waiting = None
         answer = self._decide(waiting, snapshot, now)
         if not answer.accepted:
-            self.refusal = Refusal(waiting.ticket, answer.message)
+            self.refusal = Refusal(waiting.ticket, Reason(answer.message, answer.codes))
 
-    def _drop_waiting(self, reason: str) -> None:
+    def _drop_waiting(self, reason: Reason) -> None:
         if self._waiting is not None:
             waiting, self._waiting = self._waiting, None
-            answer = self._refuse(f"Rejected {waiting.intent.value}: {reason}")
-            self.refusal = Refusal(waiting.ticket, answer.message)
+            refused = refusal(waiting.intent, reason)
+            self._refuse(refused)
+            self.refusal = Refusal(waiting.ticket, refused)
 
-    def _safety_problem(self, snapshot: Snapshot, now: float) -> str:
+    def _safety_problem(self, snapshot: Snapshot, now: float) -> Reason:
         for report in snapshot.reports:
             self._safety.report(report, now)
         self.standstill = self._liveness.problem(snapshot.tick, now)
@@ -304,36 +331,50 @@ class ModeManager:
         if self._impedance is not None:
             number = snapshot.switch_number
             problems.append(self._impedance.problem(snapshot.mode, number, now))
-        return "; ".join(filter(None, problems))
+        return joined(problems)
 
-    def _passing_fault(self, snapshot: Snapshot) -> str:
-        """Return a hardware fault that came and went since the last call; empty if none did."""
+    def _passing_fault(self, snapshot: Snapshot) -> Reason:
+        """Return a hardware fault that came and went since the last call, if one did."""
         fault = snapshot.fault
         if fault is None or fault.number == self._faults_seen:
-            return ""
+            return NO_REASON
         self._faults_seen = fault.number
-        return f"{fault.report.source} reported {fault.report.level.name}: {fault.report.message}"
+        return fault_of(fault.report, "reported")
 
-    def _refuse(self, reason: str) -> Answer:
+    def _refuse(self, reason: Reason) -> Answer:
         if reason != self._message:
             logger.warning("%s", reason)
         self._message = reason
-        return Answer(False, reason)
+        return _refused(reason)
 
-    def _latch(self, reason: str) -> None:
+    def _latch(self, reason: Reason) -> None:
         # A later problem is often a consequence and must not hide the cause.
         self._cause = self._cause if self._latched else reason
-        self._latched = reason if reason == self._cause else f"{self._cause}; then: {reason}"
-        self._message = f"Fell to safety: {self._latched}; call clear_fault before the next request"
+        later = NO_REASON if reason == self._cause else reason
+        self._latched = joined((self._cause, later), "; then: ")
+        text = f"Fell to safety: {self._latched}; call clear_fault before the next request"
+        self._message = Reason.of(FELL_TO_SAFETY, text, self._latched)
 
 
-def _unfinished(snapshot: Snapshot) -> str:
-    """Return why the active controller has not finished; empty if it has."""
+def _refused(reason: Reason) -> Answer:
+    return Answer(False, reason.text, reason.codes)
+
+
+def _overtaken(text: str) -> Reason:
+    return Reason.of(REQUEST_OVERTAKEN, text)
+
+
+def _unfinished(snapshot: Snapshot) -> Reason:
+    """Return why the active controller has not finished, if so."""
     progress = snapshot.progress
+    if progress is not None and progress.finished:
+        return NO_REASON
     if progress is not None:
-        return "" if progress.finished else "still on its way"
-    if snapshot.phase is Phase.PREPARING:
-        return "it has not begun yet"
-    members = [it.name for it in snapshot.members if it.progress is None]
-    name = members[0] if members else snapshot.controller
-    return f"'{name}' has no property `progress`, so it never is"
+        text = "still on its way"
+    elif snapshot.phase is Phase.PREPARING:
+        text = "it has not begun yet"
+    else:
+        members = [it.name for it in snapshot.members if it.progress is None]
+        name = members[0] if members else snapshot.controller
+        text = f"'{name}' has no property `progress`, so it never is"
+    return Reason.of(STANDBY_UNFINISHED, text)

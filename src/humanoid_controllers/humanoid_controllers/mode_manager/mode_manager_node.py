@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
+from humanoid_control_msgs.srv import ClearFault
 from pydantic import Field, PositiveFloat
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -13,6 +14,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import StrictModel
 from humanoid_control_common.modes import FORCE, INTENT_OF_MODE, Intent, Mode
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_controller_manager.loop.snapshot import Refusal
 from humanoid_controller_manager.ros import callbacks
@@ -34,6 +36,7 @@ from humanoid_controllers.mode_manager.power_down import PowerDown
 from humanoid_controllers.mode_manager.power_down_service import PowerDownService
 from humanoid_controllers.mode_manager.stall_tolerant_clock import StallTolerantClock
 from humanoid_controllers.mode_manager.stop_topics import StopTopics
+from humanoid_controllers.reason_codes import REQUEST_OVERTAKEN
 
 STATEMENT_PERIOD: Final = 0.02  # [s]: statements at 50 Hz and on every change
 SERVICES: Final = {
@@ -132,9 +135,11 @@ class ModeManagerNode(Companion, SwitchAuthority):
         """See SwitchAuthority: an intent like any other, with the controller named."""
         number = self._manager.loop.snapshot.switch_number
         if number != decided_on:
-            return SwitchAnswer("another controller was put in charge meanwhile")
+            text = "another controller was put in charge meanwhile"
+            return SwitchAnswer(Reason.of(REQUEST_OVERTAKEN, text))
         answer = self._handle(INTENT_OF_MODE[mode], controller)
-        return SwitchAnswer("" if answer.accepted else answer.message, answer.ticket)
+        refused = NO_REASON if answer.accepted else Reason(answer.message, answer.codes)
+        return SwitchAnswer(refused, answer.ticket)
 
     def pending_controller(self) -> str:
         """See SwitchAuthority."""
@@ -159,7 +164,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         for name, intent in SERVICES.items():
             callback = partial(self._on_trigger, intent)
             node.create_service(Trigger, f"humanoid_control/mode/{name}", callback)
-        node.create_service(Trigger, "~/clear_fault", self._on_clear_fault)
+        node.create_service(ClearFault, "~/clear_fault", self._on_clear_fault)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)
 
@@ -174,7 +179,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._stop_topics.publish()
 
     def _begin_power_down(self) -> PowerDown:
-        self._modes.close("powering down")
+        self._modes.close()
         return PowerDown(self._modes, self._now())
 
     def _state(self) -> None:
@@ -187,6 +192,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
             controller_name=statement.controller_name,
             status_message=statement.status_message,
             switch_number=statement.switch_number,
+            reason_codes=statement.codes,
         )
         message.header.stamp = self._manager.stamp(self._manager.loop.snapshot)
         self._statements.publish(message)
@@ -221,17 +227,21 @@ class ModeManagerNode(Companion, SwitchAuthority):
     def _on_trigger(
         self, intent: Intent, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
-        return _filled(response, self._handle(intent))
+        answer = self._handle(intent)
+        response.success, response.message = answer.accepted, answer.message
+        return response
 
     def _on_clear_fault(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
+        self, request: ClearFault.Request, response: ClearFault.Response
+    ) -> ClearFault.Response:
         answer = self._modes.clear_fault(self._now())
         self._event_log.note_request("clear_fault", answer)
         if answer.accepted:
             self._manager.acknowledge_failures()
         self.changed()
-        return _filled(response, answer)
+        response.success, response.message = answer.accepted, answer.message
+        response.reason_codes = answer.codes
+        return response
 
     def _on_impedance(self, message: ImpedanceState) -> None:
         assert self._impedance is not None
@@ -251,9 +261,3 @@ class ModeManagerNode(Companion, SwitchAuthority):
             self._event_log.note_report(report)
             self._safety_monitor.report(report, self._now())
             self.changed()
-
-
-def _filled(response: Trigger.Response, answer: Answer) -> Trigger.Response:
-    response.success = answer.accepted
-    response.message = answer.message
-    return response

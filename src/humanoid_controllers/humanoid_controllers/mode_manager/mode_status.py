@@ -11,9 +11,9 @@ class Answer:
 
     accepted: bool
     message: str
+    codes: tuple[str, ...] = ()  # why it is not accepted, or waits
     shut_down: bool = False
     ticket: int = 0  # of the request to the loop; 0 if there is none
-    begun: bool = False  # not accepted, but not without effect either
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +24,4 @@ class ModeStatus:
     controller_name: str
     status_message: str
     switch_number: int
+    codes: tuple[str, ...] = ()  # of the status message

@@ -57,11 +57,11 @@ class PowerDown:
             return f"still in {snapshot.mode.name}"
         if rest.moving:
             return f"still moving: {rest.moving}"
-        return rest.settling and "still settling"
+        return "still settling" if rest.settling else ""
 
     def _gains(self, snapshot: Snapshot, now: float) -> str:
         """Return why the joints may still have gains; empty if they have none."""
         if snapshot.mode is not Mode.ZERO_TORQUE:
             self._modes.go_down(Mode.ZERO_TORQUE)
             return f"still in {snapshot.mode.name}"
-        return self._modes.unconfirmed(snapshot, now)
+        return self._modes.unconfirmed(snapshot, now).text

@@ -6,10 +6,16 @@ import numpy as np
 
 from humanoid_control_common.joints import JointSet
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import JOINTS_SETTLING
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_controller_manager.loop.snapshot import Snapshot
 
 SLOW: Final = 0.1  # [rad/s] of every joint: an arm that hangs, not one that falls
 SLOW_FOR: Final = 0.3  # [s] all must be slow: a swinging arm is slow at each end of its way
+
+_SETTLING: Final = Reason.of(
+    JOINTS_SETTLING, f"joints damped and slow for less than {SLOW_FOR:g} s"
+)
 
 
 class RestWatch:
@@ -21,7 +27,7 @@ class RestWatch:
 
     def __init__(self, joints: JointSet) -> None:
         self.moving = ""  # names of the joints that are not slow now; empty if all are
-        self.settling = ""  # why slow joints may not be at rest; empty if they are, or are not slow
+        self.settling = NO_REASON  # why slow joints may not be at rest; none if they are not slow
         self._joints = joints
         self._slow_since: float | None = None  # [s]; None: not slow, or not damped
 
@@ -34,6 +40,4 @@ class RestWatch:
         elif self._slow_since is None:
             self._slow_since = snapshot.now
         rests = self._slow_since is not None and snapshot.now - self._slow_since >= SLOW_FOR
-        self.settling = (
-            "" if self.moving or rests else f"joints damped and slow for less than {SLOW_FOR:g} s"
-        )
+        self.settling = NO_REASON if self.moving or rests else _SETTLING

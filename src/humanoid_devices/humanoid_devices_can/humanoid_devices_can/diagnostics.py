@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of, yes_or_no
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.reasons import NO_REASON, Reason, joined
 from humanoid_devices_can.bus.bus import LONGEST_FRAME
 from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.motor_monitor import MotorMonitor, Problem
 from humanoid_devices_can.motor_protocol import MotorState
+from humanoid_devices_can.reason_codes import RX_TIMEOUT
 from humanoid_devices_can.session.health import Health
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings
@@ -78,9 +80,10 @@ class CanDiagnostics:
             stale = DiagnosisLevel.STALE
             return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
         problems = known.monitor.bus_problems(session, now)
-        level, message = _summed_up(problems, f"{len(settings.motors)} motors on {settings.bus}")
+        level, reason = _summed_up(problems)
+        message = reason.text if reason else f"{len(settings.motors)} motors on {settings.bus}"
         values = dict(self._bus_values(session, now))
-        bus = Diagnosis(_bus_name(settings), level, message, values, settings.name)
+        bus = Diagnosis(_bus_name(settings), level, message, values, settings.name, reason.codes)
         return [bus, *(self._motor(session, known, i, now) for i in range(len(settings.motors)))]
 
     def _bus_values(self, session: Session, now: float) -> Iterator[tuple[str, str]]:
@@ -118,33 +121,34 @@ class CanDiagnostics:
 
     def _motor(self, session: Session, known: Known, i: int, now: float) -> Diagnosis:
         motor, state = self._settings.motors[i], session.states[i]
-        level, message = self._judged(session, known.monitor, i, now)
+        level, reason = self._judged(session, known.monitor, i, now)
+        message = reason.text if reason else "answers"
         values = {
             "id": str(motor.id),
             "model": motor.model,
             "enabled": NOT_REPORTED if state.enabled is None else yes_or_no(state.enabled),
-            "faults": ", ".join(filter(None, (state.fault, state.report))) or "none",
+            "faults": joined((state.fault, state.report), ", ").text or "none",
             "temperature [degC]": _temperature(state),
             "latest frame [ms ago]": f"{(now - state.stamp) * 1e3:.0f}",
             "stiffness in force [Nm/rad]": f"{known.stiffness[i]:g}",
             "saturated commands": str(known.saturations[i]),
         }
-        return Diagnosis(_joint_name(motor.joint), level, message, values, self._settings.name)
+        name = _joint_name(motor.joint)
+        return Diagnosis(name, level, message, values, self._settings.name, reason.codes)
 
     def _judged(
         self, session: Session, monitor: MotorMonitor, i: int, now: float
-    ) -> tuple[DiagnosisLevel, str]:
+    ) -> tuple[DiagnosisLevel, Reason]:
         if session.health.lost:
             return DiagnosisLevel.ERROR, session.health.lost
-        level, message = _summed_up(monitor.motor_problems(session, i, now), "answers")
-        message = message.replace(f"{self._settings.motors[i]}: ", "")  # it is in the name
+        level, reason = _summed_up(monitor.motor_problems(session, i, now))
+        motor = self._settings.motors[i]  # it is in the name of the diagnosis already
+        reason = reason.worded(reason.text.replace(f"{motor}: ", ""))
         silence = session.unmeasured_for(i)
         if silence <= self._timing.silence:
-            return level, message
-        text = f"silent for {silence:.1f} s (RX_TIMEOUT)"
-        if level is DiagnosisLevel.OK:
-            return DiagnosisLevel.ERROR, text
-        return DiagnosisLevel.ERROR, f"{text}; {message}"
+            return level, reason
+        silent = Reason.of(RX_TIMEOUT, f"silent for {silence:.1f} s (RX_TIMEOUT)")
+        return DiagnosisLevel.ERROR, joined((silent, reason))
 
 
 def _bus_name(settings: CanSettings) -> str:
@@ -160,9 +164,9 @@ def _temperature(state: MotorState) -> str:
     return NOT_REPORTED if degrees is None else f"{degrees:.1f}"
 
 
-def _summed_up(problems: Iterable[Problem], well: str) -> tuple[DiagnosisLevel, str]:
-    """Return the worst level and all texts; `well` if there is no problem."""
+def _summed_up(problems: Iterable[Problem]) -> tuple[DiagnosisLevel, Reason]:
+    """Return the worst level, and all reasons as one."""
     found: Sequence[Problem] = sorted(problems, key=lambda problem: -problem.level)
     if not found:
-        return DiagnosisLevel.OK, well
-    return level_of(found[0].level), "; ".join(problem.text for problem in found)
+        return DiagnosisLevel.OK, NO_REASON
+    return level_of(found[0].level), joined(problem.reason for problem in found)

@@ -1,14 +1,36 @@
 """Errors of a CAN bus and its motors, one class for each kind of remedy."""
 
+from typing import ClassVar
+
 from humanoid_control_common.errors import HardwareError, RobotError
+from humanoid_control_common.reasons import Reason, ReasonCode
+from humanoid_devices_can.reason_codes import (
+    ADAPTER_GONE,
+    INTERFACE_DOWN,
+    INTERFACE_UNUSABLE,
+    MOTOR_REFUSED,
+    TX_QUEUE_FULL,
+)
 
 
 class WireError(RobotError):
     """A frame does not have the expected layout; the message says what was found where."""
 
 
-class CanBusError(HardwareError):
+class CanError(HardwareError):
+    """The root of the errors with a reason; `causes` are quoted in the message."""
+
+    code: ClassVar[ReasonCode] = MOTOR_REFUSED
+
+    def __init__(self, message: str, *causes: Reason) -> None:
+        super().__init__(message)
+        self.reason = Reason.of(self.code, message, *causes)
+
+
+class CanBusError(CanError):
     """The bus as a whole can't be used; the message says what to do."""
+
+    code = INTERFACE_UNUSABLE
 
 
 class InterfaceError(CanBusError):
@@ -18,10 +40,20 @@ class InterfaceError(CanBusError):
 class AdapterLostError(CanBusError):
     """The interface has gone: unplugged, or taken down."""
 
+    code = ADAPTER_GONE
+
+
+class InterfaceDownError(AdapterLostError):
+    """The network interface was switched off."""
+
+    code = INTERFACE_DOWN
+
 
 class QueueFullError(CanBusError):
     """The adapter can't take another frame now."""
 
+    code = TX_QUEUE_FULL
 
-class MotorError(HardwareError):
+
+class MotorError(CanError):
     """Motors don't answer or don't obey; the message names the joints."""

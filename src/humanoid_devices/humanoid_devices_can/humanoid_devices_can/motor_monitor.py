@@ -3,8 +3,21 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from humanoid_control_common.reasons import NO_REASON, Reason, joined
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_can.motor_protocol import MotorState
+from humanoid_devices_can.reason_codes import (
+    COMMAND_SATURATED,
+    DUPLICATE_ID,
+    HALF_FEEDBACK,
+    INVALID_FRAME,
+    MOTOR_DISABLED,
+    MOTOR_FAULT,
+    RX_TIMEOUT,
+    TEMPERATURE_LIMIT,
+    TX_QUEUE_OVERRUN,
+    VELOCITY_AT_RAIL,
+)
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings, Motor
 from humanoid_devices_can.timing import Timing
@@ -15,7 +28,7 @@ class Problem(NamedTuple):
 
     level: SafetyLevel
     flags: SafetyFlag
-    text: str
+    reason: Reason
 
 
 class MotorMonitor:
@@ -23,9 +36,9 @@ class MotorMonitor:
 
     def __init__(self, settings: CanSettings, timing: Timing) -> None:
         self.report = SafetyReport(settings.name)
-        self.remark = ""  # state of the recovery, a FAULT; empty: none
-        self.guard = ""  # action or failure of the guard, a FAULT
-        self.unguarded = ""  # why no guard would disable the motors, a WARNING
+        self.remark = NO_REASON  # state of the recovery, a FAULT
+        self.guard = NO_REASON  # action or failure of the guard, a FAULT
+        self.unguarded = NO_REASON  # why no guard would disable the motors, a WARNING
         self._settings, self._timing = settings, timing
         self._overrun = max(timing.overrun_periods / settings.update_rate, timing.shortest_overrun)
         self._seen: tuple[Problem, ...] = ()
@@ -55,7 +68,8 @@ class MotorMonitor:
                 problems += (*self.motor_problems(session, i, now),)
         if names := ", ".join(self._settings.motors[i].joint for i in saturated):
             text = f"{names}: command saturated to what the wire carries"
-            problems += (Problem(SafetyLevel.WARNING, SafetyFlag.NONE, text),)
+            reason = Reason.of(COMMAND_SATURATED, text)
+            problems += (Problem(SafetyLevel.WARNING, SafetyFlag.NONE, reason),)
         if problems != self._seen:
             self._seen = problems
             self.report = _report(self._settings.name, problems)
@@ -66,7 +80,9 @@ class MotorMonitor:
         yield from _state_problems(motor, session.states[i])
         if session.duplicate_ids.detected(i, now):
             text = f"{motor}: sends more frames than one motor: do two motors have this id?"
-            yield Problem(SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, text)
+            yield Problem(
+                SafetyLevel.FAULT, SafetyFlag.INVALID_FRAME, Reason.of(DUPLICATE_ID, text)
+            )
 
     def bus_problems(self, session: Session, now: float) -> Iterable[Problem]:
         """Yield the problems of the bus at `now` [s], silent motors included."""
@@ -79,7 +95,8 @@ class MotorMonitor:
         if health.lost:
             gone = SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
             flags = SafetyFlag.MOTOR_FAULT if health.abandoned else gone
-            yield Problem(SafetyLevel.FAULT, flags, f"{health.lost}; then clear the fault")
+            reason = health.lost.worded(f"{health.lost}; then clear the fault")
+            yield Problem(SafetyLevel.FAULT, flags, reason)
             return
         if health.was_off:
             yield Problem(SafetyLevel.FAULT, SafetyFlag.BUS_OFF, symptom)
@@ -87,12 +104,20 @@ class MotorMonitor:
         yield from silence
         if overrun:
             text = f"commands don't get out on {bus}"
-            yield Problem(SafetyLevel.FAULT, SafetyFlag.TX_QUEUE_OVERRUN, text)
+            yield Problem(
+                SafetyLevel.FAULT, SafetyFlag.TX_QUEUE_OVERRUN, Reason.of(TX_QUEUE_OVERRUN, text)
+            )
         elif health.refuses(recently):
             text = f"{bus}: the adapter refuses frames"
-            yield Problem(SafetyLevel.WARNING, SafetyFlag.TX_QUEUE_OVERRUN, text)
+            yield Problem(
+                SafetyLevel.WARNING, SafetyFlag.TX_QUEUE_OVERRUN, Reason.of(TX_QUEUE_OVERRUN, text)
+            )
         if health.invalid_at > recently:
-            yield Problem(SafetyLevel.WARNING, SafetyFlag.INVALID_FRAME, health.invalid)
+            yield Problem(
+                SafetyLevel.WARNING,
+                SafetyFlag.INVALID_FRAME,
+                Reason.of(INVALID_FRAME, health.invalid),
+            )
         if health.disturbed(recently) and not silence and not health.was_off:
             yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, symptom)
 
@@ -104,18 +129,20 @@ class MotorMonitor:
         if self.unguarded:
             yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, self.unguarded)
 
-    def _silence_problems(self, session: Session, symptom: str) -> Iterable[Problem]:
+    def _silence_problems(self, session: Session, symptom: Reason) -> Iterable[Problem]:
         silent = self._beyond(session.silent_for)
         if silent:
-            text = f"{_named(silent)}: silent: {symptom or 'motor off? reset by itself? cable?'}"
-            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+            why = symptom.text or "motor off? reset by itself? cable?"
+            reason = Reason.of(RX_TIMEOUT, f"{_named(silent)}: silent: {why}", symptom)
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, reason)
         halves = [motor for motor in self._beyond(session.unmeasured_for) if motor not in silent]
         if halves:
             text = (
                 f"{_named(halves)}: only one of two feedback frames arrives: does another host "
                 "use it?"
             )
-            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, text)
+            reason = Reason.of(HALF_FEEDBACK, text)
+            yield Problem(SafetyLevel.FAULT, SafetyFlag.RX_TIMEOUT, reason)
 
     def _beyond(self, age: Callable[[int], float]) -> list[Motor]:
         limit = self._timing.silence
@@ -123,21 +150,23 @@ class MotorMonitor:
 
 
 def _state_problems(motor: Motor, state: MotorState) -> Iterable[Problem]:
-    faults = ", ".join(text for text in (state.fault, state.report) if text)
+    faults = joined((state.fault, state.report), ", ")
     if faults:
-        flags = SafetyFlag.MOTOR_FAULT
-        yield Problem(SafetyLevel.FAULT, flags, f"{motor}: {faults}")
+        reason = Reason.of(MOTOR_FAULT, f"{motor}: {faults}", faults)
+        yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, reason)
     elif state.enabled is False:
         text = f"{motor}: is disabled, maybe restarted: clear the fault"
-        yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, text)
+        yield Problem(SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, Reason.of(MOTOR_DISABLED, text))
     if state.hot or state.warned:
         degrees = state.temperature_celsius
         measured = "" if degrees is None else f", {degrees:.0f} °C"
         text = f"{motor}: over temperature{measured}"
-        yield Problem(SafetyLevel.WARNING, SafetyFlag.TEMPERATURE_LIMIT, text)
+        yield Problem(
+            SafetyLevel.WARNING, SafetyFlag.TEMPERATURE_LIMIT, Reason.of(TEMPERATURE_LIMIT, text)
+        )
     if state.at_rail:
         text = f"{motor}: velocity at or above the feedback range"
-        yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, text)
+        yield Problem(SafetyLevel.WARNING, SafetyFlag.NONE, Reason.of(VELOCITY_AT_RAIL, text))
 
 
 def _named(motors: Iterable[Motor]) -> str:
@@ -149,4 +178,5 @@ def _report(name: str, problems: Sequence[Problem]) -> SafetyReport:
     for problem in problems:
         level, flags = max(level, problem.level), flags | problem.flags
     worst_first = sorted(problems, key=lambda problem: -problem.level)
-    return SafetyReport(name, level, flags, "; ".join(problem.text for problem in worst_first))
+    found = joined(problem.reason for problem in worst_first)
+    return SafetyReport(name, level, flags, found.text, found.codes)

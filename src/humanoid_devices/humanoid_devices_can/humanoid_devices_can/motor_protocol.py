@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.settings import CanSettings
 
@@ -29,8 +30,8 @@ class Feedback:
     velocity: float | None = None  # [rad/s]
     effort: float | None = None  # [Nm]
     enabled: bool | None = None
-    fault: str | None = None  # present faults in words; empty: none
-    report: str | None = None  # latest unsolicited fault report in words; empty: none
+    fault: Reason | None = None  # present faults
+    report: Reason | None = None  # latest unsolicited fault report
     hot: bool | None = None  # over its temperature limit
     warned: bool | None = None  # an unsolicited report warns of the temperature
     temperature_celsius: float | None = None
@@ -46,8 +47,8 @@ class MotorState:
     velocity: float = math.nan  # [rad/s]
     effort: float = math.nan  # [Nm]
     enabled: bool | None = None  # None: the family does not report it
-    fault: str = ""
-    report: str = ""
+    fault: Reason = NO_REASON
+    report: Reason = NO_REASON
     hot: bool = False
     warned: bool = False
     temperature_celsius: float | None = None

@@ -392,8 +392,8 @@ def test_guard_that_can_not_be_started_is_reported(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(guard_client, "COMMAND", ("/nowhere/python",))
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
-    assert "no guard on slcan /dev/ttyACM0 (it can't be started" in guard.problem()
-    assert "j0 (id 22) continue with their last set point" in guard.problem()
+    assert "no guard on slcan /dev/ttyACM0 (it can't be started" in guard.problem().text
+    assert "j0 (id 22) continue with their last set point" in guard.problem().text
     guard.dismiss()
 
 
@@ -419,7 +419,7 @@ def test_guard_that_can_share_no_memory_is_reported_too(monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "memfd_create", refuse)
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
-    assert "(it can't be started: [Errno 24]" in guard.problem()
+    assert "(it can't be started: [Errno 24]" in guard.problem().text
     guard.dismiss()
 
 
@@ -430,7 +430,9 @@ def test_guard_that_is_not_there_in_time_is_reported(monkeypatch: pytest.MonkeyP
     guard.start()
     while not guard.problem():
         os.sched_yield()
-    assert guard.problem().startswith("no guard on slcan /dev/ttyACM0 (it did not start within")
+    assert guard.problem().text.startswith(
+        "no guard on slcan /dev/ttyACM0 (it did not start within"
+    )
     guard.dismiss()
 
 
@@ -439,7 +441,7 @@ def test_without_a_guard_the_loop_feeds_nothing() -> None:
     guard.feed()
     guard.stop_feeding()
     assert guard.stage is Stage.WATCHES
-    assert guard.problem() == ""
+    assert not guard.problem()
     guard.dismiss()
 
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.reasons import Reason
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState
+from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
 from humanoid_devices_can.session.acknowledged_requests import REFUSED, AcknowledgedRequests
 from humanoid_devices_can.session.health import DuplicateIdCheck, Health
 from humanoid_devices_can.session.session import limp_items
@@ -105,14 +107,14 @@ def test_negative_answer_is_a_failure() -> None:
     requests = talk(answered(0))
     requests.take(0, b"too hot")
     assert requests.over(0.0, 0.0, STATES)
-    assert requests.failures == {0: "too hot"}
+    assert requests.failures == {0: Reason.of(MOTOR_REFUSED, "too hot")}
 
 
 def test_motor_that_does_not_answer_in_time_is_a_failure() -> None:
     requests = talk(answered(0), answered(1))
     requests.take(0, b"")
     assert requests.over(1.0, 1.0, STATES)
-    assert requests.failures == {1: "no answer within 1 s"}
+    assert requests.failures == {1: Reason.of(MOTOR_NO_ANSWER, "no answer within 1 s")}
 
 
 def test_request_that_the_adapter_may_have_refused_is_repeated_soon() -> None:

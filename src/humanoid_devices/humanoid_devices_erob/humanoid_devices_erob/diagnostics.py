@@ -6,15 +6,27 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, yes_or_no
+from humanoid_control_common.reason_codes import (
+    IMPEDANCE_MANAGER_SILENT,
+    IMPEDANCE_MANAGER_UNHEARD,
+    IMPEDANCE_NOT_CONFIRMED,
+)
+from humanoid_control_common.reasons import ReasonCode
+from humanoid_devices_erob import reason_codes
 from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN
 from humanoid_devices_erob.drive.error_codes import statusword_remarks
 from humanoid_devices_erob.drive.gains import registers_to_gains
 from humanoid_devices_erob.mailbox.sdo import SdoStatus
-from humanoid_devices_erob.master.al_state import AlState
+from humanoid_devices_erob.master.al_state import AlState, codes_of_slave
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.operation.drive_monitor import LOST_EXCHANGES
 from humanoid_devices_erob.operation.impedance_watch import MANAGER_SILENCE, ImpedanceWatch
 from humanoid_devices_erob.operation.operation import Operation
+from humanoid_devices_erob.reason_codes import (
+    BAD_LINK,
+    GATE_CLOSED,
+    NO_FRAME_RETURNS,
+)
 from humanoid_devices_erob.settings import Settings
 
 OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
@@ -38,23 +50,26 @@ class RingDiagnostics:
             stale = DiagnosisLevel.STALE
             names = [bus, impedance, *joints]
             return [Diagnosis(name, stale, NOT_ACTIVE, source=settings.name) for name in names]
-        level, message = self._judge_bus(ring, operation)
+        level, message, codes = self._judge_bus(ring, operation)
         values = dict(_bus_values(settings, ring, operation))
         return [
-            Diagnosis(bus, level, message, values, settings.name),
+            Diagnosis(bus, level, message, values, settings.name, codes),
             self._impedance(impedance, ring.timebase.clock()),
             *(self._joint(name, i, ring, operation) for i, name in enumerate(joints)),
         ]
 
-    def _judge_bus(self, ring: Ring, operation: Operation) -> tuple[DiagnosisLevel, str]:
+    def _judge_bus(
+        self, ring: Ring, operation: Operation
+    ) -> tuple[DiagnosisLevel, str, tuple[str, ...]]:
         before, self._lost = self._lost, ring.lost_in_all
         problems = operation.monitor.ring_problems(ring)
         if problems:
-            return ERROR, "; ".join(problems)
+            return ERROR, problems.text, problems.codes
         lost = self._lost - before
         if lost > 0:
-            return WARN, f"{lost} lost exchanges since the last report"
-        return OK, f"{ring.image.count} drives on {self._settings.interface}"
+            codes = (reason_codes.LOST_EXCHANGES.name,)
+            return WARN, f"{lost} lost exchanges since the last report", codes
+        return OK, f"{ring.image.count} drives on {self._settings.interface}", ()
 
     def _impedance(self, name: str, now: float) -> Diagnosis:
         watch = self._watch
@@ -66,7 +81,8 @@ class RingDiagnostics:
         }
         if statement is None:
             text = "no message from the impedance manager yet"
-            return Diagnosis(name, WARN, text, values, self._settings.name)
+            codes = (IMPEDANCE_MANAGER_UNHEARD.name,)
+            return Diagnosis(name, WARN, text, values, self._settings.name, codes)
         age = now - statement.arrived
         values |= {
             "latest message of the impedance manager [ms ago]": f"{age * 1e3:.0f}",
@@ -75,21 +91,24 @@ class RingDiagnostics:
             "it says": statement.status_message or "nothing",
         }
         level, message = OK, f"confirmed for {watch.mode.name}"
+        code: ReasonCode | None = None
         creeping = np.flatnonzero(~watch.free).tolist()
         fed = [self._settings.joints[i] for i in creeping if watch.drives[i].gate == BUS_WRITTEN]
         if fed:
             values["velocity feed-forward 0x2382:03 not 0"] = ", ".join(fed)
         if age > MANAGER_SILENCE:
-            level, message = ERROR, f"the impedance manager is silent for {age:.1f} s"
+            level, code = ERROR, IMPEDANCE_MANAGER_SILENT
+            message = f"the impedance manager is silent for {age:.1f} s"
         elif not statement.gate_open:
-            level = WARN
+            level, code = WARN, GATE_CLOSED
             message = f"the gate for SDO writes is closed: {statement.status_message}"
         elif not watch.confirmed:
-            level = WARN
+            level, code = WARN, IMPEDANCE_NOT_CONFIRMED
             message = f"not confirmed for {watch.mode.name}: {statement.status_message}"
             if fed:
                 message += f"; velocity feed-forward acts in {', '.join(fed)}: their targets creep"
-        return Diagnosis(name, level, message, values, self._settings.name)
+        found = (code.name,) if code else ()
+        return Diagnosis(name, level, message, values, self._settings.name, found)
 
     def _joint(self, name: str, joint: int, ring: Ring, operation: Operation) -> Diagnosis:
         slave = int(self._settings.ring_position[joint])
@@ -97,14 +116,18 @@ class RingDiagnostics:
         word = int(ring.image.statusword[slave])
         message = operation.monitor.describe(slave, ring)
         level = WARN if statusword_remarks(word) else OK
+        reasons = operation.monitor.codes_of(slave, ring)
         if status.state is not AlState.OP or status.error:
             level, message = ERROR, f"{status}; before that {message}"
+            reasons = (*(code.name for code in codes_of_slave(status)), *reasons)
         elif operation.monitor.faulty[slave]:
             level = ERROR
         elif ring.lost >= LOST_EXCHANGES and not ring.answered:
             level, message = ERROR, f"no frame comes back; before that {message}"
+            reasons = (NO_FRAME_RETURNS.name, *reasons)
         elif bad_link := operation.links.recent(slave):
             level, message = WARN, f"{message}; {bad_link}"
+            reasons = (BAD_LINK.name, *reasons)
         ports = operation.links.of(slave)
         codes = operation.monitor.errors_of(slave)
         values = {
@@ -117,7 +140,7 @@ class RingDiagnostics:
             **self._gains(joint),
             **{f"link errors port {i}": str(ports[i]) if ports else UNKNOWN for i in (0, 1)},
         }
-        return Diagnosis(name, level, message, values, self._settings.name)
+        return Diagnosis(name, level, message, values, self._settings.name, reasons)
 
     def _gains(self, joint: int) -> dict[str, str]:
         drive = self._watch.drives[joint]

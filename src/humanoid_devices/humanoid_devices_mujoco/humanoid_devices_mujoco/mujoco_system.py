@@ -15,6 +15,7 @@ from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware.simulated_servos import SimulatedSystem
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY, build_model
+from humanoid_devices_mujoco.reason_codes import SIMULATION_DIVERGED
 from humanoid_devices_mujoco.settings import parse_settings
 
 logger = logging.getLogger(__name__)
@@ -190,7 +191,8 @@ class MujocoSystem(SimulatedSystem):
         message = f"simulation diverged before {self.time:.3f} s: {what} not finite or huge"
         logger.error("%s: %s", self._name, message)
         self._place(self._last_qpos)
-        self._report = SafetyReport(self._name, SafetyLevel.FAULT, message=message)
+        codes = (SIMULATION_DIVERGED.name,)
+        self._report = SafetyReport(self._name, SafetyLevel.FAULT, message=message, codes=codes)
 
     def _place(self, qpos: FloatArray) -> None:
         """Put the joints at `qpos`, at rest, limp and without wrenches; clear the warnings."""

@@ -8,11 +8,20 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_controller_manager.hardware.block_parameters import integer
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import saturate
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback, Judge
+from humanoid_devices_can.reason_codes import (
+    MOTOR_DEFECT,
+    MOTOR_FAULT,
+    OVERVOLTAGE,
+    STALL_OVERLOAD,
+    TEMPERATURE_LIMIT,
+    UNDERVOLTAGE,
+)
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_robstride.firmware_limits import (
     JOINT_PARAMETERS,
@@ -138,7 +147,7 @@ class RobstrideFamily:
             velocity=(raw.velocity / _CENTRE - 1.0) * float(self._velocity[motor]),
             effort=(raw.torque / _CENTRE - 1.0) * float(self._torque[motor]),
             enabled=raw.mode == Mode.RUN,
-            fault=_in_words(raw.faults),
+            fault=_reason(raw.faults),
             hot=bool(raw.faults & StatusFault.OVER_TEMPERATURE),
             temperature_celsius=raw.temperature * _DEGREES,
         )
@@ -146,7 +155,7 @@ class RobstrideFamily:
     def _fault_report(self, raw: FaultReport) -> Feedback:
         return Feedback(
             motor=self._motor(raw.device),
-            report=_in_words(Fault(raw.faults)),
+            report=_reason(Fault(raw.faults)),
             warned=bool(raw.warnings & FaultWarning.OVER_TEMPERATURE),
         )
 
@@ -162,6 +171,35 @@ class RobstrideFamily:
             return "" if status.mode == mode else None
 
         return judge
+
+
+_CODES: Final = {
+    StatusFault.UNDERVOLTAGE: UNDERVOLTAGE,
+    StatusFault.GATE_DRIVER: MOTOR_DEFECT,
+    StatusFault.OVER_TEMPERATURE: TEMPERATURE_LIMIT,
+    StatusFault.MAGNETIC_ENCODER: MOTOR_DEFECT,
+    StatusFault.STALL_OVERLOAD: STALL_OVERLOAD,
+    StatusFault.UNCALIBRATED: MOTOR_DEFECT,
+}
+_REPORT_CODES: Final = {
+    Fault.OVER_TEMPERATURE: TEMPERATURE_LIMIT,
+    Fault.GATE_DRIVER: MOTOR_DEFECT,
+    Fault.UNDERVOLTAGE: UNDERVOLTAGE,
+    Fault.OVERVOLTAGE: OVERVOLTAGE,
+    Fault.UNCALIBRATED: MOTOR_DEFECT,
+    Fault.STALL: STALL_OVERLOAD,
+}
+
+
+def _reason(faults: StatusFault | Fault) -> Reason:
+    """Return the set bits as a reason; a bit without a name is a MOTOR_FAULT."""
+    if not faults:
+        return NO_REASON
+    table = _CODES if isinstance(faults, StatusFault) else _REPORT_CODES
+    found = {int(flag): code for flag, code in table.items()}
+    bits = [1 << bit for bit in range(32) if faults >> bit & 1]
+    codes = dict.fromkeys(found.get(bit, MOTOR_FAULT).name for bit in bits)
+    return Reason(_in_words(faults), tuple(codes))
 
 
 def _in_words(faults: StatusFault | Fault) -> str:

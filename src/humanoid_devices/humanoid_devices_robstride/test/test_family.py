@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.reasons import Reason
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.settings import parse_settings
 from humanoid_devices_robstride.robstride_family import ROBSTRIDE, RobstrideFamily
@@ -105,7 +106,9 @@ def test_status_reads_back_what_a_command_says_within_one_step(
 def test_faults_of_the_status_are_reported_in_words(make_family) -> None:
     faults = StatusFault.UNDERVOLTAGE | StatusFault.OVER_TEMPERATURE
     feedback = make_family().decode(*Status(5, 0xFD, faults, Mode.RESET, 0, 0, 0, 900).encode())
-    assert feedback.fault == "undervoltage, over temperature"
+    assert feedback.fault == Reason(
+        "undervoltage, over temperature", ("UNDERVOLTAGE", "TEMPERATURE_LIMIT")
+    )
     assert feedback.hot
     assert not feedback.enabled
 
@@ -117,7 +120,7 @@ def test_faults_of_the_status_are_reported_in_words(make_family) -> None:
 )  # fmt: skip
 def test_fault_report_is_reported_in_words(make_family, bits, said) -> None:
     feedback = make_family().decode(*FaultReport(5, 0xFD, bits, 0).encode())
-    assert feedback.report == said
+    assert feedback.report.text == said
     assert not feedback.warned
 
 

@@ -3,6 +3,7 @@
 from operator import attrgetter
 from typing import Final
 
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.tick_records.record_file import RecordFile
 from humanoid_control_common.tick_records.record_layout import EventKind, Word
 from humanoid_control_common.tick_records.record_ring import Event, events_in, report_of
@@ -81,10 +82,10 @@ class Alarms:
             self._faulty.add(source)
 
 
-def event_text(event: Event) -> str:
-    """Return the text of an event."""
+def event_reason(event: Event) -> Reason:
+    """Return text and codes of an event."""
     if event.kind is EventKind.REPORT:
         report = report_of(event)
         message = f": {report.message}" if report.message else ""
-        return f"{report.source} reports {report.level.name}{message}"
-    return event.text
+        return Reason(f"{report.source} reports {report.level.name}{message}", event.codes)
+    return Reason(event.text, event.codes)

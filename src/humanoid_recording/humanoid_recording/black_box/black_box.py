@@ -10,6 +10,7 @@ from typing import Final
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.robot_namespace import ROOT, in_words
 from humanoid_control_common.tick_records.record_file import (
     FOLDER,
@@ -24,11 +25,14 @@ from humanoid_recording.black_box.record_monitor import RecordMonitor
 from humanoid_recording.black_box.store import Store
 from humanoid_recording.black_box.tick_records import read_tick_records
 from humanoid_recording.crash_safe_file import BagError
+from humanoid_recording.reason_codes import NO_FILE, SAVED_ON_REQUEST
 
 SEARCH_PERIOD: Final = 0.5  # [s] between two searches for new control processes
 MOST_RECEIVED: Final = 4096  # messages of other processes that are kept: more than a minute
 
 logger = logging.getLogger(__name__)
+
+_ON_REQUEST: Final = Reason.of(SAVED_ON_REQUEST, "saved on request")
 
 
 class BlackBox:
@@ -84,7 +88,7 @@ class BlackBox:
         self._search()
         for monitor in reversed(self._monitors.values()):
             if monitor.file.words[Word.TICKS]:
-                return self._write(monitor.file, ["saved on request"], None)
+                return self._write(monitor.file, [_ON_REQUEST], None)
         raise RobotError(
             f"no control process runs on {in_words('this ROS domain', self._namespace)} and this "
             "machine: nothing to save"
@@ -103,7 +107,8 @@ class BlackBox:
         }
         level = DiagnosisLevel.WARN if self._problem else DiagnosisLevel.OK
         message = self._problem or ("recording" if pids else "waiting for a control process")
-        return Diagnosis("black box", level, message, values)
+        codes = (NO_FILE.name,) if self._problem else ()
+        return Diagnosis("black box", level, message, values, codes=codes)
 
     def _search(self) -> None:
         for path in files_of_robot(self._memory, self._namespace):
@@ -123,7 +128,7 @@ class BlackBox:
         else:
             monitor.saved(due)
 
-    def _write(self, file: RecordFile, reasons: Sequence[str], fault: int | None) -> Path:
+    def _write(self, file: RecordFile, reasons: Sequence[Reason], fault: int | None) -> Path:
         records = read_tick_records(file)
         try:
             path = self._store.add(
@@ -138,5 +143,5 @@ class BlackBox:
             raise
         self._problem = ""
         self._latest = path
-        logger.warning("saved %s: %s", path, "; ".join(reasons))
+        logger.warning("saved %s: %s", path, "; ".join(it.text for it in reasons))
         return path

@@ -11,6 +11,7 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.robot_namespace import absolute
 from humanoid_recording.black_box.messages import (
     EVENTS,
@@ -38,7 +39,7 @@ def write_bag(
     folder: Path,
     name: str,
     records: TickRecords,
-    reasons: Iterable[str],
+    reasons: Iterable[Reason],
     received: Iterable[BagMessage] = (),
     *,
     fault: int | None = None,
@@ -63,7 +64,10 @@ def write_bag(
 
 
 def _in_order(
-    records: TickRecords, received: Iterable[BagMessage], reasons: Iterable[str], fault: int | None
+    records: TickRecords,
+    received: Iterable[BagMessage],
+    reasons: Iterable[Reason],
+    fault: int | None,
 ) -> Iterator[BagMessage]:
     events = sorted(from_events(records), key=attrgetter("time"))
     own = [message for message in received if message.time >= records.start]

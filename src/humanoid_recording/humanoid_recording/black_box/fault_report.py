@@ -13,6 +13,7 @@ from rcl_interfaces.msg import Log
 from rclpy.serialization import deserialize_message
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.reasons import Reason
 from humanoid_recording.black_box.joint_outliers import JointOutlier, Motion, joint_outliers
 from humanoid_recording.black_box.messages import (
     COUNTERS,
@@ -21,6 +22,7 @@ from humanoid_recording.black_box.messages import (
     EXECUTION,
     KINDS,
     LOGGER,
+    reason_in,
 )
 from humanoid_recording.definitions import message_class
 from humanoid_recording.reader import BagReader
@@ -45,6 +47,7 @@ class Moment:
     time: float
     text: str
     alarm: bool = False
+    codes: tuple[str, ...] = ()  # reason codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class FaultReport:
     """The content of one file. Without a fault (saved on request, killed) its end counts."""
 
     fault: float  # [s] since the epoch
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     before: float  # [s] of the file before the fault
     after: float  # [s]
     moments: tuple[Moment, ...]
@@ -92,7 +95,7 @@ def read_fault_report(path: Path) -> FaultReport:
     )
 
 
-def read_reasons(path: Path) -> tuple[tuple[str, ...], float]:
+def read_reasons(path: Path) -> tuple[tuple[Reason, ...], float]:
     """Return the reasons for a file, and their time [s since the epoch]. Raises BagError."""
     bag = _Bag()
     for recorded in BagReader(path):
@@ -102,12 +105,12 @@ def read_reasons(path: Path) -> tuple[tuple[str, ...], float]:
     return reasons, fault / 1e9
 
 
-def _reasons(bag: _Bag) -> tuple[tuple[str, ...], int]:
+def _reasons(bag: _Bag) -> tuple[tuple[Reason, ...], int]:
     """Return the reasons, and the time of the first, or the end of a damaged file [ns]."""
     own = [log for _, log in bag.logs if log.name == LOGGER]
     noted = [log.stamp.sec * 1_000_000_000 + log.stamp.nanosec for log in own]
     end = max((time for time, _ in bag.logs), default=0)
-    return tuple(log.msg for log in own), min(noted, default=end)
+    return tuple(map(reason_in, own)), min(noted, default=end)
 
 
 def _read(reader: BagReader) -> _Bag:
@@ -133,7 +136,9 @@ def _log_moments(bag: _Bag, fault: int) -> Iterator[Moment]:
     for time, log in bag.logs:
         if log.name != LOGGER:
             alarm = log.level >= Log.ERROR
-            yield Moment((time - fault) / 1e9, f"{log.name}: {log.msg}", alarm)
+            reason = reason_in(log)
+            text = f"{log.name}: {reason}"
+            yield Moment((time - fault) / 1e9, text, alarm, reason.codes)
 
 
 def _counter_moments(bag: _Bag, fault: int) -> Iterator[Moment]:

@@ -15,11 +15,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout, String
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.robot_namespace import frame_prefix
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import Event, report_of
-from humanoid_recording.black_box.alarms import event_text
+from humanoid_recording.black_box.alarms import event_reason
 from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.topics import CONTROL_MODE
 
@@ -92,9 +93,16 @@ class BagMessage:
     data: bytes  # CDR
 
 
-def log_line(stamp: int, name: str, level: int, text: str) -> bytes:
-    """Return a line for EVENTS, at `stamp` [ns since the epoch]."""
-    return bytes(serialize_message(Log(stamp=_time(stamp), level=level, name=name, msg=text)))
+def log_line(stamp: int, name: str, level: int, reason: Reason) -> bytes:
+    """Return a line for EVENTS, at `stamp` [ns since the epoch]. Field `function`: the codes."""
+    codes = " ".join(reason.codes)
+    line = Log(stamp=_time(stamp), level=level, name=name, msg=reason.text, function=codes)
+    return bytes(serialize_message(line))
+
+
+def reason_in(line: Log) -> Reason:
+    """Return text and codes of a line of `log_line`."""
+    return Reason(line.msg, tuple(line.function.split()))
 
 
 def from_ticks(records: TickRecords) -> Iterator[BagMessage]:
@@ -138,17 +146,18 @@ class _Statements:
 
     def __init__(self, records: TickRecords) -> None:
         self._texts = [event for event in records.events if event.kind is EventKind.STATEMENT]
-        self._text = ""
+        self._stated = NO_REASON
         self._number = 0  # of the statements that have been reached
         self._every = max(1, round(records.facts.update_rate / _STATEMENTS))
-        self._last: tuple[int, int, str] | None = None
+        self._last: tuple[int, int, Reason] | None = None
 
     def at(self, tick: np.void) -> Iterator[BagMessage]:
         time = int(tick["monotonic"])
         while self._number < len(self._texts) and self._texts[self._number].monotonic <= time:
-            self._text = self._texts[self._number].text
+            event = self._texts[self._number]
+            self._stated = Reason(event.text, event.codes)
             self._number += 1
-        now = int(tick["mode"]), int(tick["switch_number"]), self._text
+        now = int(tick["mode"]), int(tick["switch_number"]), self._stated
         if now == self._last and int(tick["tick"]) % self._every:
             return
         self._last = now
@@ -157,7 +166,8 @@ class _Statements:
             mode=now[0],
             switch_number=now[1],
             controller_name=tick["controller"].decode(errors="replace"),
-            status_message=self._text,
+            status_message=self._stated.text,
+            reason_codes=self._stated.codes,
         )
         yield BagMessage(CONTROL_MODE, time, serialize_message(message))
 
@@ -170,18 +180,19 @@ def _safety(records: TickRecords, event: Event, time: int) -> BagMessage:
         source=report.source,
         flags=int(report.flags),
         message=report.message,
+        reason_codes=report.codes,
     )
     return BagMessage(SAFETY, time, serialize_message(message))
 
 
 def _line(records: TickRecords, event: Event) -> BagMessage:
-    text, level = event_text(event), Log.INFO
+    reason, level = event_reason(event), Log.INFO
     if event.is_alarm:
         level = Log.ERROR
     elif event.kind is EventKind.REFUSAL or event.level >= SafetyLevel.WARNING:
         level = Log.WARN
     return BagMessage(
-        EVENTS, event.monotonic, log_line(event.wall, event.kind.name.lower(), level, text)
+        EVENTS, event.monotonic, log_line(event.wall, event.kind.name.lower(), level, reason)
     )
 
 

@@ -5,9 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from humanoid_control_common.reasons import Reason, united
 from humanoid_control_common.tick_records.record_file import RecordFile
 from humanoid_control_common.tick_records.record_layout import Word
-from humanoid_recording.black_box.alarms import Alarms, event_text
+from humanoid_controller_manager.reason_codes import LOOP_STANDS_STILL
+from humanoid_recording.black_box.alarms import Alarms, event_reason
+from humanoid_recording.reason_codes import PROCESS_KILLED
 
 AFTERWARDS: Final = 2.1  # [s] after a fault in its file: two, and a late tick
 # [s] between two files: a sooner fault waits for the next file, which covers a minute.
@@ -25,7 +28,7 @@ class Due:
     `whole`: the control process had ended before; the records are complete.
     """
 
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     fault: int | None
     seen: tuple[int, int]
     whole: bool
@@ -59,11 +62,11 @@ class RecordMonitor:
         reasons = self._reasons()
         at_once = ended or lost or last
         if lost:
-            reasons.append(
-                f"the control process (pid {self.file.facts.pid}) was killed, or crashed"
-            )
+            text = f"the control process (pid {self.file.facts.pid}) was killed, or crashed"
+            reasons.append(Reason.of(PROCESS_KILLED, text))
         elif self._stands_still(now) and not ended:
-            reasons.append(f"the control loop has stood still for {now - self._ticked:.1f} s")
+            text = f"the control loop has stood still for {now - self._ticked:.1f} s"
+            reasons.append(Reason.of(LOOP_STANDS_STILL, text))
             at_once = True
         if lost and not self.file.words[Word.TICKS]:  # it never came up: nothing to save
             self.file.remove()
@@ -93,12 +96,15 @@ class RecordMonitor:
         """Note that no file could be written; the next try waits for PAUSE."""
         self._not_before = self._clock() + PAUSE
 
-    def _reasons(self) -> list[str]:
+    def _reasons(self) -> list[Reason]:
         waiting = [event for alarms in self._alarms for event in alarms.waiting]
         waiting.sort(key=lambda event: event.monotonic)
         self._first_alarm = waiting[0].monotonic if waiting else None
-        # Several sources report one fault: each text once.
-        return list(dict.fromkeys(map(event_text, waiting)))
+        # Several sources report one fault: each reason once.
+        codes: dict[str, tuple[str, ...]] = {}
+        for reason in map(event_reason, waiting):
+            codes[reason.text] = united((codes.get(reason.text, ()), reason.codes))
+        return [Reason(text, found) for text, found in codes.items()]
 
     def _update_ticks(self, now: float) -> None:
         ticks = self.file.words[Word.TICKS]

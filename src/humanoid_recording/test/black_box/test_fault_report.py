@@ -57,7 +57,8 @@ def test_moments_have_their_distance_from_the_fault(told: Told) -> None:
         (0.0, "report: PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"),
         (0.1, "fall: PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"),
     ]
-    assert story.reasons == ("PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot",)
+    (reason,) = story.reasons
+    assert reason.text == "PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"
     assert story.fault == pytest.approx(
         (told.flight.now + told.flight.offset) / 1e9 - story.after, abs=1e-6
     )

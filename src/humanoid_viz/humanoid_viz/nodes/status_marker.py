@@ -42,7 +42,10 @@ class StatusMarkerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
             if message.controller_name:  # else it is a request
                 self._arrivals.add([arrival])
                 self._statement = Statement(
-                    message.mode, message.controller_name, message.status_message
+                    message.mode,
+                    message.controller_name,
+                    message.status_message,
+                    tuple(message.reason_codes),
                 )
         for status, _ in self._safety.take_all():
             self._reports.put(

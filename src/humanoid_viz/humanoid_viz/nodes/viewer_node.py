@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
+from humanoid_control_msgs.srv import ClearFault
 from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
 
 from humanoid_control_common.modes import Mode
 from humanoid_viz.nodes.polled_node import LATCHED, LATCHED_PER_SOURCE, STREAM, PolledTopic
@@ -34,7 +34,7 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         self._wake = self.create_guard_condition(self._run_actions)
         self._requests = self.create_publisher(ControlMode, "control_mode", 10)
         self._stops = self.create_publisher(Bool, STOP_TOPIC, 10)
-        self._clear_fault = self.create_client(Trigger, CLEAR_FAULT)
+        self._clear_fault = self.create_client(ClearFault, CLEAR_FAULT)
         self._joint_states = PolledTopic(self, JointState, "prime/joint_states", STREAM)
         self._joint_commands = PolledTopic(self, MITCommand, "prime/joint_commands", STREAM)
         self._modes = PolledTopic(self, ControlMode, "control_mode", STREAM)
@@ -81,9 +81,9 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         # A change of mode comes before its progress.
         for mode, arrival in self._modes.take_all():
             if mode.controller_name:  # else it is a request
-                self._messages.put_statement(
-                    Statement(mode.mode, mode.controller_name, mode.status_message), arrival
-                )
+                codes = tuple(mode.reason_codes)
+                statement = Statement(mode.mode, mode.controller_name, mode.status_message, codes)
+                self._messages.put_statement(statement, arrival)
         standby, _ = self._standby.take()
         if standby is not None:
             self._messages.put_standby(
@@ -149,7 +149,7 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
             self._answer(f"clear fault: there is no {service}", refused=True)
             return
         self._answer("clear fault: requested")
-        call = self._clear_fault.call_async(Trigger.Request())
+        call = self._clear_fault.call_async(ClearFault.Request())
         call.add_done_callback(self._note_clear_fault)
         deadline = self.create_timer(CLEAR_FAULT_TIMEOUT, lambda: self._give_up(call))
         call.add_done_callback(lambda _: self.destroy_timer(deadline))

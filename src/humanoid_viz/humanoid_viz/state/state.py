@@ -32,6 +32,7 @@ class Statement:
     mode: int
     controller: str
     message: str  # why a request was refused or a mode was left; empty if neither
+    codes: tuple[str, ...] = ()  # reason codes of the message
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,10 @@ def status_text(mode: ModeInForce, safety: Iterable[SafetyReport]) -> StatusText
     """Return mode, the mode manager's message, and each safety source that is not OK."""
     reports = tuple(safety)
     lines = [_mode_line(mode)]
-    message = mode.statement.message if mode.statement else ""
-    if message:
-        lines.append(message)
+    if mode.statement and mode.statement.message:
+        lines.append(mode.statement.message)
     lines += _safety_lines(reports)
-    return StatusText("\n".join(lines), _colour(mode, reports, message))
+    return StatusText("\n".join(lines), _colour(mode, reports))
 
 
 def _mode_line(mode: ModeInForce) -> str:
@@ -50,10 +49,11 @@ def _safety_lines(reports: tuple[SafetyReport, ...]) -> list[str]:
     return [f"{level_name(report.level)}: {report.source}: {report.message}" for report in bad]
 
 
-def _colour(mode: ModeInForce, reports: tuple[SafetyReport, ...], message: str) -> Rgba:
+def _colour(mode: ModeInForce, reports: tuple[SafetyReport, ...]) -> Rgba:
     if mode.flow is not Flow.FLOWING:
         return UNKNOWN  # outdated reports don't count
     worst = max((report.level for report in reports), default=int(SafetyLevel.OK))
     if worst >= SafetyLevel.FAULT:  # a level that does not exist counts as critical
         return ALARM
-    return ATTENTION if message or worst == SafetyLevel.WARNING else CALM
+    reasons = mode.statement.codes if mode.statement else ()
+    return ATTENTION if reasons or worst == SafetyLevel.WARNING else CALM

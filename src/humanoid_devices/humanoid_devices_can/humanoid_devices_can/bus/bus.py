@@ -17,6 +17,7 @@ from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.errors import (
     AdapterLostError,
     CanBusError,
+    InterfaceDownError,
     InterfaceError,
     QueueFullError,
     WireError,
@@ -70,7 +71,9 @@ def opening_problem(error: BaseException, settings: BusSettings) -> str:
 def closed_problem(error: BaseException, settings: BusSettings) -> AdapterLostError:
     """Return the error of a bus that was open and can no longer be used."""
     if _code(error) == errno.ENETDOWN:
-        return AdapterLostError(f"{settings}: the interface is down: {_link_up_command(settings)}")
+        return InterfaceDownError(
+            f"{settings}: the interface is down: {_link_up_command(settings)}"
+        )
     return AdapterLostError(f"{settings}: the adapter is gone: plug it in again ({error})")
 
 

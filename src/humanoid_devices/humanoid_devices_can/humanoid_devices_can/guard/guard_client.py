@@ -12,10 +12,12 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import BusSettings, CanFrame, OpenBus, PythonCanBus
 from humanoid_devices_can.errors import InterfaceError
 from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory, Stage, new_memory
 from humanoid_devices_can.motor_protocol import MotorFamily
+from humanoid_devices_can.reason_codes import NO_GUARD
 from humanoid_devices_can.settings import CanSettings
 
 PATIENCE: Final = 5.0  # [s] a guard may take to disable the motors of a dead control process
@@ -87,14 +89,15 @@ class Guard:
         page = self._page
         return Stage.WATCHES if page is None else page.stage
 
-    def problem(self) -> str:
-        """Return why no guard would disable the motors if this process failed; else empty."""
+    def problem(self) -> Reason:
+        """Return why no guard would disable the motors if this process failed, if so."""
         failure = self._failure or self._silence()
         if not failure:
-            return ""
-        return (
+            return NO_REASON
+        return Reason.of(
+            NO_GUARD,
             f"no guard on {self._bus} ({failure}): if this process fails, {self._motors} continue "
-            "with their last set point: restart the control process"
+            "with their last set point: restart the control process",
         )
 
     def dismiss(self) -> None:

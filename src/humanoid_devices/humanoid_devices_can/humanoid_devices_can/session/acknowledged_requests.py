@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from humanoid_control_common.reasons import Reason, ReasonCode
 from humanoid_devices_can.motor_protocol import Exchange, MotorState
+from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
 
 REFUSED: Final = 0.03  # [s] until a request that the adapter may have refused is repeated
 
@@ -15,6 +17,7 @@ class _Request:
     exchange: Exchange
     sent: float = -math.inf  # [s] of the latest attempt
     answer: str | None = None  # empty: obeyed
+    code: ReasonCode = MOTOR_REFUSED  # of an answer that is a failure
 
 
 class AcknowledgedRequests:
@@ -26,7 +29,7 @@ class AcknowledgedRequests:
     def __init__(
         self, exchanges: Iterable[Exchange], now: float, *, timeout: float, retry: float
     ) -> None:
-        self.failures: dict[int, str] = {}
+        self.failures: dict[int, Reason] = {}
         self._requests: Mapping[int, _Request] = {e.motor: _Request(e) for e in exchanges}
         self._deadline, self._retry = now + timeout, retry
         self._timeout = timeout
@@ -66,7 +69,10 @@ class AcknowledgedRequests:
         if now >= self._deadline:
             for request in self._open():
                 request.answer = f"no answer within {self._timeout:g} s"
-        self.failures = {m: r.answer for m, r in self._requests.items() if r.answer}
+                request.code = MOTOR_NO_ANSWER
+        self.failures = {
+            m: Reason.of(r.code, r.answer) for m, r in self._requests.items() if r.answer
+        }
         return not self._open()
 
     def _open(self) -> list[_Request]:

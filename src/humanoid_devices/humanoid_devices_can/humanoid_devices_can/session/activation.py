@@ -3,13 +3,20 @@
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
 
+from humanoid_control_common.reasons import Reason, joined
 from humanoid_devices_can.errors import MotorError
 from humanoid_devices_can.motor_protocol import MotorFamily
+from humanoid_devices_can.reason_codes import (
+    INVALID_FRAME,
+    MAY_BE_ENABLED,
+    MOTOR_NO_ANSWER,
+    MOTOR_REFUSED,
+)
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Steps, Timing
 
-Failing = Generator[float, None, dict[int, str]]  # steps that return the failures by motor
+Failing = Generator[float, None, dict[int, Reason]]  # steps that return the failures by motor
 
 
 class Activation:
@@ -36,7 +43,7 @@ class Activation:
         if failures:
             problem = self._problem(failures, began)
             yield from self._disable(motors, clear_faults=False)
-            raise MotorError(problem)
+            raise MotorError(problem.text, problem)
         # Requests that were refused meanwhile were repeated and obeyed.
         self._session.health.refused_at = -math.inf
 
@@ -47,12 +54,14 @@ class Activation:
         `disabled` states that all motors were disabled before.
         """
         lost = [] if disabled else [m for m in motors if self._is_lost(m)]
-        failures = dict.fromkeys(lost, "was silent before")
+        failures = dict.fromkeys(lost, Reason.of(MOTOR_NO_ANSWER, "was silent before"))
         failures |= yield from self._disable(motors, clear_faults=False)
         if self._session.transmit_queue.orders_waiting():
-            failures |= dict.fromkeys(motors, "the order could not be sent")
+            unsent = Reason.of(MOTOR_REFUSED, "the order could not be sent")
+            failures |= dict.fromkeys(motors, unsent)
         if failures:
-            raise MotorError(f"not confirmed that it is disabled: {self._named(failures)}")
+            text = f"not confirmed that it is disabled: {self._named(failures)}"
+            raise MotorError(text, Reason.of(MAY_BE_ENABLED, text))
 
     def disable_unconfirmed(self) -> None:
         """Send the disabling frames on a bus that counts as lost, and end its workers."""
@@ -90,27 +99,31 @@ class Activation:
             orders, timeout=timing.enable_timeout, retry=timing.enable_retry, kept_limp=limp
         )
 
-    def _unmeasured(self, motors: Iterable[int]) -> dict[int, str]:
+    def _unmeasured(self, motors: Iterable[int]) -> dict[int, Reason]:
         states = self._session.states
-        return {m: "enabled, but not measured" for m in motors if not states[m].measured}
+        unmeasured = Reason.of(MOTOR_NO_ANSWER, "enabled, but not measured")
+        return {m: unmeasured for m in motors if not states[m].measured}
 
-    def _problem(self, failures: Mapping[int, str], began: float) -> str:
+    def _problem(self, failures: Mapping[int, Reason], began: float) -> Reason:
         health = self._session.health
         parts = [self._named(failures)]
         stuck = self._session.transmit_queue.orders_waiting()
         symptom = health.symptom(self._settings.bus, began, stuck=stuck)
+        codes = [symptom, *failures.values()]
         if symptom:
-            parts.append(symptom)
-        elif any(text.startswith("no answer") for text in failures.values()):
+            parts.append(symptom.text)
+        elif any(MOTOR_NO_ANSWER in reason for reason in failures.values()):
             parts[0] += f" on {self._settings.bus}: powered? id? bitrate?"
         if health.invalid_at > began:
             parts.append(f"received on the bus: {health.invalid}")
-        return "; ".join(parts)
+            codes.append(Reason.of(INVALID_FRAME, health.invalid))
+        return joined(codes).worded("; ".join(parts))
 
-    def _named(self, failures: Mapping[int, str]) -> str:
+    def _named(self, failures: Mapping[int, Reason]) -> str:
         """Return the failures in words; motors with the same failure share one entry."""
         motors = self._settings.motors
         return "; ".join(
-            ", ".join(str(motors[m]) for m in sorted(failures) if failures[m] == text) + f": {text}"
-            for text in dict.fromkeys(failures[m] for m in sorted(failures))
+            ", ".join(str(motors[m]) for m in sorted(failures) if failures[m].text == text)
+            + f": {text}"
+            for text in dict.fromkeys(failures[m].text for m in sorted(failures))
         )

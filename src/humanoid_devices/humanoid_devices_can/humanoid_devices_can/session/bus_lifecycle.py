@@ -3,8 +3,10 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import OpenBus
 from humanoid_devices_can.errors import CanBusError, MotorError
 from humanoid_devices_can.guard.channel import Stage
@@ -15,12 +17,20 @@ from humanoid_devices_can.guard.guard_client import (
 )
 from humanoid_devices_can.motor_monitor import MotorMonitor
 from humanoid_devices_can.motor_protocol import MotorFamily
+from humanoid_devices_can.reason_codes import (
+    DISABLED_BY_GUARD,
+    GUARD_NOT_DONE,
+    MOTORS_BEING_ENABLED,
+    MOTORS_NOT_ENABLED,
+)
 from humanoid_devices_can.session.activation import Activation
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Steps, Timing, Worker
 
 logger = logging.getLogger(__name__)
+
+_ENABLING: Final = Reason.of(MOTORS_BEING_ENABLED, "motors are being enabled anew")
 
 
 class BusLifecycle:
@@ -76,23 +86,25 @@ class BusLifecycle:
             raise
         return session
 
-    def check_guard(self, session: Session) -> str:
+    def check_guard(self, session: Session) -> Reason:
         """Check the guard; return what it does, or failed to do, after the loop stood still.
 
         Until it has disabled them, the motors may have torque, and commands continue: a disabled
-        motor ignores them. When it has, `session` is abandoned. Empty: the guard has not acted.
+        motor ignores them. When it has, `session` is abandoned.
         """
         stage = self.guard.stage
         if stage is Stage.WATCHES:
-            return ""
+            return NO_REASON
         why = f"the control loop stood still for more than {self._settings.guard_timeout:g} s"
         if stage is Stage.ACTS:
-            return f"the guard is disabling {self._names}: {why}"
+            return Reason.of(GUARD_NOT_DONE, f"the guard is disabling {self._names}: {why}")
         if stage is Stage.FAILED:
-            return f"the guard could not disable {self._names}: {why}; clear the fault"
+            text = f"the guard could not disable {self._names}: {why}; clear the fault"
+            return Reason.of(GUARD_NOT_DONE, text)
         if not session.health.abandoned:
-            session.health.abandon(f"{self._names}: disabled by the guard: {why}")
-        return ""
+            text = f"{self._names}: disabled by the guard: {why}"
+            session.health.abandon(Reason.of(DISABLED_BY_GUARD, text))
+        return NO_REASON
 
     def reset_faults(self, monitor: MotorMonitor) -> None:
         """Enable faulty motors again, beside the loop; after a loss, open the bus again."""
@@ -103,16 +115,16 @@ class BusLifecycle:
         # after a guard has acted, together with a new guard.
         dead = self.guard.stage is not Stage.WATCHES or monitor.unreachable(session)
         motors = list(self._all) if dead else monitor.faulty(session)
-        monitor.remark = ""
+        monitor.remark = NO_REASON
         if motors:
-            monitor.remark = "motors are being enabled anew"
+            monitor.remark = _ENABLING
             self.paused = frozenset(motors)
             steps = self._recover(session, motors, dead, monitor)
             try:
                 self._recovery = self._timing.workers.start("can reset", steps, threading.Event())
             except RuntimeError as error:  # no thread left on this machine
                 self.paused = frozenset()
-                monitor.remark = f"not enabled again: {error}"
+                monitor.remark = _not_enabled(str(error))
 
     def stop(self) -> None:
         """Disable all motors. Raises HardwareError naming what may still be enabled."""
@@ -150,12 +162,12 @@ class BusLifecycle:
                 session = self._reopen_with_guard(session)
             session.transmit_queue.clear(motors)
             yield from self._enable(session, motors)
-            monitor.remark = ""
+            monitor.remark = NO_REASON
         except (CanBusError, MotorError) as error:
-            monitor.remark = f"not enabled again: {error}"
+            monitor.remark = _not_enabled(str(error), error.reason)
         except Exception as error:  # a programming error, or exhausted resources
             logger.exception("%s: enabling motors anew", self._settings.name)
-            monitor.remark = f"not enabled again: {error!r}"
+            monitor.remark = _not_enabled(repr(error))
         finally:
             self.paused = frozenset()
 
@@ -199,3 +211,7 @@ class BusLifecycle:
         if session is not None:
             session.close()
         self.guard.dismiss()
+
+
+def _not_enabled(text: str, *causes: Reason) -> Reason:
+    return Reason.of(MOTORS_NOT_ENABLED, f"not enabled again: {text}", *causes)

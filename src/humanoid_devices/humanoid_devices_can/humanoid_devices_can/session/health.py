@@ -4,8 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import LONGEST_PAYLOAD, BusSettings, ErrorFrame
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
+from humanoid_devices_can.reason_codes import BUS_OFF, ERROR_FRAMES, NOT_ACKNOWLEDGED
 
 _TOLERANCE: Final = 1.3  # times the frames of one motor
 _ANSWERS: Final = 20.0  # more than requests; and late answers that are still allowed
@@ -55,7 +57,7 @@ _WRONG_BITS: Final = BusEvent.PROTOCOL | BusEvent.BUS_ERROR
 class Health:
     """Times [s] of the latest events. Written by the threads of a session, read by any."""
 
-    lost: str = ""  # why the adapter can no longer be used
+    lost: Reason = NO_REASON  # why the adapter can no longer be used
     abandoned: bool = False  # nothing may be sent, although the adapter is there
     was_off: bool = False  # the controller was bus-off since the session began
     drained: float = -math.inf  # the receiving thread was up to date
@@ -74,7 +76,7 @@ class Health:
     refusals: int = 0  # of frames that the adapter had accepted
     error_counters: tuple[int, int] | None = None  # transmit, receive; None: not reported
 
-    def abandon(self, reason: str) -> None:
+    def abandon(self, reason: Reason) -> None:
         """Note that the guard has taken over the bus; nothing more may be sent."""
         self.lost, self.abandoned = reason, True
 
@@ -123,28 +125,32 @@ class Health:
         """Return whether the controller has reported errors since a time [s]."""
         return max(self.error_at, self.unacknowledged_at, self.passive_at) > since
 
-    def symptom(self, bus: BusSettings, since: float, *, stuck: bool) -> str:
-        """Return why motors can't be reached since a time [s]; empty if the bus shows no reason.
+    def symptom(self, bus: BusSettings, since: float, *, stuck: bool) -> Reason:
+        """Return why motors can't be reached since a time [s], if the bus shows a reason.
 
         `stuck`: the adapter does not accept the waiting frames.
         """
         if self.was_off:
-            return (
+            return Reason.of(
+                BUS_OFF,
                 f"bus-off on {bus}: is {bus.bitrate} bit/s the motors' bitrate, are wiring and "
-                "termination right? Then clear the fault"
+                "termination right? Then clear the fault",
             )
         if self.error_at > since and self.data_at <= since:
-            return (
+            return Reason.of(
+                ERROR_FRAMES,
                 f"only error frames arrive on {bus}: is {bus.bitrate} bit/s the motors' bitrate? "
-                "Is the wiring right?"
+                "Is the wiring right?",
             )
         if self.error_at > since:
-            return f"error frames on {bus}: do two motors have the same id? Is the wiring right?"
+            text = f"error frames on {bus}: do two motors have the same id? Is the wiring right?"
+            return Reason.of(ERROR_FRAMES, text)
         # While motors answer, a refusal alone is no symptom: a burst may have filled the queue.
         unanswered = self.data_at <= since < self.refused_at
         if stuck or unanswered or max(self.unacknowledged_at, self.passive_at) > since:
-            return (
+            return Reason.of(
+                NOT_ACKNOWLEDGED,
                 f"nobody acknowledges on {bus}: are the motors powered? Is {bus.bitrate} bit/s "
-                "their bitrate? Is the bus terminated?"
+                "their bitrate? Is the bus terminated?",
             )
-        return ""
+        return NO_REASON

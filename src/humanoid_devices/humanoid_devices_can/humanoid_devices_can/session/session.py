@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import (
@@ -18,6 +19,7 @@ from humanoid_devices_can.errors import (
     WireError,
 )
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
+from humanoid_devices_can.reason_codes import BUS_THREAD_FAILED, MOTORS_BEING_ENABLED
 from humanoid_devices_can.session.acknowledged_requests import AcknowledgedRequests
 from humanoid_devices_can.session.health import DuplicateIdCheck, Health
 from humanoid_devices_can.session.transmit_queue import Item, Kind, Pace, SentGains, TransmitQueue
@@ -77,7 +79,8 @@ class Session:
         """End the workers and close the bus, which counts as lost from then on."""
         self._end_workers()
         self._bus.close()
-        self._lose(f"{self._settings.bus}: closed, and not opened again yet")
+        text = f"{self._settings.bus}: closed, and not opened again yet"
+        self._lose(Reason.of(MOTORS_BEING_ENABLED, text))
 
     def send_unconfirmed(self, frames: Sequence[CanFrame]) -> None:
         """End the workers and send frames on a bus that counts as lost: it may only be deaf."""
@@ -93,7 +96,7 @@ class Session:
         timeout: float,
         retry: float,
         kept_limp: Collection[int] = (),
-    ) -> Generator[float, None, dict[int, str]]:
+    ) -> Generator[float, None, dict[int, Reason]]:
         """Carry out exchanges in steps and return the failures by motor. Times in [s].
 
         `kept_limp`: motors that are sent zero-torque commands meanwhile, so that their watchdogs
@@ -123,7 +126,7 @@ class Session:
             if requests.over(now, self.health.drained, self.states):
                 return False
             if self.health.lost:
-                raise AdapterLostError(self.health.lost)
+                raise AdapterLostError(self.health.lost.text, self.health.lost)
             if self._cancelled.is_set():
                 raise MotorError("given up: the component is being deactivated")
             for exchange in requests.due(now, self.states, self.health.refused_at):
@@ -139,7 +142,7 @@ class Session:
     def forget(self, motor: int) -> None:
         """Drop the sent gains and the fault reports of a motor that will be enabled anew."""
         self.gains.forget(motor)
-        self.states[motor] = replace(self.states[motor], report="", warned=False)
+        self.states[motor] = replace(self.states[motor], report=NO_REASON, warned=False)
 
     def silent_for(self, motor: int) -> float:
         """Return how long [s] a motor has sent nothing, as of the receiver's latest catch-up.
@@ -166,9 +169,10 @@ class Session:
             while not (self._stop.is_set() or self.health.abandoned):
                 yield step()
         except AdapterLostError as error:
-            self._lose(str(error))
+            self._lose(error.reason)
         except Exception as error:  # a programming error must not look like a healthy bus
-            self._lose(f"the thread that serves the bus failed: {error!r}")
+            text = f"the thread that serves the bus failed: {error!r}"
+            self._lose(Reason.of(BUS_THREAD_FAILED, text))
             raise
 
     def _receive(self) -> float:
@@ -281,7 +285,7 @@ class Session:
         for worker in self._workers:
             worker.join()
 
-    def _lose(self, reason: str) -> None:
+    def _lose(self, reason: Reason) -> None:
         self.health.lost = self.health.lost or reason
 
 

@@ -1,14 +1,16 @@
 """States of the EtherCAT application layer (AL): texts, and transitions of single slaves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Protocol
 
 import pysoem
 
+from humanoid_control_common.reasons import ReasonCode
 from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.master.clock import Clock
+from humanoid_devices_erob.reason_codes import AL_CODES, SLAVE_LEFT_OP, SLAVE_SILENT
 
 REQUEST_INTERVAL: Final = 0.1  # [s] until a request is repeated, in case it was lost
 _NAP: Final = 0.001  # [s] between two reads of the states
@@ -49,6 +51,16 @@ def differing(statuses: Sequence[AlStatus], state: AlState, joint_at: Sequence[s
         for i, status in enumerate(statuses)
         if status.state is not state or status.error
     )
+
+
+def codes_of_slave(status: AlStatus) -> Iterator[ReasonCode]:
+    """Yield the reason codes of a slave that is not in OP."""
+    if status.state is AlState.NONE:
+        yield SLAVE_SILENT
+        return
+    if status.error and status.code in AL_CODES:
+        yield AL_CODES[status.code]
+    yield SLAVE_LEFT_OP
 
 
 def describe_al_code(code: int) -> str:

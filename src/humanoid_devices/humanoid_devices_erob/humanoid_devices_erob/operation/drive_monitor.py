@@ -5,12 +5,18 @@ from typing import Final
 
 import numpy as np
 
+from humanoid_control_common.reasons import NO_REASON, Reason, joined, united
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES, describe_statusword
 from humanoid_devices_erob.errors import joined_by_text
-from humanoid_devices_erob.master.al_state import AlState, AlStatus, differing
+from humanoid_devices_erob.master.al_state import AlState, AlStatus, codes_of_slave, differing
 from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.reason_codes import (
+    NO_FRAME_RETURNS,
+    WORKING_COUNTER_LOW,
+    codes_of_drive,
+)
 
 # Incomplete exchanges in a row that are a fault. One frame may be lost: a drive holds its target.
 LOST_EXCHANGES: Final = 2
@@ -24,31 +30,37 @@ class DriveMonitor:
         self.report = SafetyReport(name)
         self.faulty: Mask = np.zeros(len(joint_at), dtype=bool)  # not in operation
         self._name, self._joint_at = name, joint_at
-        self._states = ""  # slaves that are not in OP, in words
+        self._states = NO_REASON  # slaves that are not in OP
         self._errors: dict[int, tuple[int, ...]] = {}  # of faulty drives: 0x603F, then 0x1003
-        self._remark = ""
+        self._remark = NO_REASON
         self._seen: tuple[object, ...] = ()  # inputs of the present report
 
     def take_states(self, statuses: Sequence[AlStatus]) -> None:
         """Note the AL states of all slaves."""
-        self._states = differing(statuses, AlState.OP, self._joint_at)
+        text = differing(statuses, AlState.OP, self._joint_at)
+        codes = united(
+            [code.name for code in codes_of_slave(status)]
+            for status in statuses
+            if status.state is not AlState.OP or status.error
+        )
+        self._states = Reason(text, codes)
 
     def take_errors(self, slave: int, codes: tuple[int, ...]) -> None:
         """Note a drive's error code and its history, latest first."""
         self._errors[slave] = codes
 
-    def remark(self, text: str) -> None:
-        """Report what a user must do until all drives are in operation; empty: nothing."""
-        self._remark = text
+    def remark(self, reason: Reason) -> None:
+        """Report what a user must do until all drives are in operation, if anything."""
+        self._remark = reason
 
     def errors_of(self, slave: int) -> tuple[int, ...]:
         """Return a faulty drive's error code and history, as far as they have been read."""
         return self._errors.get(slave, ())
 
-    def ring_problems(self, ring: Ring) -> list[str]:
-        """Return the problems of the ring apart from those of its drives."""
-        silence = [_silence(ring.answered)] if ring.lost >= LOST_EXCHANGES else []
-        return [*silence, *filter(None, (self._states, self._remark))]
+    def ring_problems(self, ring: Ring) -> Reason:
+        """Return the problems of the ring, if it has any, apart from those of its drives."""
+        silence = _silence(ring.answered) if ring.lost >= LOST_EXCHANGES else NO_REASON
+        return joined((silence, self._states, self._remark))
 
     def update(self, ring: Ring) -> None:
         """Judge the latest exchange."""
@@ -74,21 +86,24 @@ class DriveMonitor:
 
     def _recovered(self) -> None:
         if self._seen:
-            self._seen, self._remark = (), ""
+            self._seen, self._remark = (), NO_REASON
             self._errors.clear()
             self.report = SafetyReport(self._name)
 
     def _make(self, ring: Ring, silent: bool) -> None:
         faulty = np.flatnonzero(self.faulty).tolist()
-        words = joined_by_text((self._joint_at[i], self.describe(i, ring)) for i in faulty)
-        problems = [words] if words else []
-        flags = SafetyFlag.MOTOR_FAULT if problems else SafetyFlag.NONE
+        text = joined_by_text((self._joint_at[i], self.describe(i, ring)) for i in faulty)
+        drives = Reason(text, united(self.codes_of(i, ring) for i in faulty))
+        flags = SafetyFlag.MOTOR_FAULT if faulty else SafetyFlag.NONE
         if silent:
             flags |= SafetyFlag.RX_TIMEOUT
-        problems += self.ring_problems(ring)
-        self.report = SafetyReport(
-            self._name, SafetyLevel.FAULT, flags, message="; ".join(problems)
-        )
+        found = joined((drives, self.ring_problems(ring)))
+        self.report = SafetyReport(self._name, SafetyLevel.FAULT, flags, found.text, found.codes)
+
+    def codes_of(self, slave: int, ring: Ring) -> tuple[str, ...]:
+        """Return the reason codes of what a drive's statusword and error say; () if it is well."""
+        word = int(ring.image.statusword[slave])
+        return tuple(code.name for code in codes_of_drive(word, self.errors_of(slave)))
 
     def describe(self, slave: int, ring: Ring) -> str:
         """Return a drive's statusword, error and history in words."""
@@ -104,10 +119,12 @@ class DriveMonitor:
         return text if named is None or named.reset_clears else f"{text}; {named.fix}"
 
 
-def _silence(answered: bool) -> str:
+def _silence(answered: bool) -> Reason:
     if answered:
-        return "the working counter is too low: not every slave takes part in the exchange"
-    return (
+        text = "the working counter is too low: not every slave takes part in the exchange"
+        return Reason.of(WORKING_COUNTER_LOW, text)
+    return Reason.of(
+        NO_FRAME_RETURNS,
         "no frame comes back in time: the cable to the first slave, or this machine or the ring "
-        "was held up"
+        "was held up",
     )

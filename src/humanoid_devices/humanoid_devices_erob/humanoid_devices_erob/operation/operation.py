@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_devices_erob.drive.drive_registers import REGISTERS
 from humanoid_devices_erob.drive.joint_frame import JointFrame
 from humanoid_devices_erob.errors import TurnsError
@@ -23,6 +24,7 @@ from humanoid_devices_erob.operation.impedance_watch import ImpedanceWatch
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.recovery import Recovery
 from humanoid_devices_erob.operation.sdo_policy import stiffens
+from humanoid_devices_erob.reason_codes import TURNS_UNKNOWN
 from humanoid_devices_erob.settings import Settings
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.coe import Emergency
@@ -132,10 +134,10 @@ class Operation:
             self.frame.find_turns(self._ring.image)
         except TurnsError as error:
             self._ring.sequencer.disable(np.ones(len(self._settings.joints), dtype=bool))
-            self.monitor.remark(str(error))
+            self.monitor.remark(Reason.of(TURNS_UNKNOWN, str(error)))
             return
         self._recovery.begin()
-        self.monitor.remark("")
+        self.monitor.remark(NO_REASON)
 
     def _take(self, future: Future[Results], *, write: bool) -> None:
         self._answers.append((future.result(), write))

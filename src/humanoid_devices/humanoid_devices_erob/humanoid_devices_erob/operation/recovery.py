@@ -5,11 +5,13 @@ from typing import Final
 
 import numpy as np
 
+from humanoid_control_common.reasons import NO_REASON, Reason, joined
 from humanoid_devices_erob.bring_up.readiness import Readiness
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
+from humanoid_devices_erob.reason_codes import DRIVE_NOT_READY, SLAVE_NOT_CONFIGURED
 
 STATE_PATIENCE: Final = 0.1  # [s] until the state of a slave is requested again
 TIMEOUT: Final = 3.0  # [s] for the whole
@@ -20,7 +22,7 @@ class Recovery:
 
     def __init__(self, master: EthercatMaster, ring: Ring, joint_at: Sequence[str]) -> None:
         self.active = False
-        self.remark = ""
+        self.remark = NO_REASON
         self.recovered: list[int] = []  # slaves that had left OP and are back
         self._master, self._ring, self._joint_at = master, ring, joint_at
         self._readiness = Readiness(ring, master, joint_at)
@@ -36,7 +38,7 @@ class Recovery:
         self._end = self._ring.timebase.clock() + TIMEOUT
         if self.active:
             return
-        self.active, self.remark, self.recovered = True, "", []
+        self.active, self.remark, self.recovered = True, NO_REASON, []
         self._next_request[:] = 0.0
         self._left_op[:] = False
         self._readiness.forget(range(len(self._joint_at)))
@@ -73,12 +75,14 @@ class Recovery:
         self.active = False
         self.recovered = np.flatnonzero(enabled & self._left_op).tolist()
         refused = ~(enabled | lost | self._ring.sequencer.wanted)
-        problems = [self._readiness.problems(np.flatnonzero(refused).tolist())]
+        unready = self._readiness.problems(np.flatnonzero(refused).tolist())
+        problems = [Reason.of(DRIVE_NOT_READY, unready)] if unready else []
         self._ring.sequencer.disable(~enabled)
         if lost.any():
             names = ", ".join(self._joint_at[i] for i in np.flatnonzero(lost).tolist())
-            problems.append(
+            text = (
                 f"{names}: not configured any more (power or cable): mend it, then restart the "
                 "control process"
             )
-        self.remark = "; ".join(filter(None, problems))
+            problems.append(Reason.of(SLAVE_NOT_CONFIGURED, text))
+        self.remark = joined(problems)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.operation.drive_monitor import DriveMonitor
+from humanoid_devices_erob.reason_codes import DRIVE_NOT_READY
 from humanoid_devices_erob.wire.pdo import TX_STRUCT
 
 JOINTS = ("shoulder", "elbow")
@@ -136,12 +138,13 @@ def test_slave_that_left_op_is_a_fault_although_its_statusword_is_healthy(bench)
     report = bench.tick()
     assert report.level is SafetyLevel.FAULT
     assert "slave 0 (shoulder): SAFEOP with error, AL status 0x001B" in report.message
+    assert report.codes == ("AL_WATCHDOG", "SLAVE_LEFT_OP")
 
 
 def test_what_a_user_must_do_is_reported_until_all_is_well(bench) -> None:
     bench.slaves.words[0] = FAULT
     bench.tick()
-    bench.monitor.remark("restart the control process")
+    bench.monitor.remark(Reason.of(DRIVE_NOT_READY, "restart the control process"))
     assert "restart the control process" in bench.tick().message
     bench.slaves.words[0] = HEALTHY
     assert bench.tick().message == ""

@@ -1,0 +1,64 @@
+"""Reason codes of the mode manager: operators, heartbeats and the impedance manager."""
+
+from typing import Final
+
+from humanoid_control_common.reasons import CodeTable
+
+CODES: Final = CodeTable("Operators and mode manager")
+
+EMERGENCY_STOP: Final = CODES.add(
+    "EMERGENCY_STOP",
+    "An operator pressed a stop; it holds until it is released.",
+    "Make sure that all persons are safe, then `hc clear-fault`.",
+)
+HEARTBEAT_ENDED: Final = CODES.add(
+    "HEARTBEAT_ENDED",
+    "A required program fell silent; that is a stop.",
+    "Restart it (`hc heartbeat NAME`), check the network, then `hc clear-fault`.",
+)
+HEARTBEAT_MISSING: Final = CODES.add(
+    "HEARTBEAT_MISSING",
+    "A program that stiff modes require has not sent a heartbeat yet.",
+    "Start it on this ROS domain: `hc heartbeat NAME`.",
+)
+STIFF_UNTIL_ARMED: Final = CODES.add(
+    "STIFF_UNTIL_ARMED",
+    "The drives hold with their factory gains until the impedance manager has armed them.",
+    "Wait; if it persists, see IMPEDANCE_MANAGER_SILENT.",
+)
+REQUEST_OVERTAKEN: Final = CODES.add(
+    "REQUEST_OVERTAKEN",
+    "A later request, or another mode, came before a request that waited.",
+    "Repeat the request if it is still wanted.",
+)
+POWERING_DOWN: Final = CODES.add(
+    "POWERING_DOWN",
+    "The robot is led down and the control process ends: no request is taken any more.",
+    "Start the bring-up again.",
+)
+CONTROLLER_NOT_LOADED: Final = CODES.add(
+    "CONTROLLER_NOT_LOADED",
+    "No controller that implements the requested mode is loaded.",
+    "Load one: see the controllers YAML, and `hc status`.",
+)
+CONTROLLER_IN_CHARGE: Final = CODES.add(
+    "CONTROLLER_IN_CHARGE",
+    "Another controller is in charge of the requested mode.",
+    "Leave that mode first: `hc mode damp`.",
+)
+SWITCH_FAILED: Final = CODES.add(
+    "SWITCH_FAILED",
+    "The loop could not activate the requested controller; the one before stays in charge.",
+    "See the message, correct the controller, and repeat the request.",
+)
+REQUIRES_SAFE_MODE: Final = CODES.add(
+    "REQUIRES_SAFE_MODE",
+    "Faults are cleared in ZERO_TORQUE and DAMPING only.",
+    "`hc mode damp`, then `hc clear-fault`.",
+)
+COMMAND_REFUSED: Final = CODES.add(
+    "COMMAND_REFUSED",
+    "A command for REMOTE was refused: wrong joints, a wrong number of values, or values that are "
+    "not finite.",
+    "Correct the program that sends it; the message names what is wrong.",
+)
