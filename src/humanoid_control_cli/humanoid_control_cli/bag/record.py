@@ -56,6 +56,6 @@ def _conclude(
         raise BagError(f"{recording.dropped} messages are missing: the disk is too slow for them")
     if not summary.count:
         raise BagError(
-            f"nothing was heard on {robot_in_words()}: no bag was made "
+            f"no message on {robot_in_words()}: no bag was made "
             "(`hc status` shows whether a robot is up)"
         )

@@ -62,7 +62,7 @@ class Template:
 SAFETY: Final = "safety_status"
 DESCRIPTION: Final = "robot_description"
 EVENTS: Final = "/rosout"  # ROS' topic for lines of text, one for all robots of a domain
-COUNTERS: Final = "flight_recorder/counters"
+COUNTERS: Final = "tick_records/counters"
 LOGGER: Final = "black_box"  # of the lines with the reasons for the file
 KINDS: Final = {
     CONTROL_MODE: ControlMode,
