@@ -64,7 +64,7 @@ def _ticks(folder: Path) -> tuple[list[int], list[bytes]]:
     for recorded in BagReader(folder):
         if recorded.channel.topic == f"/{JOINT_STATES}":
             times.append(recorded.time)
-        elif recorded.channel.topic == COUNTERS:
+        elif recorded.channel.topic == f"/{COUNTERS}":
             counters.append(recorded.data)
     return times, counters
 
