@@ -1,5 +1,7 @@
 """The broadcaster of joint states and written commands; `ros` publishes them."""
 
+from pydantic import Field
+
 from humanoid_control_common.config import StrictModel
 from humanoid_controller_manager.controller import Broadcaster, RobotFacts
 
@@ -7,9 +9,10 @@ from humanoid_controller_manager.controller import Broadcaster, RobotFacts
 class BroadcasterParameters(StrictModel):
     """Parameters of the joint state broadcaster."""
 
-    joint_states_topic: str
-    joint_commands_topic: str
-    frame_id: str = "base_link"  # as upstream; without a frame rviz shows no efforts
+    joint_states_topic: str = Field(description="Topic of the measured state, relative.")
+    joint_commands_topic: str = Field(description="Topic of the written command, relative.")
+    # As upstream; without a frame rviz shows no efforts.
+    frame_id: str = Field(default="base_link", description="Frame of both messages.")
 
 
 class JointStateBroadcaster(Broadcaster):

@@ -41,7 +41,9 @@ class ZeroTorqueController(Controller):
 class DampingParameters(StrictModel):
     """Parameters of the DAMPING controller."""
 
-    damping: float = Field(ge=0.0, allow_inf_nan=False)  # [Nm*s/rad]
+    damping: float = Field(
+        ge=0.0, allow_inf_nan=False, description="Damping of every joint [Nm*s/rad]."
+    )
 
 
 class DampingController(Controller):

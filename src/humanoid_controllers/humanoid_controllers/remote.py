@@ -24,11 +24,20 @@ from humanoid_controller_manager.loop.latest_value import LatestValue
 class RemoteParameters(StrictModel):
     """Parameters of the REMOTE controller."""
 
-    stiffness: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm/rad] of the pose held at entry
-    damping: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm*s/rad] of the pose held at entry
-    command_timeout: float = Field(gt=0.0, allow_inf_nan=False)  # [s] since arrival
-    # Stiffness 0 and the damping above; gains 0; or the last command without its motion.
-    on_stale: Literal["damp", "passive", "hold"] = "damp"
+    stiffness: float = Field(
+        gt=0.0, allow_inf_nan=False, description="Of the pose held at entry [Nm/rad]."
+    )
+    damping: float = Field(
+        gt=0.0, allow_inf_nan=False, description="Of the pose held at entry [Nm*s/rad]."
+    )
+    command_timeout: float = Field(
+        gt=0.0, allow_inf_nan=False, description="Age of the latest command that is stale [s]."
+    )
+    on_stale: Literal["damp", "passive", "hold"] = Field(
+        default="damp",
+        description="When commands are stale: stiffness 0 and the damping above; gains 0; or the "
+        "last command without its motion.",
+    )
 
 
 # Remarks while commands are stale. No fault: the next command is followed again.

@@ -19,16 +19,18 @@ from humanoid_controller_manager.controller import Controller, ModeGains, Progre
 class Pose(StrictModel):
     """One pose and the time to reach it."""
 
-    duration: float = Field(gt=0.0, allow_inf_nan=False)  # [s]
-    positions: list[float]  # [rad], one per joint, in joint order
+    duration: float = Field(gt=0.0, allow_inf_nan=False, description="Time of the way [s].")
+    positions: list[float] = Field(description="One per joint, in joint order [rad].")
 
 
 class StandbyParameters(StrictModel):
     """Parameters of the STANDBY controller."""
 
-    stiffness: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm/rad]
-    damping: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm*s/rad]
-    sequence: list[str] = Field(min_length=1)  # names of `poses`, in the order they are visited
+    stiffness: float = Field(gt=0.0, allow_inf_nan=False, description="Stiffness [Nm/rad].")
+    damping: float = Field(gt=0.0, allow_inf_nan=False, description="Damping [Nm*s/rad].")
+    sequence: list[str] = Field(
+        min_length=1, description="Names of `poses`, in the order they are visited."
+    )
     poses: dict[str, Pose]
 
 

@@ -17,12 +17,22 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
 from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.node_parameters import FixedParameters, fixed
 from humanoid_twin.control.commands import JointTruth
 from humanoid_twin.errors import TwinError
 from humanoid_twin.robot.control import RobotControl
 
 TOPIC: Final = "twin/joint_states"
 _PERIOD: Final = 0.02  # [s]
+
+
+class TruthNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts as untyped
+    """The node; `control` is the path of the control channel, read once."""
+
+    def __init__(self) -> None:
+        super().__init__("truth", start_parameter_services=False)
+        what = fixed("Path of the control channel of the virtual robot.")
+        self.control: str = self.declare_parameter("control", "", what).value
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,10 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tune_middleware(get_rmw_implementation_identifier())
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = Node("truth", start_parameter_services=False)
+        node = TruthNode()
         try:
-            path = node.declare_parameter("control", "").value
-            with RobotControl(path) as control:
+            with RobotControl(node.control) as control:
                 publish_truth(node, control.joints, stop)
         finally:
             node.destroy_node()  # destruction at the process' end may crash it

@@ -75,7 +75,7 @@ def test_the_model_stands_still_in_its_own_namespace(
     urdf = arm_urdf.replace("\n", " ").replace("'", "")
     file = tmp_path / "still.yaml"
     file.write_text(f"/view/still_model:\n  ros__parameters:\n    robot_description: '{urdf}'\n")
-    states = received(JointState, "/view/joint_states")
+    states = received(JointState, "/view/prime/joint_states")
     descriptions = received(String, "/view/robot_description", LATCHED)
     start("still_model", "--params-file", str(file), "-r", "__ns:=/view")
     wait_until(lambda: len(states) > 1 and descriptions, "the model")

@@ -9,7 +9,6 @@ from typing import Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
@@ -45,10 +44,11 @@ class ImpedanceNode:
     """
 
     def __init__(self, files: Sequence[Document]) -> None:
-        self.node: Node = configured_node(NODE, services=False)
+        self.node = configured_node(NODE, services=False)
         namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, namespace)
         parameters = parse(ImpedanceParameters, NODE, document)
+        self.node.describe(ImpedanceParameters, document)
         self._drives = Drives.of(parameters)
         gate = JointStatesGate(parameters.joint_names, 1.0 / parameters.update_rate)
         self._services = BatchServices(self.node)

@@ -10,7 +10,7 @@ from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from humanoid_control_common.config import Document, read_yaml
+from humanoid_control_common.config import Document, StrictModel, read_yaml
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.parameter_files import for_rcl
 from humanoid_control_common.robot_namespace import checked_namespace
@@ -49,6 +49,9 @@ class ControllerNode:
     ) -> SnapshotListener | None:
         """See RosSide. Raises ConfigError for a topic or service that cannot be created."""
         attach, node = find_plugin(ROS_SIDES, plugin_type), self.context.node
+        model = getattr(instance, "Parameters", None)
+        if model is not None:
+            _describe(node, model, self.document)
         context = replace(self.context, robot=robot)
         try:
             listener: SnapshotListener | None = None
@@ -115,6 +118,15 @@ class ControllerNodes:
             node.destroy_node()
             raise
         return ControllerNode(self.context_of(node), document, self.executor)
+
+
+def _describe(node: Node, model: type[StrictModel], document: Document) -> None:
+    node.describe(
+        model,
+        document,
+        when="when the controller is configured",
+        remedy="start the robot again, or unload and load the controller",
+    )
 
 
 def _reports_progress(instance: object) -> bool:

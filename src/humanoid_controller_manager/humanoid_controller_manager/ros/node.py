@@ -33,6 +33,7 @@ from humanoid_controller_manager.ros.controller_nodes import ControllerNodes
 from humanoid_controller_manager.ros.diagnostics import SHORTEST, Diagnostician, diagnostic_arrays
 from humanoid_controller_manager.ros.parameters import (
     ManagerParameters,
+    applied_to_controller,
     manager_parameters,
     node_document,
 )
@@ -181,7 +182,10 @@ class ControllerManagerNode:
     def _parameters(self) -> ManagerParameters:
         given = parameters_of(self.node)
         document = node_document("controller_manager", given, self.files, self.namespace)
-        return manager_parameters(document)
+        parameters = manager_parameters(document)
+        self.node.settable = applied_to_controller
+        self.node.describe(ManagerParameters, document, under="controllers")
+        return parameters
 
     def _bring_up(self, parameters: ManagerParameters, hardware: HardwareGroup) -> Lifecycle:
         lifecycle = Lifecycle(

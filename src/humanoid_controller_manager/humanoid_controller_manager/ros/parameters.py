@@ -3,13 +3,14 @@
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
 from humanoid_control_common.config import Document, KeyPath, StrictModel, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.node_parameters import OF_EVERY_NODE
 from humanoid_control_common.parameter_files import sections
 from humanoid_control_common.robot_namespace import ROOT, absolute
 from humanoid_controller_manager.controller import ModeGains
@@ -17,17 +18,21 @@ from humanoid_controller_manager.controller import ModeGains
 Parameters = TypeVar("Parameters", bound=StrictModel)
 
 _PER_JOINT = "velocity_safety_limits"  # a mapping of the manager that is no controller
-# Parameters that ROS gives to every node.
-_OF_EVERY_NODE = ("use_sim_time", "qos_overrides", "start_type_description_service")
 
 
 class ControllerEntry(StrictModel):
     """The entry of one controller in the manager's parameters."""
 
-    type: str
-    fallback_controllers: list[str] = Field(default_factory=list)
-    params_file: list[str] = Field(default_factory=list)  # beside those of the process
-    node_options_args: list[str] = Field(default_factory=list)  # such as remappings
+    type: str = Field(description="Plug-in: the entry point's name of the controller.")
+    fallback_controllers: list[str] = Field(
+        default_factory=list, description="Controllers that replace it when it fails, in order."
+    )
+    params_file: list[str] = Field(
+        default_factory=list, description="Its own parameter files, beside those of the process."
+    )
+    node_options_args: list[str] = Field(
+        default_factory=list, description="ROS arguments of its node, such as remappings."
+    )
 
     @field_validator("params_file", mode="before")
     @classmethod
@@ -38,19 +43,39 @@ class ControllerEntry(StrictModel):
 class ManagerParameters(StrictModel):
     """Parameters of the node `controller_manager`."""
 
-    update_rate: int = Field(gt=0)  # [Hz]
-    robot_description: str  # URDF
-    backend: str = ""  # the bring-up's name of what moves the joints, for the black box
-    initial_controller: str
-    safe_controllers: list[str] = Field(min_length=1)
-    # Measured speeds beyond the joint's velocity limit times this factor lead to DAMPING ...
-    velocity_safety_factor: float = Field(default=2.0, gt=1.0, allow_inf_nan=False)
-    # ... or, of single joints, beyond this many rad/s.
-    velocity_safety_limits: dict[str, float] = Field(default_factory=dict)
-    # Gains of joints that no controller of a mode claims, where they are not set per mode.
-    hold_stiffness: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)  # [Nm/rad]
-    hold_damping: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)  # [Nm*s/rad]
-    controllers: dict[str, ControllerEntry]  # in the order they are brought up
+    update_rate: int = Field(gt=0, description="Rate of the control loop [Hz].")
+    robot_description: str = Field(description="The robot's URDF.")
+    backend: str = Field(default="", description="What moves the joints, as the bring-up calls it.")
+    initial_controller: str = Field(description="The controller in charge at first.")
+    safe_controllers: list[str] = Field(
+        min_length=1, description="Controllers that the loop falls back to by itself, in order."
+    )
+    velocity_safety_factor: float = Field(
+        default=2.0,
+        gt=1.0,
+        allow_inf_nan=False,
+        description="A joint measured beyond its velocity limit times this leads to DAMPING.",
+    )
+    velocity_safety_limits: dict[
+        str, Annotated[float, Field(description="Speed that leads to DAMPING [rad/s].")]
+    ] = Field(default_factory=dict, description="The same of single joints [rad/s].")
+    hold_stiffness: float | None = Field(
+        default=None,
+        gt=0.0,
+        allow_inf_nan=False,
+        description="Of joints that no controller of a mode claims [Nm/rad]; not with gains per "
+        "mode.",
+    )
+    hold_damping: float | None = Field(
+        default=None,
+        gt=0.0,
+        allow_inf_nan=False,
+        description="Of joints that no controller of a mode claims [Nm*s/rad]; not with gains per "
+        "mode.",
+    )
+    controllers: dict[str, ControllerEntry] = Field(
+        description="The controllers, in the order they are brought up."
+    )
 
     @field_validator("velocity_safety_limits")
     @classmethod
@@ -111,7 +136,7 @@ def _nested(node: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     for name, value in parameters.items():
         *groups, last = name.split(".")
-        if [*groups, last][0] in _OF_EVERY_NODE:
+        if [*groups, last][0] in OF_EVERY_NODE:
             continue
         level = content
         for group in groups:
@@ -161,6 +186,19 @@ def manager_parameters(document: Document) -> ManagerParameters:
     return parse(ManagerParameters, "controller_manager", Document(document.name, content, places))
 
 
+_ENTRY_KEYS: Final = frozenset(ControllerEntry.model_fields)
+
+
+def applied_to_controller(name: str) -> str:
+    """Return when a parameter of the manager that was set is applied; empty if it never is.
+
+    The spawner sets what it has read of a controller that it is going to load.
+    """
+    controller, _, key = name.rpartition(".")
+    known = controller and "." not in controller and key in _ENTRY_KEYS
+    return f"'{key}' is applied when '{controller}' is loaded next" if known else ""
+
+
 def controller_entry(
     name: str, parameters: Mapping[str, Any], files: Sequence[Document], namespace: str = ROOT
 ) -> ControllerEntry:
@@ -171,7 +209,7 @@ def controller_entry(
     own = {key: value for key, value in parameters.items() if key.startswith(f"{name}.")}
     if own.get(f"{name}.type") is None:
         raise ConfigError(f"The 'type' param was not defined for '{name}'.")
-    if "." in name or name in _OF_EVERY_NODE:
+    if "." in name or name in OF_EVERY_NODE:
         raise ConfigError(f"'{name}' can not be the name of a controller")
     document = node_document("controller_manager", own, files, namespace)
     places = {key[1:]: place for key, place in document.places.items() if key[:1] == (name,)}

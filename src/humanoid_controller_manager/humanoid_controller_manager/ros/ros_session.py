@@ -20,6 +20,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.executor_wakeup import kept_awake
 from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.node_parameters import FixedParameters
 from humanoid_control_common.parameter_files import for_rcl
 
 
@@ -92,12 +93,16 @@ def spin_until(node: Node, done: Callable[[], object]) -> None:
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
 
 
-def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ()) -> Node:
-    """Return a node that accepts all given parameters; with `services` to set them while running.
+class ParameterNode(FixedParameters, Node):  # type: ignore[misc] # rclpy counts as untyped
+    """A node whose parameters are read once, see FixedParameters."""
+
+
+def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ()) -> ParameterNode:
+    """Return a node that accepts all given parameters; with `services` to look at them.
 
     `arguments`: additional ROS arguments of this node, as after `--ros-args`.
     """
-    node = Node(
+    node = ParameterNode(
         name,
         automatically_declare_parameters_from_overrides=True,
         allow_undeclared_parameters=True,

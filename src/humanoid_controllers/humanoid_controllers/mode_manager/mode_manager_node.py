@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Annotated, Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
@@ -52,17 +52,22 @@ SAFETY_QOS: Final = QoSProfile(depth=32, durability=DurabilityPolicy.TRANSIENT_L
 class ModeManagerParameters(StrictModel):
     """Parameters of the node `mode_manager`."""
 
-    # Safety sources of other processes that must report at least this often [s].
-    safety_deadlines: dict[str, float] = Field(default_factory=dict)
-    # The same [s] for every other source that repeats its report, not only reports changes.
-    default_safety_deadline: PositiveFloat = 2.0
-    # Longest silence [s] on /emergency_stop/heartbeat of each program the robot must not run
-    # without.
-    heartbeats: dict[str, PositiveFloat] = Field(default_factory=dict)
-    # Topic of the impedance manager's ImpedanceState; empty: there is no impedance manager.
-    impedance_manager: str = ""
-    # Whether a gamepad on /joy may request modes.
-    gamepad: bool = False
+    safety_deadlines: dict[
+        str, Annotated[float, Field(description="The source must report this often [s].")]
+    ] = Field(default_factory=dict, description="By safety source of another process [s].")
+    default_safety_deadline: PositiveFloat = Field(
+        default=2.0, description="The same for every other source that repeats its report [s]."
+    )
+    heartbeats: dict[
+        str, Annotated[PositiveFloat, Field(description="Longest silence of the program [s].")]
+    ] = Field(
+        default_factory=dict,
+        description="By program that the robot must not run without, on emergency_stop/heartbeat.",
+    )
+    impedance_manager: str = Field(
+        default="", description="Topic of ImpedanceState; empty: there is no impedance manager."
+    )
+    gamepad: bool = Field(default=False, description="Whether a gamepad on joy requests modes.")
 
 
 class ModeManagerNode(Companion, SwitchAuthority):
@@ -78,6 +83,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         given = parameters_of(self.node)
         document = node_document("mode_manager", given, manager.files, manager.namespace)
         parameters = parse(ModeManagerParameters, "mode_manager", document)
+        self.node.describe(ModeManagerParameters, document)
         self._now = StallTolerantClock().now
         self._safety_monitor = SafetyMonitor(
             dict(parameters.safety_deadlines), parameters.default_safety_deadline

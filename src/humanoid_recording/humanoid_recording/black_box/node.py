@@ -42,11 +42,19 @@ CHECK_PERIOD: Final = 0.1  # [s]
 class BlackBoxParameters(StrictModel):
     """Parameters of the node `black_box`."""
 
-    folder: str = ""  # of the files; empty: $ROS_HOME/black_box, ~/.ros/black_box
-    # A robot in a namespace has a folder of that name in it.
-    # When either bound is reached, the oldest files are removed.
-    most_files: int = Field(default=MOST_FILES, ge=1)
-    most_megabytes: float = Field(default=MOST_BYTES / 1e6, gt=0.0)
+    folder: str = Field(
+        default="",
+        description="Of the files; empty: $ROS_HOME/black_box, ~/.ros/black_box. A robot in a "
+        "namespace has a folder of that name in it.",
+    )
+    most_files: int = Field(
+        default=MOST_FILES, ge=1, description="Beyond it the oldest files are removed."
+    )
+    most_megabytes: float = Field(
+        default=MOST_BYTES / 1e6,
+        gt=0.0,
+        description="The same for the size of all files [MB].",
+    )
 
 
 class BlackBoxNode:
@@ -57,6 +65,7 @@ class BlackBoxNode:
         self._namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, self._namespace)
         parameters = parse(BlackBoxParameters, NODE, document)
+        self.node.describe(BlackBoxParameters, document)
         shared = Path(parameters.folder) if parameters.folder else default_folder()
         folder = shared / subfolder(self._namespace)
         most_bytes = round(parameters.most_megabytes * 1e6)

@@ -8,6 +8,7 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
+from humanoid_control_common.node_parameters import FixedParameters, fixed
 from humanoid_viz.nodes.polled_node import LATCHED_PER_SOURCE, STREAM, PolledTopic
 from humanoid_viz.state.message_rates import Arrivals
 from humanoid_viz.state.state import ModeInForce, SafetyReport, SafetyReports, Statement
@@ -17,7 +18,7 @@ TOPIC: Final = "prime/status_marker"
 LETTER_HEIGHT: Final = 0.06  # [m]
 
 
-class StatusMarkerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
+class StatusMarkerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts as untyped
     """Shows statements of the mode manager and reports of the safety sources.
 
     Parameters: the text is `height` [m] above the origin of `frame`.
@@ -27,8 +28,10 @@ class StatusMarkerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
 
     def __init__(self) -> None:
         super().__init__("status_marker", start_parameter_services=False)
-        self._frame = self.declare_parameter("frame", "world").value
-        self._height = self.declare_parameter("height", 1.8).value
+        frame = fixed("Frame above whose origin the text is.")
+        self._frame = self.declare_parameter("frame", "world", frame).value
+        height = fixed("Height of the text above the frame [m].")
+        self._height = self.declare_parameter("height", 1.8, height).value
         self._modes = PolledTopic(self, ControlMode, "control_mode", STREAM)
         self._safety = PolledTopic(self, SafetyStatus, "safety_status", LATCHED_PER_SOURCE)
         self._markers = self.create_publisher(Marker, TOPIC, 1)

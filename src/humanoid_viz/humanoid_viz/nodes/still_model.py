@@ -10,11 +10,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.node_parameters import FixedParameters, fixed
 from humanoid_viz.nodes.polled_node import LATCHED
 from humanoid_viz.state.urdf import parse_urdf
 
 
-class StillModelNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
+class StillModelNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts as untyped
     """Publishes `robot_description` once and `prime/joint_states`, all zero, again and again.
 
     Raises ConfigError if parameter `robot_description` is no URDF, or is published where a real
@@ -27,7 +28,7 @@ class StillModelNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
         super().__init__("still_model", start_parameter_services=False)
         if self.get_namespace() == "/":
             raise ConfigError("still_model: the root namespace is the robot's, expected another")
-        urdf = self.declare_parameter("robot_description", "").value
+        urdf = self.declare_parameter("robot_description", "", fixed("The robot's URDF.")).value
         self._names = list(parse_urdf(urdf).moving_joints)
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._description.publish(String(data=urdf))

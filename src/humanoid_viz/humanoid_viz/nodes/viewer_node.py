@@ -9,12 +9,13 @@ from typing import Any
 
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus, StandbyState
 from humanoid_control_msgs.srv import ClearFault
-from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import IntegerRange
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.node_parameters import FixedParameters, fixed
 from humanoid_viz.nodes.polled_node import LATCHED, LATCHED_PER_SOURCE, STREAM, PolledTopic
 from humanoid_viz.state.latest_messages import LatestMessages
 from humanoid_viz.state.state import SafetyReport, StandbyProgress, Statement
@@ -24,7 +25,7 @@ CLEAR_FAULT = "mode_manager/clear_fault"
 CLEAR_FAULT_TIMEOUT = 3.0  # [s]
 
 
-class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
+class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts as untyped
     """Writes into `messages`; takes clicks from any thread and acts in the executor's."""
 
     def __init__(self, messages: LatestMessages) -> None:
@@ -49,22 +50,17 @@ class ViewerNode(Node):  # type: ignore[misc]  # rclpy counts as untyped
     def token_file(self) -> str:
         """Parameter `token_file`. Raises rclpy's parameter exceptions."""
         what = "File with the token of the page; empty: a new one at every start, if one is needed."
-        descriptor = ParameterDescriptor(description=what)
+        descriptor = fixed(what)
         return str(self.declare_parameter("token_file", "", descriptor).value)
 
     def address(self) -> tuple[str, int]:
         """Parameters `host` and `port`. Raises rclpy's parameter exceptions."""
         port_range = IntegerRange(from_value=0, to_value=65535, step=1)
-        host = self.declare_parameter(
-            "host", "127.0.0.1", ParameterDescriptor(description="Address to listen on.")
-        )
+        host = self.declare_parameter("host", "127.0.0.1", fixed("Address to listen on."))
         port = self.declare_parameter(
             "port",
             8080,
-            ParameterDescriptor(
-                description="Port to listen on, or the next free one; 0: any.",
-                integer_range=[port_range],
-            ),
+            fixed("Port to listen on, or the next free one; 0: any.", integer_range=[port_range]),
         )
         return host.value, port.value
 

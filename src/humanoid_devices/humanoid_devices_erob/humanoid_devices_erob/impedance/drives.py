@@ -26,18 +26,28 @@ PerMode = Annotated[list[Gain], Field(min_length=len(Mode), max_length=len(Mode)
 class ImpedanceParameters(StrictModel):
     """Parameters of the node; the bring-up sets the first block from prime_hardware.yaml."""
 
-    joint_names: list[str] = Field(min_length=1)
-    ring_positions: list[Annotated[int, Field(ge=0, le=65535)]]
-    kt: list[Positive]  # [Nm/mA] at the motor
-    gear: list[Positive]  # motor turns per output turn
-    update_rate: int = Field(gt=0)  # [Hz] of /prime/joint_states
+    joint_names: list[str] = Field(min_length=1, description="Joints of the drives.")
+    ring_positions: list[Annotated[int, Field(ge=0, le=65535)]] = Field(
+        description="Position of each drive on the ring."
+    )
+    kt: list[Positive] = Field(description="Torque constant at each motor [Nm/mA].")
+    gear: list[Positive] = Field(description="Motor turns per output turn of each drive.")
+    update_rate: int = Field(gt=0, description="Rate of the joint states [Hz].")
 
-    mode_kp: PerMode  # [Nm/rad] by mode number
-    mode_kd: PerMode  # [Nm*s/rad]
-    # Realized / nominal torque of the transmission: 1 compensates nothing.
-    torque_efficiency: float = Field(default=1.0, gt=0.0, le=1.0)
-    parallel_sdo: bool = True  # all drives at once, or one after another in ring order
-    follow_requests: bool = False  # take requests as statements: alone on a bench
+    mode_kp: PerMode = Field(description="Stiffness by mode number [Nm/rad].")
+    mode_kd: PerMode = Field(description="Damping by mode number [Nm*s/rad].")
+    torque_efficiency: float = Field(
+        default=1.0,
+        gt=0.0,
+        le=1.0,
+        description="Realized / nominal torque of the transmission; 1 compensates nothing.",
+    )
+    parallel_sdo: bool = Field(
+        default=True, description="All drives at once, or one after another in ring order."
+    )
+    follow_requests: bool = Field(
+        default=False, description="Take requests as statements: alone on a bench."
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
