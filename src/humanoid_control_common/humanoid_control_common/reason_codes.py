@@ -76,7 +76,7 @@ UNKNOWN_MODE: Final = CODES.add(
 
 IMPEDANCE_NOT_CONFIRMED: Final = CODES.add(
     "IMPEDANCE_NOT_CONFIRMED",
-    "The drives' gains are not read back as the mode in force asks; targets follow the joints.",
+    "The drives' gains are not read back as the mode in force requires; targets follow the joints.",
     "Usual for a moment after a change of mode. If it stays: the message names the drive whose "
     "SDO fails; is it in OP?",
 )

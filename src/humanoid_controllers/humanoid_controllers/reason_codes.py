@@ -29,7 +29,7 @@ STIFF_UNTIL_ARMED: Final = CODES.add(
 REQUEST_OVERTAKEN: Final = CODES.add(
     "REQUEST_OVERTAKEN",
     "A later request, or another mode, came before a request that waited.",
-    "Repeat the request if it is still wanted.",
+    "Repeat the request if it is still needed.",
 )
 POWERING_DOWN: Final = CODES.add(
     "POWERING_DOWN",

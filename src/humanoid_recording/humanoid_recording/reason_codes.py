@@ -9,7 +9,7 @@ CODES: Final = CodeTable("Black box")
 NO_FILE: Final = CODES.add(
     "NO_FILE",
     "The black box could not write what led to the fault; it is kept in memory for a minute.",
-    "Make room on the disk or mend the folder's permissions, then `hc blackbox save` at once.",
+    "Make room on the disk or correct the folder's permissions, then `hc blackbox save` at once.",
 )
 PROCESS_KILLED: Final = CODES.add(
     "PROCESS_KILLED",

@@ -12,11 +12,11 @@ BUS_OFF: Final = CODES.add(
     "BUS_OFF",
     "The adapter's controller gave the bus up: every frame it sent was destroyed.",
     "Same bitrate everywhere (1 Mbit/s)? CAN_H and CAN_L not swapped? 120 ohm at both ends, 60 ohm "
-    f"in between? Mend it, {_CLEAR}: that opens the bus anew.",
+    f"in between? Correct it, {_CLEAR}: that opens the bus again.",
 )
 RX_TIMEOUT: Final = CODES.add(
     "RX_TIMEOUT",
-    "A joint has not been heard of for 200 ms.",
+    "A joint has been silent for 200 ms.",
     "The message names it. Is it powered, its connector in place, its id right? Other joints "
     f"beyond it silent too: the cable before the first of them. Then power, {_CLEAR}.",
 )
@@ -62,7 +62,7 @@ INTERFACE_UNUSABLE: Final = CODES.add(
 BUS_THREAD_FAILED: Final = CODES.add(
     "BUS_THREAD_FAILED",
     "The thread that serves the bus failed by an error in its code; the bus is not served.",
-    f"The log of the control process has the traceback: report it; {_CLEAR} opens the bus anew.",
+    f"The log of the control process has the traceback: report it; {_CLEAR} opens the bus again.",
 )
 DISABLED_BY_GUARD: Final = CODES.add(
     "DISABLED_BY_GUARD",
@@ -101,7 +101,7 @@ TEMPERATURE_LIMIT: Final = CODES.add(
 MOTOR_FAULT: Final = CODES.add(
     "MOTOR_FAULT",
     "A drive reports a fault of its own, or left operation.",
-    f"The message names joint and fault: mend the cause, {_CLEAR}.",
+    f"The message names joint and fault: remove the cause, {_CLEAR}.",
 )
 MOTOR_DISABLED: Final = CODES.add(
     "MOTOR_DISABLED",
@@ -152,7 +152,7 @@ MOTORS_BEING_ENABLED: Final = CODES.add(
 MOTORS_NOT_ENABLED: Final = CODES.add(
     "MOTORS_NOT_ENABLED",
     "After a reset the motors could not be enabled again.",
-    f"See the message and the codes after this one: mend the cause, {_CLEAR}.",
+    f"See the message and the codes after this one: remove the cause, {_CLEAR}.",
 )
 MOTOR_NO_ANSWER: Final = CODES.add(
     "MOTOR_NO_ANSWER",
@@ -162,7 +162,7 @@ MOTOR_NO_ANSWER: Final = CODES.add(
 MOTOR_REFUSED: Final = CODES.add(
     "MOTOR_REFUSED",
     "A motor does not obey a request, or the request could not be sent.",
-    f"The message names the motor and why: mend the cause, {_CLEAR}.",
+    f"The message names the motor and why: remove the cause, {_CLEAR}.",
 )
 MAY_BE_ENABLED: Final = CODES.add(
     "MAY_BE_ENABLED",

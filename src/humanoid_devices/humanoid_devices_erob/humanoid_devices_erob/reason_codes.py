@@ -24,7 +24,8 @@ DRIVE_FAULT: Final = CODES.add(
     "DRIVE_FAULT",
     "The drive is in fault (statusword 4616, 0x1208) and out of operation; on Prime nearly always "
     "clocks or communication.",
-    f"Read its error: `hc sdo read POS 0x603F`, `hc decode` explains it. Mend the cause, {_CLEAR}.",
+    "Read its error: `hc sdo read POS 0x603F`, `hc decode` explains it. "
+    f"Remove the cause, {_CLEAR}.",
 )
 TARGET_IGNORED: Final = CODES.add(
     "TARGET_IGNORED",
@@ -45,7 +46,7 @@ DRIVE_WARNING: Final = CODES.add(
 DRIVE_NOT_READY: Final = CODES.add(
     "DRIVE_NOT_READY",
     "A drive could not be led back to operation.",
-    f"The message names it and what is missing: mend that, {_CLEAR}.",
+    f"The message names it and what is missing: correct that, {_CLEAR}.",
 )
 TURNS_UNKNOWN: Final = CODES.add(
     "TURNS_UNKNOWN",
@@ -83,7 +84,7 @@ SLAVE_SILENT: Final = CODES.add(
 SLAVE_NOT_CONFIGURED: Final = CODES.add(
     "SLAVE_NOT_CONFIGURED",
     "The slave was without power: it lost its set-up, which is written at the start only.",
-    "Mend power or cable, then restart the control process.",
+    "Repair power or cable, then restart the control process.",
 )
 SLAVE_LEFT_OP: Final = CODES.add(
     "SLAVE_LEFT_OP",

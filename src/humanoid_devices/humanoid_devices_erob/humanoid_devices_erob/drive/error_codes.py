@@ -40,7 +40,7 @@ ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
         ),
         0x8400: ErrorCode(
             "velocity error exceeds limit",
-            "the joint is faster or slower than its velocity loop asks: an impact, an overload or "
+            "the joint is faster or slower than its velocity target: an impact, an overload or "
             "a target that jumped",
             "check the joint's load and the gains that are written; then reset the fault",
         ),
