@@ -67,8 +67,8 @@ lint: setup build ## Check style, format, the direction of imports, and files th
 	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/check_files.py; python scripts/ament_linters.py
 
 .PHONY: types
-types: setup ## Check the types
-	@source .venv/setup.sh; exec mypy $(ARGS)
+types: setup ## Check the types, those of what tests share, too
+	@source .venv/setup.sh; mypy $(ARGS); exec python scripts/types_of_tests.py
 
 .PHONY: format
 format: setup ## Format the code and apply ruff's fixes

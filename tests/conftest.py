@@ -62,5 +62,5 @@ def add_tool(tools: Path) -> Callable[[str, str], Path]:
 def real_python(tools: Path) -> Path:
     """The Python below this environment, as python3 in `tools`."""
     python = tools / "python3"
-    python.symlink_to(os.path.realpath(sys._base_executable))
+    python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
     return python

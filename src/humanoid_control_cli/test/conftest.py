@@ -63,6 +63,7 @@ class Run:
         self._reader.start()
 
     def _read(self) -> None:
+        assert self.process.stdout is not None
         for line in self.process.stdout:
             with self._changed:
                 self._lines.append(line.decode().rstrip("\n"))
@@ -149,6 +150,7 @@ class Run:
         except AssertionError:
             killed += self.kill_descendants().values()
         self.finish()
+        assert self.process.stdout is not None
         self.process.stdout.close()
         assert not killed, f"had to be killed: {'; '.join(killed)}; it said:\n{self.text}"
 

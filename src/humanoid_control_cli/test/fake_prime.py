@@ -15,9 +15,10 @@ from pathlib import Path
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoResult
+from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoObject, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
@@ -35,7 +36,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Prime:
-    def __init__(self, node, urdf):
+    def __init__(self, node: Node, urdf: str) -> None:
         self.node, self.robot = node, read_robot(urdf)
         drives = range(len(self.robot.drives))
         factory = {POSITION: 1000, VELOCITY: 270, INTEGRAL: 20, (0x2382, 3): 0x4000, GATE: 0}
@@ -53,13 +54,13 @@ class Prime:
             self.diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
             node.create_timer(0.1, self.diagnose)
 
-    def diagnose(self):
+    def diagnose(self) -> None:
         diagnosis = self.report.due("not in charge", time.monotonic())
         if diagnosis is not None:
             stamp = self.node.get_clock().now().to_msg()
             self.diagnostics.publish(diagnostic_array(stamp, [diagnosis]))
 
-    def step(self):
+    def step(self) -> None:
         self.tick += 1
         mode = ControlMode(controller_name="zero_torque_controller", switch_number=3)
         stamp = time.time_ns()
@@ -69,7 +70,7 @@ class Prime:
         positions = [self.published(i, name) for i, name in enumerate(names)]
         self.states.publish(JointState(name=list(names), position=positions))
 
-    def published(self, place, name):
+    def published(self, place: int, name: str) -> float:
         limits = self.robot.limits[name]
         true = 0.0
         if name in self.robot.loose or self.is_limp(name):
@@ -80,18 +81,22 @@ class Prime:
         in_force = self.robot.in_force
         return float(in_force.direction[place] * (raw - in_force.homing_offset[place]))
 
-    def is_limp(self, name):
+    def is_limp(self, name: str) -> bool:
         registers = self.registers[self.robot.drives[name].slave]
         return registers[GATE] == 1 and registers[POSITION] == 0
 
-    def start_manager(self):
+    def start_manager(self) -> None:
         self.node.create_publisher(ImpedanceState, "/erob_impedance_manager/state", 1)
 
-    def read(self, request, response):
+    def read(
+        self, request: ReadSdoBatch.Request, response: ReadSdoBatch.Response
+    ) -> ReadSdoBatch.Response:
         response.results = [self.result(item) for item in request.objects]
         return response
 
-    def write(self, request, response):
+    def write(
+        self, request: WriteSdoBatch.Request, response: WriteSdoBatch.Response
+    ) -> WriteSdoBatch.Response:
         limp = self.limp_slaves()
         for item in request.objects:
             key, value = (item.index, item.subindex), int.from_bytes(bytes(item.data), "little")
@@ -104,15 +109,15 @@ class Prime:
                 self.start_manager()
         return self.read(request, response)
 
-    def limp_slaves(self):
+    def limp_slaves(self) -> set[int]:
         return {it.slave for name, it in self.robot.drives.items() if self.is_limp(name)}
 
-    def tell(self, slave):
+    def tell(self, slave: int) -> None:
         registers = self.registers[slave]
         sys.stdout.write(f"gate {slave} {registers[GATE]} {registers}\n")
         sys.stdout.flush()
 
-    def result(self, item):
+    def result(self, item: SdoObject) -> SdoResult:
         value = self.registers[item.slave][item.index, item.subindex]
         item.data = list(value.to_bytes(4, "little"))
         return SdoResult(object=item, status=SdoResult.DONE)

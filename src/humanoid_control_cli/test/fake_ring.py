@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 
 import rclpy
-from humanoid_control_msgs.msg import ControlMode, SdoResult
+from humanoid_control_msgs.msg import ControlMode, SdoObject, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.utilities import get_rmw_implementation_identifier
@@ -35,11 +35,15 @@ class Ring:
     def __init__(self) -> None:
         self.objects = {slave: dict(OBJECTS) for slave in (0, 1)}
 
-    def read(self, request, response):
+    def read(
+        self, request: ReadSdoBatch.Request, response: ReadSdoBatch.Response
+    ) -> ReadSdoBatch.Response:
         response.results = [self._result(one) for one in request.objects]
         return response
 
-    def write(self, request, response):
+    def write(
+        self, request: WriteSdoBatch.Request, response: WriteSdoBatch.Response
+    ) -> WriteSdoBatch.Response:
         in_force = (request.mode, request.switch_number) == (MODE, NUMBER)
         if not in_force or request.valid_until <= time.monotonic():
             response.message = "mode or number not in force"
@@ -49,7 +53,7 @@ class Ring:
                 self.objects[one.slave][one.index, one.subindex] = bytes(one.data)
         return self.read(request, response)
 
-    def _result(self, one):
+    def _result(self, one: SdoObject) -> SdoResult:
         if one.slave in FAILURES:
             status, code, message = FAILURES[one.slave]
             return SdoResult(object=one, status=status, abort_code=code, message=message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
-from humanoid_controller_manager.controller import Controller, Progress
+from humanoid_controller_manager.controller import Controller, Progress, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.hardware_component import (
@@ -157,8 +156,8 @@ class ScriptedController(Controller):
     def __init__(
         self, mode: Mode, needs: Mapping[str, Capability], stiffness: float, damping: float
     ) -> None:
-        self.mode = mode
-        self.needs = needs
+        self.mode = mode  # type: ignore[misc]  # of the instance
+        self.needs = needs  # type: ignore[misc]
         self.commanded = stiffness, damping
         self.behave: Behaviour | None = None
         self.fail: dict[str, Exception] = {}
@@ -171,7 +170,7 @@ class ScriptedController(Controller):
         if method in self.fail:
             raise self.fail[method]
 
-    def on_configure(self, parameters: Any, robot: Any) -> None:
+    def on_configure(self, parameters: object, robot: RobotFacts) -> None:
         """Nothing to configure."""
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:

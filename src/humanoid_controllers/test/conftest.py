@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
+from humanoid_control_common.config import StrictModel
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyMonitor, SafetyReport
-from humanoid_controller_manager.controller import Controller, RobotFacts
+from humanoid_controller_manager.controller import Controller, Progress, RobotFacts
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware.member import Member
@@ -23,14 +25,16 @@ from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.safety.limits import LimitStage
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_controllers.mode_manager.mode_status import Answer
 from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.standby import StandbyController
 
+C = TypeVar("C", bound=Controller)
 JOINTS = ("shoulder", "elbow", "wrist")
 RATE = 100.0  # [Hz]
 PERIOD = 1.0 / RATE
-STANDBY_PARAMETERS: dict[str, Any] = {
+STANDBY_PARAMETERS: dict[str, object] = {
     "stiffness": 20.0,
     "damping": 2.0,
     "sequence": ["clear", "ready"],
@@ -39,13 +43,13 @@ STANDBY_PARAMETERS: dict[str, Any] = {
         "ready": {"duration": 0.2, "positions": [0.2, -0.2, 0.4]},
     },
 }
-REMOTE_PARAMETERS: dict[str, Any] = {
+REMOTE_PARAMETERS: dict[str, object] = {
     "stiffness": 20.0,
     "damping": 2.0,
     "command_timeout": 0.1,
     "on_stale": "passive",
 }
-PARAMETERS: dict[type, dict[str, Any]] = {
+PARAMETERS: dict[type[Controller], dict[str, object]] = {
     ZeroTorqueController: {},
     DampingController: {"damping": 6.0},
     StandbyController: STANDBY_PARAMETERS,
@@ -63,7 +67,13 @@ def joint_limits(count: int = len(JOINTS)) -> JointLimits:
 FACTS = RobotFacts(JointSet(JOINTS), joint_limits(), RATE)
 
 
-def configured(controller_type: type, **changes: Any) -> Any:
+class Configure(Protocol):
+    """See `configured`."""
+
+    def __call__(self, controller_type: type[C], **changes: object) -> C: ...
+
+
+def configured(controller_type: type[C], **changes: object) -> C:
     """A controller of `controller_type` with the parameters above and `changes`."""
     controller = controller_type()
     raw = {**PARAMETERS[controller_type], **changes}
@@ -71,7 +81,7 @@ def configured(controller_type: type, **changes: Any) -> Any:
     return controller
 
 
-def measured(position: Any) -> JointState:
+def measured(position: ArrayLike) -> JointState:
     state = JointState(len(JOINTS))
     state.array.fill(0.0)
     state.position[:] = position
@@ -126,12 +136,12 @@ class Saboteur(Controller):
 
     def __init__(self, inner: Controller) -> None:
         self.inner = inner
-        self.mode = inner.mode
-        self.needs = inner.needs
+        self.mode = inner.mode  # type: ignore[misc]  # of the instance
+        self.needs = inner.needs  # type: ignore[misc]
         self.fail = ""
         self.active = False
 
-    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
+    def on_configure(self, parameters: StrictModel, robot: RobotFacts) -> None:
         """The inner one is configured already."""
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
@@ -156,7 +166,7 @@ class ReportingSaboteur(Saboteur):
     """A saboteur that passes progress on."""
 
     @property
-    def progress(self) -> Any:
+    def progress(self) -> Progress | None:
         return self.inner.progress
 
 
@@ -222,7 +232,7 @@ class Robot:
     def message(self) -> str:
         return self.modes.statement.status_message
 
-    def ask(self, intent: Any) -> Any:
+    def ask(self, intent: Intent) -> Answer:
         return self.modes.handle(intent, self.time)
 
     def observe(self) -> None:
@@ -273,12 +283,12 @@ def facts() -> RobotFacts:
 
 
 @pytest.fixture(scope="session")
-def make() -> Callable[..., Any]:
+def make() -> Configure:
     """Configured controllers by type, see `configured`."""
     return configured
 
 
 @pytest.fixture(scope="session")
-def at() -> Callable[[Any], JointState]:
+def at() -> Callable[[ArrayLike], JointState]:
     """Measured states by position."""
     return measured

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from random import Random
-from typing import Any
+from typing import TypeVar
 
 from humanoid_devices_can.bus.bus import (
     BusSettings,
@@ -20,10 +20,14 @@ from humanoid_devices_can.bus.bus import (
 )
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+from humanoid_devices_can.timing import Steps
 from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.controller import Trouble
 from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.scheduler import Scheduler, Side
+
+Result = TypeVar("Result")
 
 NANO = 1_000_000_000  # [ns]
 MOST_STEPS = 100_000  # of all workers at one time: more are an endless loop
@@ -32,7 +36,7 @@ MOST_STEPS = 100_000  # of all workers at one time: more are an endless loop
 class SteppedWorker:
     """Steps that are carried out when a scheduler says so."""
 
-    def __init__(self, time: SteppedTime, name: str, steps: Any, wake: threading.Event) -> None:
+    def __init__(self, time: SteppedTime, name: str, steps: Steps, wake: threading.Event) -> None:
         self.name, self.due, self.alive = name, time.now, True
         self._time, self._steps, self._bell = time, steps, wake
 
@@ -71,7 +75,7 @@ class SteppedTime:
     """
 
     def __init__(
-        self, world: Any = None, sides: Sequence[Any] = (), seed: int | None = None
+        self, world: Scheduler | None = None, sides: Sequence[Side] = (), seed: int | None = None
     ) -> None:
         self.now = 0  # [ns]
         self.errors: list[Exception] = []
@@ -82,17 +86,18 @@ class SteppedTime:
     def clock(self) -> float:
         return self.now / NANO
 
-    def start(self, name: str, steps: Any, wake: threading.Event) -> SteppedWorker:
+    def start(self, name: str, steps: Steps, wake: threading.Event) -> SteppedWorker:
         worker = SteppedWorker(self, name, steps, wake)
         self.workers.append(worker)
         return worker
 
-    def run(self, steps: Generator[float, None, Any]) -> Any:
+    def run(self, steps: Generator[float, None, Result]) -> Result:
         while True:
             try:
                 wait = next(steps)
             except StopIteration as end:
-                return end.value
+                result: Result = end.value
+                return result
             self.pass_(wait)
 
     def arrived(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
@@ -19,6 +18,8 @@ from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from humanoid_twin.ethercat.control import RingControl
+from humanoid_twin.robot.control import RobotControl
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
 FACTORY = (1000, 270, 20, 0)
@@ -97,7 +98,7 @@ class Bench:
         if batch.write and batch.in_force != self.in_force:
             refused = SdoStatus.REFUSED
             return Reply([SdoResult(it, refused, message="not in force") for it in batch.objects])
-        results = []
+        results: list[SdoResult | SdoObject] = []
         for item in batch.objects:
             drive = self.drives[item.slave]
             if drive.dead:
@@ -139,7 +140,7 @@ def factory() -> tuple[int, ...]:
 class RingTime:
     """Time of a ring or robot: sleeping is what lets it pass. For several threads."""
 
-    def __init__(self, control: Any) -> None:
+    def __init__(self, control: RingControl | RobotControl) -> None:
         self._lock = threading.Lock()
         self._control = type(control)(control._path)  # a connection of its own
         self.close = self._control.close
@@ -163,7 +164,13 @@ class RingBench:
     `seen` receives names, joint positions and time in every tick.
     """
 
-    def __init__(self, control: Any, time: RingTime, info: HardwareInfo, limp: LimpDrives) -> None:
+    def __init__(
+        self,
+        control: RingControl | RobotControl,
+        time: RingTime,
+        info: HardwareInfo,
+        limp: LimpDrives,
+    ) -> None:
         self.control, self.limp, self._time = control, limp, time
         self.names, self._period = list(info.joint_set.names), 1.0 / info.update_rate
         self.seen: Callable[[list[str], list[float], float], None] = limp.joints_seen

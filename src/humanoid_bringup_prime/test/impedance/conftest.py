@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
@@ -28,8 +27,8 @@ STEP = 0.001  # [s]: one object a drive
 PERIOD = 0.02  # [s] of the joint states
 
 
-def parameters(count: int, **changes: Any) -> ImpedanceParameters:
-    values: dict[str, Any] = {
+def parameters(count: int, **changes: object) -> ImpedanceParameters:
+    values: dict[str, object] = {
         "joint_names": [f"joint{i}" for i in range(count)],
         "ring_positions": list(range(count)),
         "kt": [0.132e-3] * count,
@@ -159,7 +158,7 @@ def _key(item: SdoObject) -> tuple[int, int]:
 class Bench:
     """Manager, drives, joint states and time."""
 
-    def __init__(self, count: int = 10, **changes: Any) -> None:
+    def __init__(self, count: int = 10, **changes: object) -> None:
         chosen = parameters(count, **changes)
         drives = Drives.of(chosen)
         self.names = list(chosen.joint_names)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from math import pi
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -63,7 +63,8 @@ ROWS = [
 @pytest.fixture(params=ROWS, ids=lambda row: row.name.replace(" ", "-"))
 def row(request: pytest.FixtureRequest) -> Row:
     """Each row of the command surface."""
-    return request.param
+    row: Row = request.param
+    return row
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +99,8 @@ NOMINAL = [
 @pytest.fixture(params=NOMINAL, ids=lambda nominal: nominal.mode.name)
 def nominal(request: pytest.FixtureRequest) -> Nominal:
     """Each mode with the gains of the documents."""
-    return request.param
+    nominal: Nominal = request.param
+    return nominal
 
 
 @pytest.fixture(scope="session")
@@ -114,7 +116,7 @@ def nominal_row() -> Callable[[float, float], Row]:
 
 
 @pytest.fixture(scope="session")
-def shipped() -> dict[str, Any]:
+def shipped() -> dict[str, dict[str, object]]:
     """Parameters of the nodes of Prime, as they are shipped."""
     content = yaml.safe_load(CONFIG.read_text())
     return {node: entry["ros__parameters"] for node, entry in content.items()}
@@ -124,7 +126,9 @@ class Specimens(Protocol):
     """Joints with their motors, as they are in the plant. Arrays have an entry per joint."""
 
     settling: float  # [s] until the slowest of them has come to rest
-    undisturbed: AbstractContextManager[Any]  # within it time passes in `torque_at` and `run` only
+    undisturbed: AbstractContextManager[
+        object
+    ]  # within it time passes in `torque_at` and `run` only
 
     def torque_at(self, position: float, velocity: float) -> FloatArray:
         """Torques [Nm] of the motors while the joints are held in a state [rad, rad/s]."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import pytest
 
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointSet
+from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.mit_interface import Capability
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import Broadcaster, Controller, ModeGains, RobotFacts
 from humanoid_controller_manager.loop.mode_controllers import checked_slots, member_names
+from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.ros.parameters import ControllerEntry
 from humanoid_controller_manager.switching import lifecycle
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, State
+
+Result = TypeVar("Result")
 
 
 class Gain(StrictModel):
@@ -31,10 +34,10 @@ class Damper(Controller):
     mode: ClassVar[Mode] = Mode.DAMPING
     needs: ClassVar[Mapping[str, Capability]] = {}
 
-    def _not_called(self, *_: Any) -> None:
+    def _not_called(self, *_: object) -> None:
         raise AssertionError("there is no loop")
 
-    on_activate = update = on_deactivate = _not_called
+    on_activate = update = on_deactivate = _not_called  # type: ignore[assignment]
 
     def on_configure(self, parameters: Gain, robot: RobotFacts) -> None:
         if parameters.gain == 99.0:
@@ -61,7 +64,7 @@ class NoUpdate(Controller):
 
     Parameters: ClassVar[type[StrictModel]] = Gain
     mode: ClassVar[Mode] = Mode.REMOTE
-    on_configure = on_activate = on_deactivate = Damper.on_configure
+    on_configure = on_activate = on_deactivate = Damper.on_configure  # type: ignore[assignment]
 
 
 class Misspelt(Damper):
@@ -92,7 +95,7 @@ class Hardware:
     most = float("inf")
 
     def check_gains(
-        self, mode: Mode, stiffness: float, damping: float, where: str, rows: Any = None
+        self, mode: Mode, stiffness: float, damping: float, where: str, rows: object = None
     ) -> None:
         assert stiffness == 20.0
         self.rows = rows
@@ -117,12 +120,17 @@ class Side:
         self.world = world
         self.open = True
 
-    def attach(self, plugin_type: str, instance: Any, robot: Any) -> Callable[[Any], None]:
+    def attach(
+        self, plugin_type: str, instance: object, robot: RobotFacts
+    ) -> SnapshotListener | None:
         self.world.note("attach")
         if self.world.refuse:
             raise ConfigError(self.world.refuse)
         self.robot = robot
         return self.world.heard.append
+
+    def has(self, node: object) -> bool:
+        return False
 
     def close(self) -> None:
         self.world.note("close")
@@ -135,9 +143,9 @@ class World:
 
     def __init__(self, robot: RobotFacts, safe_chain: tuple[str, ...] = ()) -> None:
         self.entries = {"d": ControllerEntry(type="x/Damper")}
-        self.gain: Any = 1.0
-        self.joints: dict[str, Any] = {}  # lists of the controllers that have one
-        self.heard: list[Any] = []  # snapshots that listeners got
+        self.gain: object = 1.0
+        self.joints: dict[str, object] = {}  # lists of the controllers that have one
+        self.heard: list[Snapshot] = []  # snapshots that listeners got
         self.refuse = ""
         self.sides: list[Side] = []
         self.in_charge = ""
@@ -168,7 +176,7 @@ class World:
         self.note("asked for")
         return self.pending_controller
 
-    def _run(self, function: Callable[[], Any]) -> Any:
+    def _run(self, function: Callable[[], Result]) -> Result:
         self.executing = True
         try:
             return function()
@@ -185,7 +193,7 @@ class World:
         self.note("open")
         content = {"gain": self.gain}
         content |= {"joints": self.joints[name]} if name in self.joints else {}
-        places = {("joints",): f"c.yaml:{len(self.sides) + 1}"}
+        places: dict[tuple[str | int, ...], str] = {("joints",): f"c.yaml:{len(self.sides) + 1}"}
         self.sides.append(Side(Document(f"parameters of {name}", content, places), self))
         return self.sides[-1]
 
@@ -207,7 +215,7 @@ def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     plugins = (Damper, Speaker, Stiff, NoUpdate, Misspelt, Numbered, OwnJoints)
     known = {f"x/{plugin.__name__}": plugin for plugin in plugins}
 
-    def require(group: str, name: str, where: str) -> Any:
+    def require(group: str, name: str, where: str) -> type:
         if name not in known:
             raise ConfigError(f"{where}: unknown plugin '{name}'; known: {', '.join(known)}")
         return known[name]
@@ -217,7 +225,7 @@ def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def robot(limits_of: Any) -> RobotFacts:
+def robot(limits_of: Callable[[int], JointLimits]) -> RobotFacts:
     return RobotFacts(JointSet(("a", "b")), limits_of(2), 50.0)
 
 

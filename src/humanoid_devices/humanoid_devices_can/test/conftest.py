@@ -7,15 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from humanoid_control_common.mit_interface import JointCommand
-from humanoid_devices_can.bus.bus import CanFrame, DataFrame, InvalidFrame, Received
+from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, InvalidFrame, Received
 from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
+from src.humanoid_devices.test.can_bench import CanRig, MakeInfo, MakeRig
 from src.humanoid_devices.test.stepped import SteppedTime
 
 # Frames of the made-up family: identifier is kind << 8 | id.
@@ -26,7 +28,7 @@ class PlainFamily:
     """Values travel as text; a status says what the motor measures."""
 
     feedback_rate = 0.0
-    feedback_identifiers = ()
+    feedback_identifiers: tuple[int, ...] = ()
 
     def __init__(self, settings: CanSettings) -> None:
         self.ids = [motor.id for motor in settings.motors]
@@ -49,7 +51,7 @@ class PlainFamily:
             for id_, stiffness in zip(self.ids, command.stiffness, strict=True)
         ]
 
-    def saturated(self) -> np.ndarray:
+    def saturated(self) -> NDArray[np.bool_]:
         return np.zeros(len(self.ids), dtype=bool)
 
     def disabling(self, motor: int, *, clear_faults: bool) -> Exchange:
@@ -100,7 +102,7 @@ class ScriptedBus:
         try:
             return self.incoming.get(timeout > 0.0 and self._time is None, timeout)
         except queue.Empty:
-            if not self.noisy:
+            if not self.noisy or self._time is None:
                 return None
             self._time.now += 100_000
             return InvalidFrame("noise")
@@ -144,15 +146,15 @@ def time() -> SteppedTime:
 
 
 @pytest.fixture
-def bus(time) -> ScriptedBus:
+def bus(time: SteppedTime) -> ScriptedBus:
     """The bus that the next opening gives."""
     return ScriptedBus(time)
 
 
 @pytest.fixture
-def rig(bus, time, can_info, can_rig):
+def rig(bus: ScriptedBus, time: SteppedTime, can_info: MakeInfo, can_rig: MakeRig) -> CanRig:
     """Two motors, 1 and 2, of the made-up family on `bus`, not yet activated."""
-    buses = [bus]
+    buses: list[Bus] = [bus]
     timing = replace(QUICK, clock=time.clock, workers=time)
     system = CanSystem(PLAIN, timing, lambda _: buses[-1])
     rig = can_rig(system, can_info([1, 2], "plain"), time)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import can
 import pytest
@@ -13,7 +13,7 @@ from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame, P
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.guard.channel import GuardJob
 from humanoid_devices_can.timing import Timing
-from src.humanoid_devices.conftest import CanBench, CanRig
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 from src.humanoid_devices.test.short_motors import (
     COMMAND,
     ENABLE,
@@ -32,7 +32,12 @@ Make = Callable[..., tuple[CanBench, CanRig]]
 
 
 @pytest.fixture
-def motors(can_bench, can_info, can_rig, monkeypatch) -> Make:
+def motors(
+    can_bench: MakeBench,
+    can_info: MakeInfo,
+    can_rig: MakeRig,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Make:
     """Two motors on a virtual bus and their component, not yet activated."""
     offer_short_motors(monkeypatch)
 
@@ -119,7 +124,7 @@ def test_job_of_the_guard_says_how_long_identifiers_are() -> None:
 
 
 @pytest.fixture
-def pair():
+def pair() -> Iterator[tuple[PythonCanBus, can.BusABC]]:
     """A bus of 11-bit identifiers, and the other end of it."""
     ours = PythonCanBus(BusSettings("virtual", "test_short", 1_000_000, extended=False))
     theirs = can.Bus(interface="virtual", channel="test_short")

@@ -105,7 +105,8 @@ class Simulation:
             self.tick()
             sample[:] = self.state.array
         position, velocity, effort = np.moveaxis(record, 1, 0)
-        return History(np.arange(1, ticks + 1) * self.period, position, velocity, effort)
+        times: FloatArray = np.arange(1, ticks + 1) * np.float64(self.period)
+        return History(times, position, velocity, effort)
 
     def place(self, position: FloatArray, velocity: FloatArray | float = 0.0) -> None:
         """Put the joints at `position` [rad] with `velocity` [rad/s]."""

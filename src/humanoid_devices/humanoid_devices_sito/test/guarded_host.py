@@ -11,17 +11,26 @@ import select
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_devices_can.guard.guard_client import Guard
 from humanoid_devices_sito.sito_system import SitoSystem
 
 PERIOD = 0.02
 
 
-def say(**what: Any) -> None:
+def say(**what: object) -> None:
     sys.stdout.write(f"{json.dumps(what)}\n")
     sys.stdout.flush()
+
+
+def started(guard: Guard) -> int:
+    """Wait until the guard watches; return its process id."""
+    assert guard._page is not None
+    assert guard._process is not None
+    while not guard._page.alive_at:
+        time.sleep(0.005)
+    return guard._process.pid
 
 
 def main() -> None:
@@ -32,9 +41,7 @@ def main() -> None:
     state, command = JointState(count), JointCommand(count)
     system.on_activate(state)
     command.position[:], command.stiffness[:], command.damping[:] = 0.3, 20.0, 2.0
-    while not system._lifecycle.guard._page.alive_at:
-        time.sleep(0.005)
-    say(guard=system._lifecycle.guard._process.pid)
+    say(guard=started(system._lifecycle.guard))
     told = None
     while True:
         system.read(state, 0.0, PERIOD)

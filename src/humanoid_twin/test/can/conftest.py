@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from humanoid_twin.can.bus import VirtualCanBus
+from humanoid_twin.can.bus import TX_QUEUE, VirtualCanBus
 from humanoid_twin.can.controller import CanController, Trouble
 from humanoid_twin.can.frame import CanFrame
 
@@ -36,9 +36,11 @@ class Node:
 class Bench:
     bus: VirtualCanBus = field(default_factory=VirtualCanBus)
 
-    def node(self, **options) -> Node:
+    def node(self, *, queue_length: int = TX_QUEUE, restarts: bool = True) -> Node:
         node = Node()
-        node.controller = self.bus.attach(node.receive, trouble=node.trouble, **options)
+        node.controller = self.bus.attach(
+            node.receive, trouble=node.trouble, queue_length=queue_length, restarts=restarts
+        )
         return node
 
     def run(self, milliseconds: float) -> None:

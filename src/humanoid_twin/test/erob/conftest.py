@@ -1,5 +1,6 @@
 """One drive on a flywheel, driven by the bytes of its objects as by a master."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -79,7 +80,7 @@ def make_bench(
 
 
 @pytest.fixture(name="make_bench", scope="session")
-def _make_bench():
+def _make_bench() -> Callable[..., Bench]:
     return make_bench
 
 

@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 
@@ -15,6 +16,7 @@ from humanoid_twin.ethercat.coe.dictionary import Access, Entry, ObjectDictionar
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.parameters import SlaveParameters
 from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.physics.plant import Plant
 from humanoid_twin.scheduler import Scheduler
 
 MILLISECOND = 1_000_000  # [ns]
@@ -53,7 +55,8 @@ class StubDrive:
     def _add(self, index: int, kind: TypeCode, access: Access) -> None:
         self.values[index] = 0
 
-        def put(value: int) -> None:
+        def put(value: int | bytes) -> None:
+            assert isinstance(value, int)
             self.values[index] = value
             if index == objects.CONTROLWORD:
                 self.latched.append(value)
@@ -76,6 +79,9 @@ class StubDrive:
 
     def step(self, _seconds: float) -> None:
         self.steps += 1
+
+    def keep_mode(self, mode: int) -> None:
+        pass
 
     def weaken_battery(self) -> None:
         pass
@@ -112,7 +118,7 @@ class Master:
     def __init__(self, drives: list[StubDrive], parameters: SlaveParameters | None = None) -> None:
         moment = Moment()
         self.ring, self.drives = VirtualRing(drives, moment, parameters), drives
-        self.world = Scheduler(StubPlant(len(drives)), moment)
+        self.world = Scheduler(cast(Plant, StubPlant(len(drives))), moment)
         self.world.add(self.ring)
         self.count = len(drives)
         self.outputs = [(0, 0, 0)] * self.count

@@ -1,5 +1,7 @@
 """Plants to drive by hand: Prime, and small robots whose motion is known."""
 
+from collections.abc import Callable
+
 import pytest
 
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
@@ -33,7 +35,7 @@ def two_arms() -> str:
 
 
 @pytest.fixture(scope="session")
-def two_arms_urdf():
+def two_arms_urdf() -> Callable[[], str]:
     """Function that makes the URDF of two arms."""
     return two_arms
 

@@ -1,13 +1,16 @@
 """A robot's process on a stepped clock."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from humanoid_twin.ethercat.veth import VethError
-from humanoid_twin.testing import robot
+from humanoid_twin.errors import VethError
+from humanoid_twin.testing import Robot, robot
 
 
 @pytest.fixture(scope="module")
-def stepped(prime_file):
+def stepped(prime_file: Path) -> Iterator[Robot]:
     """One robot for a module, whose time passes by command. Skips where there can be no veth."""
     try:
         with robot(prime_file, clock="stepped") as found:

@@ -7,16 +7,17 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import pi
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.hardware_component import HardwareComponent, HardwareInfo
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_twin.can.adapters.virtual import VirtualPort
@@ -26,6 +27,9 @@ from humanoid_twin.clock import Moment
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.plant import Inertia, SingleInertias
 from humanoid_twin.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from src.humanoid_bringup_prime.test.law.conftest import Row
 
 IDS = [22, 23]
 INERTIA = 0.15  # [kg m²], without friction
@@ -43,7 +47,7 @@ class Family:
     """Identifiers of a family's frames (actuator documents)."""
 
     name: str
-    system: Callable[[], Any]
+    system: Callable[[], HardwareComponent]
     kind_and_device: Callable[[int], tuple[int, int]]  # of an identifier
     command: int
     gains: int | None
@@ -167,7 +171,7 @@ class MotorJoints:
 class Rig:
     """The component on the bench, active."""
 
-    def __init__(self, motors: Motors, info: Any) -> None:
+    def __init__(self, motors: Motors, info: HardwareInfo) -> None:
         self._motors, self._listener = motors, motors.listener
         self.system = motors.family.system()
         self.system.on_configure(info)
@@ -176,7 +180,7 @@ class Rig:
         self.joints = MotorJoints(motors)
         self.system.on_activate(self._state)
 
-    def command(self, row: Any) -> None:
+    def command(self, row: Row) -> None:
         """Have the motors get a command, gains and all."""
         listener, gains = self._listener, dict(self._listener.gains)
         both = (row.stiffness, row.damping)
@@ -197,7 +201,9 @@ class Rig:
 
 
 @pytest.fixture(scope="session")
-def make_rig(tmp_path_factory: pytest.TempPathFactory, block_info: Any) -> Callable[..., Any]:
+def make_rig(
+    tmp_path_factory: pytest.TempPathFactory, block_info: Callable[..., HardwareInfo]
+) -> Callable[..., AbstractContextManager[Rig]]:
     """Makes rigs with two motors, for as long as they are needed."""
 
     @contextmanager

@@ -6,10 +6,10 @@ Both transmissions leave 0.7 of the torque. The gains of the second drive allow 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, nullcontext
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ import pytest
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.drive.gains import (
     JointRegisters,
     Registers,
@@ -27,9 +28,12 @@ from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
+from humanoid_twin.errors import VethError
 from humanoid_twin.ethercat.control import RingControl
-from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.testing import ring
+
+if TYPE_CHECKING:
+    from src.humanoid_bringup_prime.test.law.conftest import Row
 
 DRIVES: Final = 2
 INERTIA: Final = 0.30  # [kg m²] of the first two flywheels of the virtual ring's bench
@@ -72,9 +76,10 @@ class RingJoints:
         self._rig.tick()
         self.place(position, velocity)
         self._control.advance(STEP)
-        gained = self._state()[1] - velocity
+        gained: FloatArray = self._state()[1] - velocity
         self.place(0.0, 0.0)
-        return INERTIA * gained / STEP
+        torque: FloatArray = INERTIA * gained / STEP
+        return torque
 
     def place(self, position: float, velocity: float) -> None:
         for slave in range(DRIVES):
@@ -102,7 +107,7 @@ class RingJoints:
 class RingRig:
     """An ErobSystem on the ring, ticked by hand, and what the impedance manager does."""
 
-    def __init__(self, control: RingControl, time: RingTime, info: Any) -> None:
+    def __init__(self, control: RingControl, time: RingTime, info: HardwareInfo) -> None:
         self.control, self._time, self.period = control, time, 1.0 / info.update_rate
         self._names = info.joint_set.names
         self.system = ErobSystem(Clock(time.clock, time.sleep, time.wait), realtime=False)
@@ -122,7 +127,7 @@ class RingRig:
             self._due = max(self._due + self.period, clock()) + self.system.tick_correction()
             self.system.idle_until(self._due)
 
-    def command(self, row: Any, mode: Mode, registers: Sequence[JointRegisters]) -> None:
+    def command(self, row: Row, mode: Mode, registers: Sequence[JointRegisters]) -> None:
         """Into a mode with these gains, then have the drives get a command."""
         self.tick()
         self._switch += 1
@@ -174,7 +179,9 @@ class RingRig:
 
 
 @pytest.fixture(scope="module")
-def rig(tmp_path_factory: pytest.TempPathFactory, block_info: Any) -> Iterator[RingRig]:
+def rig(
+    tmp_path_factory: pytest.TempPathFactory, block_info: Callable[..., HardwareInfo]
+) -> Iterator[RingRig]:
     """Both drives in operation."""
     calibration = tmp_path_factory.mktemp("ring") / "calibration.yaml"
     calibration.write_text(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import inf
+from typing import TypedDict, Unpack
 
 import pytest
 
@@ -146,6 +147,14 @@ class Bus:
         return drive.read(access.address, access.length)
 
 
+class BatchOptions(TypedDict, total=False):
+    """See SdoBatch."""
+
+    mode: int
+    number: int
+    valid_until: float  # [s]
+
+
 class World:
     """Drives, bus, engine and batches."""
 
@@ -173,10 +182,14 @@ class World:
                 self.clock.now = max(self.clock.now, self.batches.next_due)
         return list(future.result())
 
-    def write(self, objects: Iterable[SdoObject], **options: object) -> list[SdoResult]:
+    def write(
+        self, objects: Iterable[SdoObject], **options: Unpack[BatchOptions]
+    ) -> list[SdoResult]:
         return self.run(self.batches.submit(SdoBatch(tuple(objects), write=True, **options)))
 
-    def read(self, objects: Iterable[SdoObject], **options: object) -> list[SdoResult]:
+    def read(
+        self, objects: Iterable[SdoObject], **options: Unpack[BatchOptions]
+    ) -> list[SdoResult]:
         return self.run(self.batches.submit(SdoBatch(tuple(objects), write=False, **options)))
 
 

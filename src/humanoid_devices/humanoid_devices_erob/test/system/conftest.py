@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Unpack, cast
 
 import numpy as np
 import pytest
@@ -28,9 +29,9 @@ from humanoid_devices_erob.wire.objects import (
     VELOCITY_GAIN,
     VELOCITY_INTEGRAL,
 )
+from humanoid_twin.errors import VethError
 from humanoid_twin.ethercat.control import RingControl
-from humanoid_twin.ethercat.veth import VethError
-from humanoid_twin.testing import Ring, ring
+from humanoid_twin.testing import Ring, RingOptions, ring
 from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
     MemoryRing,
     in_memory,
@@ -177,6 +178,7 @@ class Bench:
         if self.system._bring_up_thread is not None:
             self.system._bring_up_thread.stop()
         self.system._master.close()
+        assert isinstance(self.control, RingControl)
         self.control.advance(1.0)
 
     def write(self, *objects: SdoObject) -> tuple[SdoResult, ...]:
@@ -236,10 +238,10 @@ class Bench:
             stiffness=np.zeros(self.count),
             damping=np.zeros(self.count),
         )
-        self.system.impedance_stated(replace(said, **changes))
+        self.system.impedance_stated(replace(said, **cast(dict[str, Any], changes)))
 
     def of_drives(self, name: str) -> list[object]:
-        return [drive[name] for drive in self.control.drives()]
+        return [cast(Mapping[str, object], drive)[name] for drive in self.control.drives()]
 
     def faults(self) -> list[object]:
         """Communication errors that drives have found since the last call."""
@@ -254,12 +256,14 @@ def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
     """
     with ExitStack() as cleanup:
 
-        def make(count: int = 10, *, joints: str = "bench", **options: object) -> Bench:
+        def make(count: int = 10, **options: Unpack[RingOptions]) -> Bench:
+            chosen: RingOptions = {"clock": "stepped", "joints": "bench", **options}
             try:
-                entered = ring(count, clock="stepped", joints=joints, **options)
+                entered = ring(count, **chosen)
                 bench = Bench(cleanup.enter_context(entered), make_info, count)
             except VethError as error:
                 pytest.skip(f"no virtual ring here: {error}")
+            assert isinstance(bench.time, SteppedTime)
             cleanup.callback(bench.time.close)
             cleanup.callback(lambda: bench.system._master.close())  # noqa: PLW0108 - the latest
             cleanup.callback(

@@ -22,11 +22,13 @@ from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.master.al_state import AlState
+from humanoid_devices_erob.wire.cia402 import DriveState
 from humanoid_devices_erob.wire.frame import Command, decode_frame
-from humanoid_twin.erob.cia402 import DriveState
-from humanoid_twin.ethercat.firmware import AlState
+from humanoid_twin.ethercat.firmware import AlState as DriveAlState
 from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
     InlineBringUpThread,
+    MemoryMaster,
     MemoryRing,
 )
 
@@ -135,7 +137,7 @@ class Judge:
         there = ring.ring.slaves[slave]
         if self.phase == "starting":
             clocks = [one.clock.active for one in ring.ring.slaves]
-            if there.al.state != AlState.PREOP or any(clocks):
+            if there.al.state != DriveAlState.PREOP or any(clocks):
                 return f"in {there.al.state.name}, SYNC0 active {clocks}"
         elif self.phase == "ending":
             if key != GATE or value:
@@ -222,7 +224,7 @@ class Story:
         self._sleeps = random.randrange(1, random.choice([20, 100, 400]))
         self._interrupt = {
             "killed": self._kill,
-            "stopped": lambda: self.system._bring_up_thread.end.set(),  # noqa: PLW0108 - the latest
+            "stopped": self._stop_bring_up,
             "fault": lambda: ring.control.drive_error(random.randrange(self.count), 0x8500),
             "power": self._power_cycle,
         }.get(kind, lambda: None)
@@ -380,12 +382,22 @@ class Story:
         self.ring.control.power_cycle(self.random.randrange(self.count))
         self._lost_power = True
 
+    def _stop_bring_up(self) -> None:
+        thread = self.system._bring_up_thread
+        assert isinstance(thread, InlineBringUpThread)
+        thread.end.set()
+
     def _kill(self) -> None:
-        self.system._master.line.alive = False
+        self._cut()
         raise Killed
 
+    def _cut(self) -> None:
+        master = self.system._master
+        assert isinstance(master, MemoryMaster)
+        master.line.alive = False
+
     def _die(self) -> None:
-        self.system._master.line.alive = False
+        self._cut()
         del self._stacks[self.ring]
 
     def _repair(self) -> None:

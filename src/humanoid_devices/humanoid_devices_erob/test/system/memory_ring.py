@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import Final, cast
 
 import pysoem
 import pytest
@@ -33,6 +33,7 @@ from humanoid_twin.erob.build import bench, build_robot, prime_arms
 from humanoid_twin.ethercat.attach import RingServer
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.port import PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler
 
@@ -68,10 +69,9 @@ class MemoryRing:
         losses = Losses(Random(seed))
         self.control = RingCommands(self.ring, robot.plant, losses)
         self._port = _Port()
-        self._server = RingServer(self.ring, self.world, self._port, self._stepped, losses)
-        self.on_sleep: Callable[[float], None] | None = (
-            None  # called with the time before each sleep
-        )
+        port = cast(PacketPort, self._port)
+        self._server = RingServer(self.ring, self.world, port, self._stepped, losses)
+        self.on_sleep: Callable[[float], None] | None = None  # called with the time
         self.on_frame: Callable[[bytes], None] = lambda _frame: None  # that has left the master
         self.timebase = Clock(self.clock, self.sleep, self._wait)
 

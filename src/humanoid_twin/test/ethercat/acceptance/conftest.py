@@ -1,12 +1,15 @@
 """pysoem, unmodified, in front of a ring process."""
 
 import struct
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from types import ModuleType
+from typing import Any, Unpack
 
 import pytest
 
 from humanoid_twin.errors import VethError
-from humanoid_twin.testing import ring
+from humanoid_twin.testing import Ring, RingOptions, ring
 
 RX_LINES = (0x60400010, 0x607A0020, 0x60600008, 0x00000008)
 TX_LINES = (0x60410010, 0x60640020, 0x606C0020, 0x60770010)
@@ -15,7 +18,7 @@ TX_LINES = (0x60410010, 0x60640020, 0x606C0020, 0x60770010)
 class SoemMaster:
     """pysoem as any program would use it, on a virtual ring with a stepped clock."""
 
-    def __init__(self, ring, pysoem, stepped: bool) -> None:
+    def __init__(self, ring: Ring, pysoem: ModuleType, stepped: bool) -> None:
         self.ring, self.pysoem, self.stepped = ring, pysoem, stepped
         pysoem.settings.timeouts.ret = 20_000  # [us]
         self.soem = pysoem.Master()
@@ -23,18 +26,19 @@ class SoemMaster:
         self.soem.sdo_read_timeout = self.soem.sdo_write_timeout = 1_000_000  # [us]
 
     @property
-    def slaves(self):
-        return self.soem.slaves
+    def slaves(self) -> list[Any]:
+        """Those of pysoem, which has no types."""
+        return list(self.soem.slaves)
 
     def find(self) -> int:
-        count = self.soem.config_init()
+        count = int(self.soem.config_init())
         assert self.state(self.pysoem.PREOP_STATE) == self.pysoem.PREOP_STATE
         return count
 
     def state(self, wanted: int) -> int:
         """State of all slaves (combined), after ring time has let them get there."""
         self._pass(0.002)
-        return self.soem.state_check(wanted, 50_000)
+        return int(self.soem.state_check(wanted, 50_000))
 
     def _pass(self, seconds: float) -> None:
         if self.stepped:
@@ -50,7 +54,7 @@ class SoemMaster:
         for slave in self.slaves:
             slave.config_func = self._map
         self.soem.manual_state_change = True
-        size = self.soem.config_map()
+        size = int(self.soem.config_map())
         self.soem.config_dc()
         for slave in self.slaves:
             slave.dc_sync(True, round(cycle * 1e9))
@@ -69,7 +73,7 @@ class SoemMaster:
 
     def exchange(self) -> int:
         self.soem.send_processdata()
-        return self.soem.receive_processdata(50_000)
+        return int(self.soem.receive_processdata(50_000))
 
     def cycle(self, times: int, controlword: int = 0, seconds: float = 0.001) -> int:
         """Exchange and let time pass, `times` times; the last working counter."""
@@ -101,12 +105,12 @@ class SoemMaster:
 
 
 @pytest.fixture
-def make_soem():
+def make_soem() -> Iterator[Callable[..., SoemMaster]]:
     """Start a virtual ring and open it with pysoem. Skips where no veth pair can be made."""
     pysoem = pytest.importorskip("pysoem", reason="pysoem is not installed")
     with ExitStack() as cleanup:
 
-        def make(slaves: int = 10, **options) -> SoemMaster:
+        def make(slaves: int = 10, **options: Unpack[RingOptions]) -> SoemMaster:
             options.setdefault("clock", "stepped")
             try:
                 found = cleanup.enter_context(ring(slaves, **options))
