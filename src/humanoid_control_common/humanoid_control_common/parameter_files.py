@@ -46,8 +46,31 @@ def parameter_files(arguments: Sequence[str]) -> list[Document]:
     """
     files = [read_yaml(Path(value)) for flag, value in pairwise(arguments) if flag == _FLAG]
     for file in files:
-        sections(file)
+        for section in sections(file):
+            _refuse_empty(file, section.key, section.key, parameters_of(file, section))
     return files
+
+
+def parameters_of(file: Document, section: Section) -> Mapping[str, Any]:
+    """Return the parameters of a section of `file`."""
+    found = file.content
+    for word in section.key:
+        found = next(value for name, value in found.items() if str(name) == word)
+    parameters: Mapping[str, Any] = found
+    return parameters
+
+
+def _refuse_empty(file: Document, section: KeyPath, key: KeyPath, value: object) -> None:
+    """Raise ConfigError for an empty list: rcl has no type for it, and a node fails to start."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _refuse_empty(file, section, (*key, str(name)), inner)
+    elif value == []:
+        name = ".".join(map(str, key[len(section) :]))
+        raise ConfigError(
+            f"{file.where(key)}: '{name}' of {_name(section[:-1])} is empty, which a ROS parameter "
+            "can't be: leave the key out"
+        )
 
 
 def sections(file: Document, namespace: str = ROOT) -> list[Section]:

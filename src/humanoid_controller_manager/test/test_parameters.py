@@ -236,3 +236,21 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 
 def test_a_command_line_without_files_has_none() -> None:
     assert parameter_files(["x", "--ros-args", "-p", "a:=1"]) == []
+
+
+def test_an_empty_list_is_refused_with_its_place(tmp_path: Path) -> None:
+    """ROS has no type for it: the node would fail to start."""
+    with pytest.raises(
+        ConfigError, match=r"controllers.yaml:15: 'joints' of zebra is empty, which"
+    ):
+        _files(tmp_path, YAML.replace("gain: 1.0", "joints: []"))
+
+
+def test_gains_of_held_joints_are_given_together(tmp_path: Path) -> None:
+    both = {"hold_stiffness": 20.0, "hold_damping": 2.0}
+    assert _manager(tmp_path, **both).hold_gains == (20.0, 2.0)
+    assert _manager(tmp_path).hold_gains is None
+    with pytest.raises(ConfigError, match="hold_stiffness and hold_damping belong together"):
+        _manager(tmp_path, hold_stiffness=20.0)
+    with pytest.raises(ConfigError, match="'hold_damping': Input should be greater than 0"):
+        _manager(tmp_path, hold_stiffness=20.0, hold_damping=0.0)

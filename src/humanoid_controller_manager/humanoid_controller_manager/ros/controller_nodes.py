@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rclpy.event_handler import EventHandler
 from rclpy.exceptions import NameValidationException
@@ -10,9 +9,9 @@ from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from humanoid_control_common.config import Document, StrictModel, read_yaml
+from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.parameter_files import for_rcl
+from humanoid_control_common.parameter_files import for_rcl, parameter_files
 from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller, RobotFacts
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
@@ -103,8 +102,8 @@ class ControllerNodes:
 
     def open(self, name: str, entry: ControllerEntry) -> ControllerNode:
         """See Surroundings: a node with the parameters of the process and of its own files."""
-        own = [read_yaml(Path(file)) for file in entry.params_file]
         arguments = [part for file in entry.params_file for part in ("--params-file", file)]
+        own = parameter_files(arguments)
         arguments += [part for part in entry.node_options_args if part != "--ros-args"]
         try:
             with for_rcl(arguments, self._namespace) as words:
