@@ -7,6 +7,7 @@ import typer
 from humanoid_control_cli.bag.command import record, replay, view
 from humanoid_control_cli.black_box.command import app as black_box
 from humanoid_control_cli.calibrate.command import calibrate
+from humanoid_control_cli.controllers.command import load, unload
 from humanoid_control_cli.doctor.command import decode, doctor, version
 from humanoid_control_cli.domain import NAMESPACE, choose_namespace
 from humanoid_control_cli.new_controller.command import new_controller
@@ -39,7 +40,7 @@ def choose_robot(
     choose_namespace(namespace)
 
 
-ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status)
+ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload)
 DATA = (view, record, replay)
 MACHINE = (calibrate, decode, doctor, new_controller, version)
 for command in (*ROBOT, *DATA, *MACHINE):

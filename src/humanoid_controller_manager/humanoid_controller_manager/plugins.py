@@ -21,6 +21,11 @@ def _installed() -> Any:
     return entry_points()
 
 
+def forget_plugins() -> None:
+    """Look for entry points anew at the next call: packages may have been installed meanwhile."""
+    _installed.cache_clear()
+
+
 def _group(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in _installed().select(group=group)}
 

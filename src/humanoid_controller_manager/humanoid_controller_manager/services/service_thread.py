@@ -1,4 +1,4 @@
-"""The thread that serves the services of `ros2 control`.
+"""The thread that serves the services of `hc load` and of `ros2 control`.
 
 These services wait for the loop and for imports. The executor of the control process must not wait,
 and every service would cost it time in every round.
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from rclpy.node import Node
 
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros.callbacks import (
     CALLBACK_ERRORS,
@@ -27,6 +28,7 @@ from humanoid_controller_manager.ros.callbacks import (
 )
 from humanoid_controller_manager.ros.executor_calls import ExecutorCalls
 from humanoid_controller_manager.ros.ros_session import configured_node
+from humanoid_controller_manager.services.controller_files import ControllerFiles
 from humanoid_controller_manager.services.switcher import Switcher
 from humanoid_controller_manager.switching.switch_requests import SwitchAuthority
 
@@ -43,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class ServiceThread:
-    """Offers the services if their messages are installed at the start.
+    """Offers the services; those of `ros2 control` if their messages are installed at the start.
 
     Args:
         authority: decides on switches.
@@ -67,10 +69,9 @@ class ServiceThread:
         self._thread = threading.Thread(target=self._run, name="services", daemon=True)
 
     def start(self) -> None:
-        """Begin to offer the services, or log why they are not."""
-        if self._offered:
-            self._thread.start()
-        else:
+        """Begin to offer the services; log which are not."""
+        self._thread.start()
+        if not self._offered:
             logger.info(
                 "no services for `ros2 control`: %s is not installed; docs/build.md says how, and "
                 "`hc` does not need them",
@@ -80,8 +81,7 @@ class ServiceThread:
     def changed(self) -> None:
         """The loop changed something. Called in the executor's thread."""
         self._switcher.bell.ring()
-        if self._services is not None:
-            self._services.publish_activity()
+        self._publish_activity()
 
     def stop(self) -> None:
         """Refuse waiting calls and end the thread. Called in the executor's thread."""
@@ -92,6 +92,10 @@ class ServiceThread:
         if self._thread.is_alive():
             self._thread.join(PATIENCE)
 
+    def _publish_activity(self) -> None:
+        if self._services is not None:
+            self._services.publish_activity()
+
     def _do_calls(self) -> None:
         self._executor_calls.do_all()
 
@@ -99,17 +103,27 @@ class ServiceThread:
         if self._manager.loop_thread.realtime:
             # An ordinary thread could be suspended while it holds the interpreter.
             make_thread_realtime(COMPANION_PRIORITY)
-        # Imported late: only where it is installed, and after the robot has come up.
-        from humanoid_controller_manager.services.control_services import ControlServices
+        # Imported late: after the robot has come up.
+        from humanoid_controller_manager.services.file_services import FileServices
 
         if self._ending:
             return
         node = configured_node(NODE, services=False)
+        prefix = self._manager.node.get_fully_qualified_name()
+        namespace = checked_namespace(self._manager.node.get_namespace())
+        files = ControllerFiles(self._lifecycle, namespace)
+        FileServices(node, prefix, files, self._publish_activity)
+        if self._offered:
+            self._offer_control(node)
+        self._spin(node)
+
+    def _offer_control(self, node: Node) -> None:
+        from humanoid_controller_manager.services.control_services import ControlServices
+
         services = ControlServices(node, self._manager, self._lifecycle, self._switcher)
         services.publish_activity()
         self._services = services
         logger.info("services for `ros2 control` are ready")
-        self._spin(node)
 
     def _spin(self, node: Node) -> None:
         """Serve until the end, then destroy what this thread made."""

@@ -59,6 +59,28 @@ def refuse_conflicts(records: Iterable[Record], joints: JointSet) -> None:
             raise ConfigError(_conflict(one, other, joints))
 
 
+def refuse_overlap(record: Record, others: Iterable[Record], joints: JointSet) -> None:
+    """Raise ConfigError if `record` would take some joints of another's list, and not all of them.
+
+    The other would lose its mode, and its remaining joints their controller.
+    """
+    rows = _rows(record)
+    for other in others:
+        theirs = _rows(other)
+        if other.name == record.name or other.mode is not record.mode:
+            continue
+        if rows is None or theirs is None or not np.isin(theirs, rows).any():
+            continue
+        rest = theirs[~np.isin(theirs, rows)]
+        if rest.size:
+            taken = ", ".join(joints.names[row] for row in np.intersect1d(rows, theirs))
+            left = ", ".join(joints.names[row] for row in rest)
+            raise ConfigError(
+                f"{_place(record)}: '{KEY}' of {record.name}: {taken} claimed by '{other.name}' "
+                f"({_place(other)}), which claims {left} as well: claim all of its joints, or none"
+            )
+
+
 def _conflict(one: Record, other: Record, joints: JointSet) -> str:
     assert one.mode is not None
     where, elsewhere = _place(other), _place(one)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from humanoid_control_common.config import Document
 from humanoid_control_common.errors import ConfigError, ControllerError
@@ -22,7 +22,12 @@ from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Sh
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
 from humanoid_controller_manager.plugins import CONTROLLERS, ROS_SIDES, find_plugin, require_plugin
 from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
-from humanoid_controller_manager.switching.claims import KEY, claimed_rows, refuse_conflicts
+from humanoid_controller_manager.switching.claims import (
+    KEY,
+    claimed_rows,
+    refuse_conflicts,
+    refuse_overlap,
+)
 from humanoid_controller_manager.switching.registry import (
     Configured,
     Record,
@@ -136,6 +141,14 @@ def _of_member(listener: SnapshotListener, name: str, rows: IndexArray) -> Snaps
 T = TypeVar("T")
 
 
+class Change(NamedTuple):
+    """The controllers of a mode before and after a controller came or went."""
+
+    mode: Mode
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
 class InExecutor(Protocol):
     """Runs a function in the executor's thread; returns its result, or raises its error."""
 
@@ -218,6 +231,46 @@ class Lifecycle:
 
         self.in_executor(do)
 
+    def load_first(self, name: str, entry: ControllerEntry) -> Change:
+        """Nothing, unconfigured or inactive -> inactive, before the others of its mode.
+
+        Raises ControllerError if its mode is in force, or about to be.
+        """
+        record = Record(name, entry, import_controller(name, entry.type))
+        mode = record.mode
+        if mode is None:
+            raise ControllerError(
+                f"'{name}' is a broadcaster, expected a mode controller: add it to the robot's "
+                "controllers"
+            )
+        self.in_executor(lambda: self._refuse_in_force(record))
+        side = self.surroundings.open(name, entry)
+        try:
+            configured = self._configured(record, side)
+            return self.in_executor(
+                lambda: self._put_first(replace(record, configured=configured), mode)
+            )
+        except BaseException:
+            self.in_executor(side.close)
+            raise
+
+    def take_out(self, name: str) -> Change:
+        """Unload a mode controller that is inactive or unconfigured; return what is left."""
+
+        def do() -> Change:
+            record = self.registry.get(name, "unload")
+            mode = record.mode
+            if mode is None:
+                raise ControllerError(f"'{name}' is a broadcaster, expected a mode controller")
+            before = member_names(self.registry.of_mode(mode) or "")
+            if name in before:
+                self._refuse_in_force(record)
+            self._clean(record)
+            self.registry.remove(name)
+            return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))
+
+        return self.in_executor(do)
+
     def _add(self, name: str, entry: ControllerEntry) -> None:
         plugin = import_controller(name, entry.type)
         self.in_executor(lambda: self.registry.put(Record(name, entry, plugin)))
@@ -252,6 +305,29 @@ class Lifecycle:
         self.registry.put(replace(record, configured=configured))
         if record.configured is not None:
             record.configured.side.close()
+
+    def _put_first(self, record: Record, mode: Mode) -> Change:
+        self._refuse_in_force(record)
+        refuse_overlap(record, self.registry.records.values(), self.robot.joints)
+        old = self.registry.records.get(record.name)
+        before = member_names(self.registry.of_mode(mode) or "")
+        self.registry.put_first(record)
+        if old is not None and old.configured is not None:
+            old.configured.side.close()
+        return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))
+
+    def _refuse_in_force(self, record: Record) -> None:
+        """Raise ControllerError if the mode of `record`, or of one it replaces, is in force."""
+        records = self.registry.records
+        coming = member_names(self.pending_controller())
+        modes = {records[it].mode for it in (*self.registry.in_charge(), *coming) if it in records}
+        old = records.get(record.name)
+        for mode in (record.mode, old.mode if old else None):
+            if mode is not None and mode in modes:
+                raise ControllerError(
+                    f"{mode.name} is in force, or about to be: leave it before its controllers "
+                    f"change ('{record.name}')"
+                )
 
     def _clean(self, record: Record) -> None:
         if record.configured is None:

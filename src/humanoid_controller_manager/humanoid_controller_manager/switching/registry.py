@@ -172,6 +172,13 @@ class Registry:
         """
         self._set({**self.records, record.name: record})
 
+    def put_first(self, record: Record) -> None:
+        """Like `put`, but before the other controllers of its mode."""
+        others = [it for name, it in self.records.items() if name != record.name]
+        same = [i for i, it in enumerate(others) if it.mode is record.mode]
+        others.insert(same[0] if same else len(others), record)
+        self._set({it.name: it for it in others})
+
     def remove(self, name: str) -> None:
         """Remove a record."""
         self._set({key: record for key, record in self.records.items() if key != name})

@@ -1,0 +1,92 @@
+"""`hc load` and `hc unload`: a controller comes into a running robot, and goes."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from humanoid_control_msgs.msg import ControlMode
+
+
+class Robot:
+    """A control process whose controllers `hc` changes."""
+
+    def __init__(self, client: Any, folder: Path) -> None:
+        self.client = client
+        self.folder = folder
+
+    def write(self, name: str, **changes: Any) -> Path:
+        """The file of a STANDBY that holds still near where it is, in the spawner's form."""
+        pose = {"duration": 0.2, "positions": [0.0] * 14}
+        parameters = {
+            "type": "humanoid_control/StandbyController",
+            "fallback_controllers": ["damping_controller", "zero_torque_controller"],
+            "stiffness": 20.0,
+            "damping": 2.0,
+            "sequence": ["here"],
+            "poses": {"here": pose},
+            **changes,
+        }
+        file = self.folder / f"{name}.yaml"
+        file.write_text(yaml.safe_dump({name: {"ros__parameters": parameters}}))
+        return file
+
+    def hc(self, *words: object) -> tuple[int, str]:
+        command = ["hc", *map(str, words), "--timeout", "30"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def robot(start_control: Callable[..., Any], client: Any, tmp_path: Path) -> Robot:
+    start_control()
+    client.connect()
+    return Robot(client, tmp_path)
+
+
+def test_a_controller_takes_the_place_of_the_robots_until_it_is_unloaded(robot: Robot) -> None:
+    client = robot.client
+    said = robot.hc("load", robot.write("own_standby"))
+    assert said == (
+        0,
+        "'own_standby' is loaded: STANDBY is own_standby, in place of standby_controller\n"
+        "next: in DAMPING: hc mode load\n",
+    )
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    assert client.now.controller_name == "own_standby"
+    code, text = robot.hc("unload", "own_standby")
+    assert code == 1
+    assert "STANDBY is in force, or about to be: leave it before its controllers change" in text
+    code, text = robot.hc("load", robot.write("another_standby"))
+    assert (code, "STANDBY is in force" in text) == (1, True)
+    client.reach(ControlMode.DAMPING)
+    assert robot.hc("unload", "own_standby") == (
+        0,
+        "'own_standby' is unloaded: STANDBY is standby_controller, in place of own_standby\n",
+    )
+    client.reach(ControlMode.STANDBY)
+    assert client.now.controller_name == "standby_controller"
+
+
+def test_what_is_wrong_with_a_file_is_told_and_nothing_changes(robot: Robot) -> None:
+    for changes, said in (
+        ({"type": "own/Standby"}, "unknown plugin 'own/Standby'; known: "),
+        ({"type": "own/Standby"}, "the shell has sourced in which the robot was started"),
+        ({"stiffness": 15.0}, "own_standby: stiffness 15, damping 2, but in STANDBY the impedance"),
+        ({"joints": ["left_ellbow"]}, "own.yaml:7: 'joints' of own: unknown joint left_ellbow"),
+        ({"damping": "much"}, "'damping': Input should be a valid number"),
+    ):
+        name = "own" if "joints" in changes else "own_standby"
+        code, text = robot.hc("load", robot.write(name, **changes))
+        assert code == 1
+        assert said in text
+        assert f"{name}.yaml" in text or "plugin" in text
+    robot.client.reach(ControlMode.DAMPING)
+    robot.client.reach(ControlMode.STANDBY)
+    assert robot.client.now.controller_name == "standby_controller"
+    code, text = robot.hc("unload", "damping_controller")
+    assert code == 1
+    assert "the loop falls back to it (safe_controllers)" in text

@@ -1,0 +1,1 @@
+"""`hc load` and `hc unload`: an own controller in a running robot."""

@@ -1,0 +1,43 @@
+"""Commands that load a controller into a running robot, and unload it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humanoid_control_cli.robot.command import Timeout
+
+
+def load(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            exists=True, dir_okay=False, help="Parameters of one controller, as in the robot's."
+        ),
+    ],
+    timeout: Timeout = 10.0,
+) -> None:
+    """Load a controller into the running robot, in place of those of its mode with its joints.
+
+    Its mode must not be in force. The package with its plugin must be installed where the shell
+    that started the robot finds it. Exit code 1: refused, and nothing is changed.
+    """
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.controllers.requests import load_file
+
+    with Client(timeout) as client:
+        loaded = load_file(client, file)
+    typer.echo(loaded.message)
+    typer.echo(f"next: {loaded.way_in}")
+
+
+def unload(
+    name: Annotated[str, typer.Argument(help="The controller's name.")],
+    timeout: Timeout = 10.0,
+) -> None:
+    """Unload a controller from the running robot. Its mode must not be in force."""
+    from humanoid_control_cli.client import Client
+    from humanoid_control_cli.controllers.requests import unload_controller
+
+    with Client(timeout) as client:
+        typer.echo(unload_controller(client, name))

@@ -1,0 +1,46 @@
+"""Requests to the control process: load a controller, unload one."""
+
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from humanoid_control_msgs.srv import LoadController, UnloadController
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import RefusedError, no_control_process
+from humanoid_control_common.modes import Mode
+
+LOAD: Final = "controller_manager/load_file"
+UNLOAD: Final = "controller_manager/unload"
+_WAYS_IN: Final = {
+    Mode.ZERO_TORQUE: "in DAMPING: hc mode zero_torque",
+    Mode.DAMPING: "hc mode damp",
+    Mode.STANDBY: "in DAMPING: hc mode load",
+    Mode.LOCOMOTION: "in a finished STANDBY: hc mode locomotion",
+    Mode.REMOTE: "in a finished STANDBY: hc mode remote",
+}
+
+
+class Loaded(NamedTuple):
+    """The answer to a controller that is loaded."""
+
+    message: str
+    way_in: str  # the command that puts it in charge
+
+
+def load_file(client: Client, file: Path) -> Loaded:
+    """Load the controller of `file`. Raises RefusedError with the reason, NoAnswerError."""
+    answer = _call(client, LoadController, LOAD, file=str(file.resolve()))
+    return Loaded(answer.message, _WAYS_IN[Mode(answer.mode)])
+
+
+def unload_controller(client: Client, name: str) -> str:
+    """Unload controller `name`; return what changed. Raises RefusedError, NoAnswerError."""
+    return str(_call(client, UnloadController, UNLOAD, name=name).message)
+
+
+def _call(client: Client, kind: Any, service: str, **fields: str) -> Any:
+    request = kind.Request(**fields)
+    answer = client.call(kind, service, request, no_control_process(client.timeout))
+    if not answer.success:
+        raise RefusedError(answer.message)
+    return answer
