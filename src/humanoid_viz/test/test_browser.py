@@ -129,11 +129,11 @@ def test_clicks_without_a_subscriber_are_reported(open_tab, add_silent_mode_mana
     tab.shows("NOT STOPPED: no subscriber on /emergency_stop", ".hc-answer.hc-refused")
     add_silent_mode_manager()
 
-    def asked() -> bool:
+    def requested() -> bool:
         tab.button("CLEAR FAULT").click()
-        return "asked" in tab.page.locator(".hc-answer").inner_text()
+        return "requested" in tab.page.locator(".hc-answer").inner_text()
 
-    wait_until(asked, "the service is found")
+    wait_until(requested, "the service is found")
     tab.shows("no answer within 3 s", ".hc-answer.hc-refused")
 
 
