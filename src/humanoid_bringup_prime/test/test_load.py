@@ -74,7 +74,7 @@ def test_a_controller_takes_the_place_of_the_robots_until_it_is_unloaded(robot: 
 def test_what_is_wrong_with_a_file_is_told_and_nothing_changes(robot: Robot) -> None:
     for changes, said in (
         ({"type": "own/Standby"}, "unknown plugin 'own/Standby'; known: "),
-        ({"type": "own/Standby"}, "the shell has sourced in which the robot was started"),
+        ({"type": "own/Standby"}, "source that workspace in the shell that starts the robot"),
         ({"stiffness": 15.0}, "own_standby: stiffness 15, damping 2, but in STANDBY the impedance"),
         ({"joints": ["left_ellbow"]}, "own.yaml:7: 'joints' of own: unknown joint left_ellbow"),
         ({"damping": "much"}, "'damping': Input should be a valid number"),

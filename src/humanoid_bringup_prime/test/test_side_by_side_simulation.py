@@ -125,7 +125,7 @@ def test_a_member_that_fails_leads_the_whole_robot_to_damping(prime: Prime) -> N
     snapshot = prime.run(1.0 / RATE)
     assert (snapshot.controller, snapshot.mode) == ("damping", Mode.DAMPING)
     assert snapshot.fall is not None
-    assert snapshot.fall.reason.startswith(
+    assert str(snapshot.fall.reason).startswith(
         "right_remote gave an invalid command for right_shoulder_pitch"
     )
     assert snapshot.command.stiffness.tolist() == [0.0] * 14
