@@ -9,7 +9,7 @@ import pytest
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.robot.operator_requests import CLEAR_FAULT
+from humanoid_control_cli.robot.operator_requests import clear_faults
 from humanoid_control_common.modes import Intent, Mode
 
 UP = "Prime is up"
@@ -33,7 +33,7 @@ def modes(robot, monkeypatch: pytest.MonkeyPatch):
     with Client(TIMEOUT) as client:
         modes = ModeClient(client)
         modes.request(Intent.DAMP)
-        client.trigger(CLEAR_FAULT)
+        clear_faults(client)
         yield modes
 
 
