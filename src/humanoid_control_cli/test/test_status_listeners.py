@@ -14,6 +14,6 @@ def test_undefined_levels_count_as_the_worst() -> None:
     found = status.Status()
     status._safety_listener(found)(SafetyStatus(source="bus", level=9, flags=1 << 30))
     item = DiagnosticStatus(name="pump", level=b"\x09")
-    status._diagnostics_listener(found)(DiagnosticArray(status=[item]))
+    status._diagnostics_listener(found, "")(DiagnosticArray(status=[item]))
     assert found.safety["bus"].level is SafetyLevel.CRITICAL
     assert found.diagnoses["pump"].level is DiagnosisLevel.STALE

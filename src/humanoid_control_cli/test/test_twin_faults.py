@@ -32,7 +32,7 @@ def prime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RobotCont
     urdf = tmp_path / "prime.urdf"
     urdf.write_text(expand({}))
     with robot(urdf, clock="stepped") as running:
-        monkeypatch.setattr(faults, "control_socket", lambda: running.socket)
+        monkeypatch.setattr(faults, "control_socket", lambda namespace: running.socket)
         yield running.control
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import Reason
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_devices_erob.drive.joint_frame import JointFrame, turns_into_range
 from humanoid_devices_erob.errors import TurnsError
@@ -102,7 +103,7 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     bench.activate()
     limits = np.full(2, 6.0)
     trip = MeasurementCheck(JointSet(("j0", "j1")), LIMITS, limits, 50.0)
-    said: list[str] = []
+    said: list[Reason] = []
     teleports = 0
 
     def tick() -> None:
@@ -121,7 +122,7 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     bench.control.set_joint(1, math.tau)
     for _ in range(10):
         tick()
-    assert said[0].startswith("j1 is 6.28 rad from where it was")
+    assert said[0].text.startswith("j1 is 6.28 rad from where it was")
     told = len(said)
     bench.system.reset_faults()
     for _ in range(50):
