@@ -18,6 +18,7 @@ from figures import Figure, arguments, figure, report
 from processes import BenchmarkError, running
 
 from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.machine.realtime import calm_interpreter
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
@@ -26,7 +27,6 @@ from humanoid_controller_manager.hardware_component import (
     HardwareInfo,
     JointInfo,
 )
-from humanoid_controller_manager.loop.realtime import calm_interpreter
 from humanoid_devices_sito.sito_system import SitoSystem
 
 IDS = (22, 23, 38, 39)

@@ -13,6 +13,7 @@ import numpy as np
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.machine.realtime import calm_interpreter
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
@@ -21,7 +22,6 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
-from humanoid_controller_manager.loop.realtime import calm_interpreter
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.safety.limits import LimitStage
 from humanoid_controllers.passive_controllers import DampingController, DampingParameters

@@ -28,7 +28,7 @@ from processes import control, peer, running
 from program_runner import PATIENCE, ProgramError, isolated
 
 from humanoid_bringup.options import Backend
-from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 
 RATE = 1000  # [Hz]
 ROUNDS = 3

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from control_cycle import RATE, loop_of
 
+from humanoid_control_common.machine.realtime import calm_interpreter
 from humanoid_controller_manager.loop.loop_thread import LoopThread
-from humanoid_controller_manager.loop.realtime import calm_interpreter
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
 from peers.recording import Recording

@@ -29,7 +29,7 @@ UNPRIVILEGED = """
 import os, resource, threading
 resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
 resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
-from humanoid_controller_manager.loop.realtime import calm_interpreter, make_thread_realtime
+from humanoid_control_common.machine.realtime import calm_interpreter, make_thread_realtime
 if os.getuid() == 0:
     os.setuid(65534)
 answers = []

@@ -25,7 +25,7 @@ from typing import IO, Final, Self
 
 from fault_campaign.disturbing.own_time import OwnTime
 from fault_campaign.programs import WITH_US, module
-from humanoid_controller_manager.loop.realtime import make_thread_realtime
+from humanoid_control_common.machine.realtime import make_thread_realtime
 
 URGENT: Final = 0.008  # [s] a loop of 50 Hz and its buses don't always survive
 # Nor two gaps that make two frames in a row late: each has 8 ms for its way through several waits.

@@ -26,7 +26,7 @@ from fault_campaign.kinds.kind import (
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.robot import MAIN, OPERATOR
 from fault_campaign.scenario import STIFF
-from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 from humanoid_controller_manager.reason_codes import (
     COMPONENT_FAILED,
 )

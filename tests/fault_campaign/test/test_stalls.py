@@ -13,7 +13,7 @@ import pytest
 from fault_campaign.disturbing.own_time import OwnTime
 from fault_campaign.disturbing.stalls import PRIORITY, Gap, Mirror, datagrams, longest, serial_line
 
-from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Final
 
 from humanoid_bringup.preflight.findings import Finding, missing, ok, warning
 from humanoid_bringup.preflight.rights import GRANT, Capability
-from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 
 SYS: Final = Path("/sys")
 PROC: Final = Path("/proc")

@@ -7,9 +7,9 @@ from typing import Final
 
 from humanoid_control_common.ending_times import HANGING_LOOP
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.pacing import Pacer, TimingStatistics
-from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.loop.snapshot import Snapshot
 
 PATIENCE: Final = HANGING_LOOP  # [s] for the last tick

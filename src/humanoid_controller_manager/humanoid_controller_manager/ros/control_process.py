@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from humanoid_control_common.executor_wakeup import kept_awake
+from humanoid_control_common.machine.realtime import make_ros_side_realtime
 from humanoid_control_common.parameter_files import parameter_files
 from humanoid_control_common.robot_namespace import namespace_of
-from humanoid_controller_manager.loop.realtime import make_ros_side_realtime
 from humanoid_controller_manager.ros.callbacks import (
     CALLBACK_ERRORS,
     CallbackFailure,

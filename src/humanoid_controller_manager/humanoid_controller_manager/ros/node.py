@@ -11,6 +11,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from humanoid_control_common.config import Document
+from humanoid_control_common.machine.realtime import calm_interpreter
 from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.controller import RobotFacts
@@ -19,7 +20,6 @@ from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
-from humanoid_controller_manager.loop.realtime import calm_interpreter
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.loop.tick_recorder import TickRecorder, tick_recorder
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin

@@ -5,8 +5,8 @@ import threading
 import time
 from collections.abc import Sequence
 
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.loop.latest_value import LatestValue
-from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 
 logger = logging.getLogger(__name__)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 from rclpy.node import Node
 
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_control_common.robot_namespace import checked_namespace
-from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
 from humanoid_controller_manager.ros.callbacks import (
     CALLBACK_ERRORS,
     CallbackExecutor,

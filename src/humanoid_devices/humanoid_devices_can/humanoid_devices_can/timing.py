@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
-from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
 
 Result = TypeVar("Result")
 Steps = Generator[float, None, None]  # each step yields the time [s] until the next one is due

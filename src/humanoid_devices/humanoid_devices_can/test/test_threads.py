@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_controller_manager.loop.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_devices_can.can_system import CanSystem
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)

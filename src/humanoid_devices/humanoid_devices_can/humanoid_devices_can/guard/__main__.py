@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY, make_thread_realtime
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY, make_thread_realtime
 from humanoid_devices_can.bus.bus import OpenBus, SharedCanBus
 from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory, Stage
 from humanoid_devices_can.guard.disabling import disable_motors

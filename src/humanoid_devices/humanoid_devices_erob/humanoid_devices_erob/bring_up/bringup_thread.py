@@ -6,7 +6,7 @@ from math import inf
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_controller_manager.loop.realtime import LOOP_PRIORITY, make_thread_realtime
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY, make_thread_realtime
 from humanoid_devices_erob.errors import POWER_OFF
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.ring import Ring
