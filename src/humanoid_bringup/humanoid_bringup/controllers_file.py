@@ -5,7 +5,12 @@ from typing import Any, Final
 
 from humanoid_control_common.config import Document, KeyPath
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.parameter_files import Section, sections, unused
+from humanoid_control_common.parameter_files import (
+    is_of_every_node,
+    parameters_of,
+    sections,
+    unused,
+)
 from humanoid_control_common.robot_namespace import ROOT, absolute
 from humanoid_devices_erob.impedance.wiring import NODE as IMPEDANCE_MANAGER
 
@@ -25,7 +30,7 @@ _NODES: Final = (
 
 
 def node_section(document: Document, node: str, namespace: str = ROOT) -> Document:
-    """Return the parameters of `node` in a parameters file.
+    """Return the parameters of `node` in a parameters file, without those ROS gives every node.
 
     Raises ConfigError if there are none, with the nodes that the file is for.
     """
@@ -39,7 +44,8 @@ def node_section(document: Document, node: str, namespace: str = ROOT) -> Docume
     content: dict[str, Any] = {}
     places: dict[KeyPath, str] = {}
     for section in found:
-        content |= _content(document, section)
+        own = parameters_of(document, section).items()
+        content |= {name: value for name, value in own if not is_of_every_node(name)}
         depth = len(section.key)
         for key, place in document.places.items():
             if key[:depth] == section.key:
@@ -62,12 +68,5 @@ def unused_sections(document: Document, namespace: str = ROOT) -> list[str]:
         for _, left in unused([document], nodes, namespace)
         for section in left
         if section.pattern.rpartition("/")[0] == namespace
-        and "type" not in _content(document, section)
+        and "type" not in parameters_of(document, section)
     ]
-
-
-def _content(document: Document, section: Section) -> dict[str, Any]:
-    content = document.content
-    for part in section.key:
-        content = content[part]
-    return dict(content)

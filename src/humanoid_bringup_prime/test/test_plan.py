@@ -261,6 +261,24 @@ def test_wrong_parameters_of_the_manager_are_noticed_before_anything_is_started(
     plan(Options(backend=Backend.MOCK, full_mit=True, controllers_file=path), tmp_path)
 
 
+@pytest.mark.parametrize(
+    "section",
+    [
+        "{use_sim_time: true, start_type_description_service: false}",
+        "{qos_overrides: {/parameter_events: {publisher: {depth: 10}}}}",
+        "{qos_overrides./parameter_events.publisher.depth: 10}",
+    ],
+)
+def test_parameters_that_ros_gives_every_node_are_accepted(tmp_path: Path, section: str) -> None:
+    text = (CONFIG / "prime_controllers.yaml").read_text()
+    path = tmp_path / "controllers.yaml"
+    path.write_text(f"/**:\n  ros__parameters: {section}\n{text}")
+    options = real(controllers_file=path)
+    shipped, given = plan(real(), tmp_path), plan(options, tmp_path)
+    assert [process.label for process in given] == [process.label for process in shipped]
+    assert notes(options) == notes(real())
+
+
 def test_the_black_box_may_be_left_out(tmp_path: Path) -> None:
     processes = plan(Options(backend=Backend.MOCK, black_box=False, viewer=False), tmp_path)
     assert [process.label for process in processes] == ["control"]

@@ -18,8 +18,6 @@ from rcl_interfaces.msg import (
 
 from humanoid_control_common.config import Document
 
-# Parameters that ROS gives to every node, and handles itself.
-OF_EVERY_NODE: Final = ("use_sim_time", "qos_overrides", "start_type_description_service")
 SIM_TIME: Final = "use_sim_time"
 _OF_ROS: Final = {
     SIM_TIME: "Take the time from /clock, as of a simulation. Applied at once.",

@@ -22,6 +22,8 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot_namespace import ROOT, absolute, namespace_of
 
 SECTION: Final = "ros__parameters"
+# Parameters that ROS gives to every node, and handles itself.
+_OF_EVERY_NODE: Final = ("use_sim_time", "qos_overrides", "start_type_description_service")
 _FLAG: Final = "--params-file"
 
 
@@ -49,6 +51,11 @@ def parameter_files(arguments: Sequence[str]) -> list[Document]:
         for section in sections(file):
             _refuse_empty(file, section.key, section.key, parameters_of(file, section))
     return files
+
+
+def is_of_every_node(parameter: str) -> bool:
+    """Return whether ROS gives every node the parameter of this name, which may be dotted."""
+    return parameter.partition(".")[0] in _OF_EVERY_NODE
 
 
 def parameters_of(file: Document, section: Section) -> Mapping[str, Any]:

@@ -75,6 +75,14 @@ def test_the_sections_are_those_of_the_robots_namespace(file: Path) -> None:
         controller_of(file)
 
 
+def test_parameters_that_ros_gives_every_node_are_accepted(file: Path) -> None:
+    file.write_text(f"/**:\n  ros__parameters: {{use_sim_time: true}}\n{AS_THE_ROBOTS}")
+    assert controller_of(file)[0] == "own"
+    file.write_text(f"/**:\n  ros__parameters: {{gain: 1.0}}\n{AS_THE_ROBOTS}")
+    with pytest.raises(ConfigError, match=r"own.yaml:1: '/\*\*' is no controller of the robot"):
+        controller_of(file)
+
+
 def test_a_file_that_is_not_there_is_refused(file: Path) -> None:
     with pytest.raises(ConfigError, match=r"own.yaml: cannot be read"):
         controller_of(file)

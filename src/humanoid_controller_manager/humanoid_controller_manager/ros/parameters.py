@@ -10,8 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from humanoid_control_common.config import Document, KeyPath, StrictModel, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.node_parameters import OF_EVERY_NODE
-from humanoid_control_common.parameter_files import sections
+from humanoid_control_common.parameter_files import is_of_every_node, sections
 from humanoid_control_common.robot_namespace import ROOT, absolute
 from humanoid_controller_manager.controller import ModeGains
 
@@ -135,9 +134,9 @@ def node_document(
 def _nested(node: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     for name, value in parameters.items():
-        *groups, last = name.split(".")
-        if [*groups, last][0] in OF_EVERY_NODE:
+        if is_of_every_node(name):
             continue
+        *groups, last = name.split(".")
         level = content
         for group in groups:
             level = level.setdefault(group, {})
@@ -209,7 +208,7 @@ def controller_entry(
     own = {key: value for key, value in parameters.items() if key.startswith(f"{name}.")}
     if own.get(f"{name}.type") is None:
         raise ConfigError(f"The 'type' param was not defined for '{name}'.")
-    if "." in name or name in OF_EVERY_NODE:
+    if "." in name or is_of_every_node(name):
         raise ConfigError(f"'{name}' can not be the name of a controller")
     document = node_document("controller_manager", own, files, namespace)
     places = {key[1:]: place for key, place in document.places.items() if key[:1] == (name,)}

@@ -12,7 +12,12 @@ from typing import Any, Final
 
 from humanoid_control_common.config import Document, KeyPath
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.parameter_files import parameter_files, parameters_of, sections
+from humanoid_control_common.parameter_files import (
+    is_of_every_node,
+    parameter_files,
+    parameters_of,
+    sections,
+)
 from humanoid_control_common.robot_namespace import ROOT
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
@@ -73,7 +78,8 @@ def _entries(document: Document, namespace: str) -> dict[str, dict[KeyPath, Any]
     """Return what `document` has for the manager of each controller: values by their places."""
     entries: dict[str, dict[KeyPath, Any]] = {}
     for section in sections(document, namespace):
-        parameters = parameters_of(document, section)
+        given = parameters_of(document, section)
+        parameters = {name: value for name, value in given.items() if not is_of_every_node(name)}
         node = section.pattern.removeprefix(f"{namespace}/")
         if node == MANAGER:
             for key, value in parameters.items():
@@ -82,6 +88,8 @@ def _entries(document: Document, namespace: str) -> dict[str, dict[KeyPath, Any]
                     where = f"{document.where(place)}: '{key}'"
                     raise ConfigError(f"{where} is the robot's, not a controller's: remove it")
                 entries.setdefault(key, {}).update({(*place, k): v for k, v in value.items()})
+        elif "*" in node and not parameters:
+            continue  # ROS' own, for every node
         elif "/" in node or "*" in node:
             found = f"{section.place}: '{section.pattern}'"
             raise ConfigError(f"{found} is no controller of the robot '{namespace or '/'}'")
