@@ -58,7 +58,6 @@ def loop_of(joint_count: int, component_count: int) -> ControlLoop:
         slots,
         safe_chain=["damping"],
         update_rate=RATE,
-        monotonic=time.monotonic,
     )
     loop.start("damping", 0.0)
     loop.request(SwitchRequest("standby", None, 1))

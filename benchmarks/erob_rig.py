@@ -97,7 +97,6 @@ class RunningRing:
             {"damping": ControllerSlot("damping", damping)},
             safe_chain=["damping"],
             update_rate=info.update_rate,
-            monotonic=time.monotonic,
         )
         self.starts: list[float] = []  # [s] of every tick
         self.ticking = threading.Event()  # the loop drives the ring

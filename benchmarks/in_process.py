@@ -12,6 +12,7 @@ from ament_index_python.packages import get_package_share_directory
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyMonitor
+from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
@@ -64,7 +65,7 @@ def robot(
         {name: ControllerSlot(name, instance) for name, instance in controllers.items()},
         safe_chain=SAFE_CHAIN,
         update_rate=update_rate,
-        monotonic=monotonic,
+        machine=TestMachine(monotonic),
     )
     if supervised:
         limit = description.limits.velocity * velocity_safety_factor()

@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from humanoid_controller_manager.ros.companion import Companion
 from humanoid_controller_manager.ros.control_process import run
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.ros_session import configured_node
+from humanoid_controller_manager.ros.ros_session import RosSession
 from humanoid_controller_manager.ros.stop_signals import end_on_signals
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 from peers.recording import Recording
@@ -20,9 +20,11 @@ from peers.recording import Recording
 class Recorder(Companion):
     """A companion that ends the process after some seconds."""
 
-    def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:
+    def __init__(
+        self, manager: ControllerManagerNode, ros: RosSession, shut_down: Callable[[], None]
+    ) -> None:
         self.recording = Recording(manager.loop_thread)
-        self.node = configured_node("recorder", services=False)
+        self.node = ros.node("recorder", services=False)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.node.create_timer(float(sys.argv[2]), shut_down, clock=steady)
 
@@ -34,8 +36,10 @@ def main() -> int:
     """Run for SECONDS, then write the starts of all ticks to FILE."""
     recorders: list[Recorder] = []
 
-    def make(manager: ControllerManagerNode, shut_down: Callable[[], None]) -> Recorder:
-        recorders.append(Recorder(manager, shut_down))
+    def make(
+        manager: ControllerManagerNode, ros: RosSession, shut_down: Callable[[], None]
+    ) -> Recorder:
+        recorders.append(Recorder(manager, ros, shut_down))
         return recorders[0]
 
     code = run([ModeManagerNode, make], [sys.argv[0], *sys.argv[3:]], end_on_signals())

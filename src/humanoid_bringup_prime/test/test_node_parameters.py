@@ -40,15 +40,15 @@ def looked_at(node, name):
         "successful": result.successful, "reason": result.reason,
     }
 
-with ros_session(sys.argv):
+with ros_session(sys.argv) as ros:
     files = parameter_files(sys.argv)
-    manager = ControllerManagerNode(files)
+    manager = ControllerManagerNode(files, ros)
     viewer = ViewerNode(LatestMessages())
     viewer.address(), viewer.token_file()
     own = [viewer, StatusMarkerNode(), StillModelNode(), TruthNode()]
     nodes = [manager.node, *own]
-    nodes += [it.node for it in (ModeManagerNode(manager, lambda: None), ImpedanceNode(files))]
-    nodes.append(BlackBoxNode(files).node)
+    nodes.append(ModeManagerNode(manager, ros, lambda: None).node)
+    nodes += [ImpedanceNode(files, ros).node, BlackBoxNode(files, ros).node]
     nodes += [record.configured.side.context.node for record in manager.registry.records.values()]
     found = [looked_at(n, name) for n in nodes for name in n.get_parameters_by_prefix("")]
     for name in ("nonsense", "new_controller.type", "new_controller.speed"):

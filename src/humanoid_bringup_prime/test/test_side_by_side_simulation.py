@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import ModeGains, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import load_hardware
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
@@ -57,7 +58,7 @@ class Prime:
             slots,
             safe_chain=["damping"],
             update_rate=RATE,
-            monotonic=lambda: self.time,
+            machine=TestMachine(lambda: self.time),
         )
         self.loop.start("damping", 0.0)
 

@@ -1,10 +1,12 @@
 """Wakes executors periodically: their waits do not depend on the system's clock then."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
+from threading import Event
 from typing import Final, Protocol
+
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 
 PERIOD: Final = 0.05  # [s]
 
@@ -17,7 +19,7 @@ class Waits(Protocol):
 
 
 @contextmanager
-def kept_awake(executor: Waits) -> Iterator[None]:
+def kept_awake(executor: Waits, machine: Machine = LINUX) -> Iterator[None]:
     """Wake `executor` every 50 ms while the context is open.
 
     Fast DDS of the wheels (built for an old C library) waits until a time of the system's clock:
@@ -28,11 +30,10 @@ def kept_awake(executor: Waits) -> Iterator[None]:
 
     def wake() -> None:
         while not ended.is_set():
-            time.sleep(PERIOD)  # by the monotonic clock
+            machine.sleep(PERIOD)  # by the monotonic clock
             executor.wake()
 
-    thread = Thread(target=wake, name="wake", daemon=True)
-    thread.start()
+    thread = machine.start("wake", wake)
     try:
         yield
     finally:

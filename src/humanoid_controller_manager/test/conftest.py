@@ -11,6 +11,7 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, Progress, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware.member import Member
@@ -266,9 +267,8 @@ class Rig:
             },
             safe_chain=safe_chain,
             update_rate=RATE,
-            monotonic=lambda: self.heart_time,
+            machine=TestMachine(lambda: self.heart_time, lambda: self.system_time),
         )
-        self.loop.system_time = lambda: self.system_time
         self._tickets = 0
 
     def start(self, initial: str = "limp") -> Rig:

@@ -110,6 +110,7 @@ def test_the_joints_can_be_disabled_while_a_controller_does_not_return(
         runner.stop()
     assert robot.arm.calls[-1] == "on_deactivate"
     release.set()
+    assert runner._thread is not None
     runner._thread.join(PATIENCE)
     assert not runner.is_running()
     assert len(robot.arm.written) == written
@@ -153,6 +154,7 @@ def test_a_loop_that_dies_is_noticed_and_the_hardware_can_still_be_stopped(simul
 
     runner = LoopThread(simulated.loop, 100.0, publish)
     runner.start("damped")
+    assert runner._thread is not None
     runner._thread.join(PATIENCE)
     assert not runner.is_running()
     assert runner.failure is error

@@ -7,30 +7,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.loop.pacing import WINDOW, Pacer, TimingStatistics
 
 PERIOD = 0.25  # [s], exact in binary
 
 
-class Wall:
+class Wall(TestMachine):
     """A clock; sleeping moves it."""
 
     def __init__(self) -> None:
+        super().__init__(lambda: self.now)
         self.now = 10.0
         self.slept: list[float] = []
 
-    def clock(self) -> float:
-        return self.now
-
-    def idle_until(self, deadline: float) -> None:
-        assert deadline > self.now
-        self.slept.append(deadline - self.now)
-        self.now = deadline
+    def sleep(self, seconds: float) -> None:
+        assert seconds > 0.0
+        self.slept.append(seconds)
+        self.now += seconds
 
 
 def _pacer(wall: Wall, period: float = PERIOD) -> tuple[Pacer, TimingStatistics]:
     statistics = TimingStatistics()
-    return Pacer(period, statistics, wall.clock, wall.idle_until), statistics
+    return Pacer(period, statistics, wall, lambda _deadline: None), statistics
 
 
 def test_ticks_fall_on_multiples_of_the_period_whatever_they_take() -> None:
@@ -41,6 +40,19 @@ def test_ticks_fall_on_multiples_of_the_period_whatever_they_take() -> None:
         assert wall.now == 10.0 + i * PERIOD
         wall.now += work
     assert statistics.overruns == 0
+
+
+def test_a_component_that_leaves_idle_time_unused_does_not_make_the_loop_run_free() -> None:
+    wall = Wall()
+
+    def work(deadline: float) -> None:
+        assert deadline == pytest.approx(wall.now + PERIOD)
+        wall.now += 0.25 * PERIOD
+
+    pacer = Pacer(PERIOD, TimingStatistics(), wall, work)
+    pacer.wait()
+    assert wall.slept == [pytest.approx(0.75 * PERIOD)]
+    assert wall.now == pytest.approx(10.0 + PERIOD)
 
 
 def test_a_little_lateness_is_made_up_for_at_once() -> None:

@@ -10,6 +10,7 @@ import pytest
 from humanoid_control_common.errors import ControllerError, HardwareError
 from humanoid_controller_manager.hardware.hardware_group import NotDeactivatedError
 from humanoid_controller_manager.ros import control_process
+from humanoid_controller_manager.ros.ros_session import RosSession
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
 from humanoid_controller_manager.ros.stop_signals import EndRequests
 
@@ -113,5 +114,5 @@ def test_what_fails_once_the_joints_may_have_torque_ends_in_order(
         create_guard_condition=lambda _: SimpleNamespace(trigger=None),
     )
     with pytest.raises(RuntimeError, match="new thread"):
-        control_process._spin(manager, [], EndRequests())
+        control_process._spin(manager, RosSession(), [], EndRequests())
     assert calls == ["started", "stopped", "services stopped"]

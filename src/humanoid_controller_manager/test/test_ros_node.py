@@ -12,16 +12,16 @@ import pytest
 
 SCRIPT = """
 from pathlib import Path
-from humanoid_controller_manager.ros.ros_session import configured_node, ros_session
+from humanoid_controller_manager.ros.ros_session import ros_session
 
 def middleware():
     names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
     # The watchdog of shared memory belongs to no participant.
     return [name for name in names if name.startswith("dds") and name != "dds.shm.wdog"]
 
-with ros_session([]):
-    first = configured_node("first", services=True)
-    configured_node("second", services=False).destroy_node()
+with ros_session([]) as ros:
+    first = ros.node("first", services=True)
+    ros.node("second", services=False).destroy_node()
     print(len(middleware()))
 print(len(middleware()))
 """
@@ -86,8 +86,8 @@ points = EntryPoints([
 ])
 plugins.entry_points = lambda: points
 arguments = ["--ros-args", "--params-file", file]
-with ros_session(arguments):
-    manager = ControllerManagerNode(parameter_files(arguments))
+with ros_session(arguments) as ros:
+    manager = ControllerManagerNode(parameter_files(arguments), ros)
     if part == "reports":
         manager.publish_safety = fail
     else:
@@ -154,10 +154,10 @@ from pathlib import Path
 from humanoid_control_common.config import read_yaml
 from humanoid_control_common.parameter_files import sections
 from humanoid_control_common.robot_namespace import checked_namespace
-from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of, ros_session
+from humanoid_controller_manager.ros.ros_session import parameters_of, ros_session
 
-with ros_session(sys.argv):
-    node = configured_node("arm", services=False)
+with ros_session(sys.argv) as ros:
+    node = ros.node("arm", services=False)
     own, name = checked_namespace(node.get_namespace()), node.get_fully_qualified_name()
     file = read_yaml(Path(sys.argv[-1]))
     ours = [s for s in sections(file, own) if s.is_for(name)]

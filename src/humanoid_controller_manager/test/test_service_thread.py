@@ -9,6 +9,7 @@ import pytest
 import rclpy
 from rclpy.node import Node
 
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_controller_manager.ros.callbacks import CallbackExecutor, CallbackFailure
 from humanoid_controller_manager.services.service_thread import serve
 
@@ -44,7 +45,7 @@ def test_what_a_callback_raises_is_logged_and_reported_and_the_services_go_on(
 
     other = node.create_guard_condition(lambda: served.append("other"))
     node.create_guard_condition(fail).trigger()
-    serve(executor, lambda: bool(served), tell)
+    serve(executor, lambda: bool(served), tell, LINUX)
     executor.shutdown()
 
     assert [(failure.node, failure.error) for failure in told] == [(node, error)]

@@ -1,7 +1,6 @@
 """The ROS sides of the controllers: their topics."""
 
 from collections.abc import Callable, Hashable, Mapping
-from time import monotonic, time_ns
 from typing import Any, Final, TypedDict
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -78,7 +77,7 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     arrival is set earlier by the message's lateness, see MessageAge. With simulated time, which
     differs from the system's, the arrival is the time of the call.
     """
-    logger = context.node.get_logger()
+    logger, machine = context.node.get_logger(), context.machine
     warn_once = _OncePerText(logger.warning)
     age = MessageAge()
     report = RemoteReport()
@@ -88,22 +87,22 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     def receive(message: MITCommand, info: _MessageInfo) -> None:
         arrival = context.now()
         if not context.simulated:
-            now = time_ns()
-            late = age.lateness(_sender(info), info["source_timestamp"], now, monotonic())
+            now = machine.system_time_ns()
+            late = age.lateness(_sender(info), info["source_timestamp"], now, machine.clock())
             arrival -= max(waiting_time(info["received_timestamp"], now), late)
         values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
         try:
             command = checked_command(context.robot.joints, message.joint_names, values, arrival)
         except ControllerError as error:
             warn_once(f"command refused: {error}")
-            report.received(monotonic(), str(error))
+            report.received(machine.clock(), str(error))
             return
-        report.received(monotonic())
+        report.received(machine.clock())
         controller.receive(command)
 
     def publish(snapshot: Snapshot) -> None:
         doing = controller.doing if snapshot.controller == name else "not in charge"
-        diagnosis = report.due(doing, monotonic())
+        diagnosis = report.due(doing, machine.clock())
         if diagnosis is not None:
             diagnostics.publish(diagnostic_array(context.stamp(snapshot), [diagnosis], namespace))
 

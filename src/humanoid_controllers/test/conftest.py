@@ -14,6 +14,7 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyMonitor, SafetyReport
+from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, Progress, RobotFacts
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
@@ -217,7 +218,7 @@ class Robot:
             },
             safe_chain=("damping_controller", "zero_torque_controller"),
             update_rate=RATE,
-            monotonic=lambda: self.time,
+            machine=TestMachine(lambda: self.time),
         )
         self.safety = SafetyMonitor(deadlines or {})
         self.stop = EmergencyStop(heartbeats)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_support.lone_node import LoneNode
 
+from humanoid_control_common.machine.linux import LinuxMachine
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
@@ -39,12 +40,21 @@ class Inbox(RemotePolicyController):
         super().receive(command)
 
 
+class LateMachine(LinuxMachine):
+    """The executor looks at messages late: the system's time is ahead of their reception."""
+
+    busy = 0  # [ns]
+
+    def system_time_ns(self) -> int:
+        return time.time_ns() + self.busy
+
+
 class Remote(LoneNode):
     """A REMOTE controller with its topic, in a context of its own; the loop's time stands still."""
 
     def __init__(self, facts: RobotFacts, parameters: Any) -> None:
         super().__init__("remote_policy_controller")
-        self.facts = facts
+        self.facts, self.machine = facts, LateMachine()
         self.controller = Inbox()
         self.controller.on_configure(parameters, facts)
         self._commands = self.node.create_publisher(MITCommand, "~/command", 4)
@@ -52,7 +62,12 @@ class Remote(LoneNode):
     def attach(self, *, simulated: bool) -> None:
         stamp = Time(sec=7)
         host = PluginContext(
-            self.node, self.facts, lambda: NOW, lambda s: stamp, simulated=simulated
+            self.node,
+            self.facts,
+            lambda: NOW,
+            lambda s: stamp,
+            simulated=simulated,
+            machine=self.machine,
         )
         self.listener = ros.attach_remote(host, self.controller)
         self.spin_until(lambda: self._commands.get_subscription_count() > 0)
@@ -86,7 +101,7 @@ def test_a_command_that_waited_for_the_executor_is_as_old_as_that(
     remote.attach(simulated=False)
     state, command = at(0.5), JointCommand(3)
     remote.controller.on_activate(state, command, NOW)
-    monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
+    remote.machine.busy = BUSY
     remote.send()
     assert NOW - LONGEST_WAIT <= remote.controller.arrivals[0] <= NOW - BUSY * 1e-9
     remote.controller.update(state, command, NOW, PERIOD)
@@ -99,7 +114,7 @@ def test_a_command_for_a_simulated_robot_arrives_when_it_is_looked_at(
 ) -> None:
     """The elapsed time of the simulator is unknown."""
     remote.attach(simulated=True)
-    monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
+    remote.machine.busy = BUSY
     remote.send()
     assert remote.controller.arrivals == [NOW]
 
@@ -129,7 +144,7 @@ def test_a_command_is_old_by_its_sending_where_the_middleware_stamps_it_when_it_
     remote.send()
     first = remote.controller.arrivals.pop()
     assert first == NOW
-    monkeypatch.setattr(ros, "time_ns", lambda: time.time_ns() + BUSY)
+    remote.machine.busy = BUSY
     remote.send()
     assert remote.controller.arrivals[0] <= NOW - BUSY * 1e-9 + 0.05
 

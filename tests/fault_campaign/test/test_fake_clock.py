@@ -13,7 +13,7 @@ from fault_campaign.disturbing.fake_clock import FakeClock
 NODE = """
 import struct, sys, threading, time
 from rclpy.clock import Clock, ClockType as Kind
-from humanoid_controller_manager.ros.ros_session import configured_node, ros_session, spin_until
+from humanoid_controller_manager.ros.ros_session import ros_session, spin_until
 
 ticks = []
 
@@ -27,12 +27,12 @@ def step():
             offset.write(struct.pack("=q", off + int(sys.argv[2])))
             offset.seek(0)
 
-with ros_session([]):
-    node = configured_node("waits", services=False)
+with ros_session([]) as ros:
+    node = ros.node("waits", services=False)
     steady = Clock(clock_type=Kind.STEADY_TIME)
     node.create_timer(0.02, lambda: ticks.append(None), clock=steady)
     threading.Thread(target=step).start()
-    spin_until(node, lambda: len(ticks) >= 20)
+    spin_until(ros, node, lambda: len(ticks) >= 20)
 """
 WAIT = """
 import ctypes, struct, sys, threading, time

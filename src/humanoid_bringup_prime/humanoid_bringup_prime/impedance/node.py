@@ -1,6 +1,5 @@
 """The node `erob_impedance_manager`: topics of the manager, batches to the component."""
 
-import time
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +19,7 @@ from humanoid_control_common.parameter_files import parameter_files
 from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.ros_session import (
-    configured_node,
+    RosSession,
     exit_code,
     parameters_of,
     ros_session,
@@ -43,8 +42,8 @@ class ImpedanceNode:
     Raises ConfigError for invalid parameters.
     """
 
-    def __init__(self, files: Sequence[Document]) -> None:
-        self.node = configured_node(NODE, services=False)
+    def __init__(self, files: Sequence[Document], ros: RosSession) -> None:
+        self.node, self._machine = ros.node(NODE, services=False), ros.machine
         namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, namespace)
         parameters = parse(ImpedanceParameters, NODE, document)
@@ -62,7 +61,7 @@ class ImpedanceNode:
         self._statements = StatementFilter(follow_requests=parameters.follow_requests)
         self._replies: deque[tuple[Batch, Reply]] = deque()
         self._published: Summary | None = None
-        self._begins = time.monotonic() + ALONE_FOR
+        self._begins = self._machine.clock() + ALONE_FOR
         self._others: Subscription | None = None
         self._create_interfaces()
 
@@ -79,16 +78,16 @@ class ImpedanceNode:
 
     def _on_control_mode(self, message: ControlMode) -> None:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        age = time.time() - stamp if stamp > 0.0 else None
+        age = self._machine.system_time_ns() * 1e-9 - stamp if stamp > 0.0 else None
         in_force = self._statements.mode_in_force(
             message.mode, message.controller_name, message.switch_number, age
         )
         if in_force is not None:
-            self._manager.stated(in_force, time.monotonic())
+            self._manager.stated(in_force, self._machine.clock())
             self._advance()
 
     def _on_joint_states(self, message: JointState) -> None:
-        self._manager.joints_seen(message.name, message.position, time.monotonic())
+        self._manager.joints_seen(message.name, message.position, self._machine.clock())
         self._advance()
 
     def _on_timer(self) -> None:
@@ -96,7 +95,7 @@ class ImpedanceNode:
 
     def _advance(self, *, publish: bool = False) -> None:
         """Send the batches that are due; publish the state if it has changed, or `publish`."""
-        now = time.monotonic()
+        now = self._machine.clock()
         if now < self._begins:
             return
         if self._others is not None:
@@ -115,7 +114,7 @@ class ImpedanceNode:
 
     def _take_replies(self) -> None:
         while self._replies:
-            self._manager.finished(*self._replies.popleft(), time.monotonic())
+            self._manager.finished(*self._replies.popleft(), self._machine.clock())
         self._advance()
 
     def _publish(self, summary: Summary) -> None:
@@ -161,7 +160,7 @@ def _run(arguments: Sequence[str], stop: Event) -> int:
     # Silence of 0.3 s leads to DAMPING, which a busy machine must not cause. Set before the
     # middleware starts its threads, which inherit the priority.
     make_thread_realtime(COMPANION_PRIORITY)
-    with ros_session(arguments):
-        manager = ImpedanceNode(files)
-        spin_until(manager.node, stop.is_set)
+    with ros_session(arguments) as ros:
+        manager = ImpedanceNode(files, ros)
+        spin_until(ros, manager.node, stop.is_set)
     return 0

@@ -1,12 +1,13 @@
 """Reads the rings of a record while they are written, and writes events into them."""
 
 import threading
-import time
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordFile
 from humanoid_control_common.tick_records.record_layout import (
@@ -88,9 +89,9 @@ def report_of(event: Event) -> SafetyReport:
 class EventWriter:
     """Writes the events of one ring. `ROS_EVENTS` may be written by several threads."""
 
-    def __init__(self, file: RecordFile, word: Word) -> None:
+    def __init__(self, file: RecordFile, word: Word, machine: Machine = LINUX) -> None:
         self._ring = file.loop_events if word is Word.LOOP_EVENTS else file.ros_events
-        self._words = file.words
+        self._words, self._machine = file.words, machine
         self._word = word
         self._lock = threading.Lock()  # never contended in the loop's ring: it has one writer
 
@@ -103,8 +104,8 @@ class EventWriter:
             number = self._words[self._word] + 1
             record = self._ring[(number - 1) % len(self._ring)]
             record["begin"] = number
-            record["monotonic"] = time.monotonic_ns()
-            record["wall"] = time.time_ns()
+            record["monotonic"] = self._machine.clock_ns()
+            record["wall"] = self._machine.system_time_ns()
             record["kind"] = kind
             record["level"] = level
             record["text"] = text.encode(errors="replace")[:TEXT]

@@ -27,7 +27,6 @@ from humanoid_controller_manager.hardware.member import (
 from humanoid_controller_manager.hardware.mode_gains import mode_gains
 from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
-from humanoid_controller_manager.loop.pacing import sleep_until
 from humanoid_controller_manager.loop.results import finite_number
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
@@ -283,10 +282,9 @@ class HardwareGroup:
         return changed
 
     def idle_until(self, deadline: float) -> None:
-        """Let the owner of the idle time work until `deadline` [s, perf_counter], then sleep."""
+        """Let the owner of the idle time work until `deadline` [s, monotonic]."""
         if self._idle_owner is not None:
             self._idle_owner.guarded("idle_until", deadline)
-        sleep_until(deadline)
 
     def tick_correction(self) -> float:
         """Return by how much [s] to delay the next tick."""

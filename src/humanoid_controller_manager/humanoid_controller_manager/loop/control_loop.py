@@ -6,12 +6,13 @@ exchange whole, immutable values; no lock is held across a tick.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import time_ns
 
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.joints import JointSet
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reasons import NO_REASON, Reason, joined
@@ -48,7 +49,7 @@ class ControlLoop:
         slots: the mode controllers by name.
         safe_chain: names of the fallbacks, in order.
         update_rate: [Hz]. An update that takes longer than a period is late.
-        monotonic: the clock of heartbeats and measurements [s].
+        machine: its clocks, for heartbeats, measurements and the stamps of messages.
     """
 
     def __init__(
@@ -59,21 +60,20 @@ class ControlLoop:
         *,
         safe_chain: Sequence[str],
         update_rate: float,
-        monotonic: Callable[[], float],
+        machine: Machine = LINUX,
     ) -> None:
         count = len(hardware.joints)
         self.hardware = hardware
         self.limits = limits
-        self._monotonic = monotonic
-        self.system_time: Callable[[], int] = time_ns  # [ns] for the stamps of messages
-        self._read_at = 0.0  # [s] of `monotonic`: begin of the latest `read`
+        self._machine = machine
+        self._read_at = 0.0  # [s], monotonic: begin of the latest `read`
         self._read_at_system = 0  # [ns] of the system's clock: the same moment
         # Called in the loop's thread when mode, phase or safety changed; must not block.
         self.on_change: Callable[[], None] | None = None
         self._active = ActiveController(
             hardware, slots, safe_chain=safe_chain, patience=1.0 / update_rate
         )
-        self._monitor = LoopMonitor(hardware, limits, monotonic)
+        self._monitor = LoopMonitor(hardware, limits, machine.clock)
         self.without_effect = IneffectiveCommands(hardware.capabilities, hardware.mode_gains)
         self._longest_step = 2.0 / update_rate  # [s]: after a hold-up targets do not jump
         self._state = JointState(count)
@@ -212,7 +212,7 @@ class ControlLoop:
         self.without_effect.mode_begins(active.mode, preparing=active.phase is Phase.PREPARING)
 
     def _note_time(self) -> None:
-        self._read_at, self._read_at_system = self._monotonic(), self.system_time()
+        self._read_at, self._read_at_system = self._machine.clock(), self._machine.system_time_ns()
 
     def _reason_to_leave(self, tick: Tick) -> Reason:
         """Serve requests; return why the controller in charge must be left, if it must."""

@@ -1,13 +1,13 @@
 """The thread that runs the control loop, tick by tick, until `stop`."""
 
-import threading
-import time
 from collections.abc import Callable
 from typing import Final
 
 from humanoid_control_common.ending_times import HANGING_LOOP
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.machine.realtime import LOOP_PRIORITY, make_thread_realtime
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine, Thread
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.pacing import Pacer, TimingStatistics
 from humanoid_controller_manager.loop.snapshot import Snapshot
@@ -23,7 +23,7 @@ class LoopThread:
 
     Args:
         publish: called with every snapshot, in the loop's thread; must not block.
-        realtime: request SCHED_FIFO; ignored for a simulator, which has no deadline.
+        machine: its clocks and threads.
     """
 
     def __init__(
@@ -31,20 +31,19 @@ class LoopThread:
         loop: ControlLoop,
         update_rate: float,
         publish: Callable[[Snapshot], None],
-        *,
-        realtime: bool = True,
+        machine: Machine = LINUX,
     ) -> None:
         self.statistics = TimingStatistics()
         self.realtime_state = "not requested"
         self.failure: BaseException | None = None
-        self._loop = loop
+        self._loop, self._machine = loop, machine
         self._publish = publish
-        self.realtime = realtime and not loop.hardware.simulates_time
+        self.realtime = not loop.hardware.simulates_time  # a simulator has no deadline
         factor = loop.hardware.real_time_factor
         # [s] of wall time between two ticks; 0: as fast as possible
         self.wall_period = 0.0 if factor == 0.0 else 1.0 / (update_rate * factor)
         self._stopping = False
-        self._thread = threading.Thread(target=self._run, name="control_loop", daemon=True)
+        self._thread: Thread | None = None
 
     @property
     def paced(self) -> bool:
@@ -54,7 +53,7 @@ class LoopThread:
     def now(self) -> float:
         """Return the loop's time [s]: simulated where a component provides it, else monotonic."""
         hardware = self._loop.hardware
-        return hardware.time if hardware.simulates_time else time.monotonic()
+        return hardware.time if hardware.simulates_time else self._machine.clock()
 
     def start(self, initial: str) -> None:
         """Activate the hardware and start the thread.
@@ -65,7 +64,7 @@ class LoopThread:
         self._loop.hardware.read_time()
         self._loop.start(initial, self.now())
         try:
-            self._thread.start()
+            self._thread = self._machine.start("control_loop", self._run)
         except Exception as error:
             try:
                 self._loop.stop()
@@ -82,8 +81,10 @@ class LoopThread:
         Raises ExceptionGroup of the components' errors, ControllerError if a tick hangs.
         """
         self._stopping = True
-        self._thread.join(PATIENCE + self.wall_period)
-        if self._thread.is_alive():
+        thread = self._thread
+        if thread is not None:
+            thread.join(PATIENCE + self.wall_period)
+        if thread is not None and thread.is_alive():
             controller = self._loop.snapshot.controller
             self._loop.abandon()
             raise ControllerError(
@@ -94,11 +95,11 @@ class LoopThread:
 
     def is_running(self) -> bool:
         """Return whether the thread is alive."""
-        return self._thread.is_alive()
+        return self._thread is not None and self._thread.is_alive()
 
     def _run(self) -> None:
         if self.realtime:
-            self.realtime_state = make_thread_realtime(LOOP_PRIORITY) or "granted"
+            self.realtime_state = self._machine.make_realtime(LOOP_PRIORITY) or "granted"
         try:
             self._cycle()
         except BaseException as error:
@@ -108,16 +109,17 @@ class LoopThread:
     def _cycle(self) -> None:
         loop, statistics, now = self._loop, self.statistics, self.now
         hardware = loop.hardware
-        pacer = Pacer(self.wall_period, statistics, idle_until=hardware.idle_until)
+        clock = self._machine.clock
+        pacer = Pacer(self.wall_period, statistics, self._machine, hardware.idle_until)
         hardware.read_time()
         last = now()
         pacer.wait()
         while not self._stopping:
-            started = time.perf_counter()
+            started = clock()
             hardware.read_time()
             current = now()
             loop.tick(current, current - last, now)
             last = current
             self._publish(loop.snapshot)
-            statistics.record(started, time.perf_counter() - started)
+            statistics.record(started, clock() - started)
             pacer.wait(hardware.tick_correction())

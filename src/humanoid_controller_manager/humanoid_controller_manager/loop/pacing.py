@@ -1,12 +1,12 @@
 """The loop's pace: waiting for the next tick, and statistics of period and execution time."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.machine.machine import Machine
 
 WINDOW = 4096  # ticks the statistics look back
 
@@ -69,19 +69,12 @@ class TimingStatistics:
         return np.roll(ring, -(ticks % WINDOW))[1:]
 
 
-def sleep_until(deadline: float) -> None:
-    """Sleep until `deadline` [s] of `time.perf_counter`."""
-    remaining = deadline - time.perf_counter()
-    if remaining > 0.0:
-        time.sleep(remaining)
-
-
 class Pacer:
     """Waits for the next tick on absolute time, so that delays do not add up.
 
     Args:
         period: [s] of wall time between two ticks; 0 = no wait.
-        idle_until: returns at a deadline [s of `clock`].
+        idle_until: uses the time up to a deadline [s of the machine's clock].
 
     A tick that begins a whole period late is an overrun: the missed ticks are skipped.
     """
@@ -90,23 +83,26 @@ class Pacer:
         self,
         period: float,
         statistics: TimingStatistics,
-        clock: Callable[[], float] = time.perf_counter,
-        idle_until: Callable[[float], None] = sleep_until,
+        machine: Machine,
+        idle_until: Callable[[float], None],
     ) -> None:
         self._period = period
         self._statistics = statistics
-        self._clock = clock
+        self._machine = machine
         self._idle_until = idle_until
-        self._deadline = clock()
+        self._deadline = machine.clock()
 
     def wait(self, correction: float = 0.0) -> None:
         """Return when the next tick is due, `correction` [s] later than a period after the last."""
         if self._period == 0.0:
             return
         self._deadline += self._period + correction
-        remaining = self._deadline - self._clock()
+        remaining = self._deadline - self._machine.clock()
         if remaining > 0.0:
             self._idle_until(self._deadline)
+            remaining = self._deadline - self._machine.clock()
+            if remaining > 0.0:
+                self._machine.sleep(remaining)
         elif remaining <= -self._period:
             self._statistics.overruns += 1
             self._deadline += (-remaining // self._period) * self._period

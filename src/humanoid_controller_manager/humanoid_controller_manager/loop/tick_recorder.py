@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import struct
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.robot_namespace import ROOT
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import (
@@ -52,6 +53,7 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
     *,
     backend: str = "",
     namespace: str = ROOT,
+    machine: Machine = LINUX,
 ) -> TickRecorder | None:
     """Return a recorder of `loop`; None, with a warning, if there is no memory: robots run without.
 
@@ -87,7 +89,7 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
         return None
     if file.facts.seconds < SECONDS:
         logger.warning("memory is short: only %g s are recorded", file.facts.seconds)
-    return TickRecorder(file, loop, loop_thread)
+    return TickRecorder(file, loop, loop_thread, machine)
 
 
 class TickRecorder:
@@ -96,8 +98,10 @@ class TickRecorder:
     It never waits: the file is memory, no file system is involved.
     """
 
-    def __init__(self, file: RecordFile, loop: ControlLoop, loop_thread: LoopThread) -> None:
-        self.file = file
+    def __init__(
+        self, file: RecordFile, loop: ControlLoop, loop_thread: LoopThread, machine: Machine
+    ) -> None:
+        self.file, self._machine = file, machine
         self._statistics = loop_thread.statistics
         self._limited = loop.limits.counts
         self._counting = [
@@ -113,8 +117,8 @@ class TickRecorder:
         # numbers are stored whole (all fields are aligned).
         self._record = struct.Struct("@QqqQddQIBBH48s" + "".join(f"{n}s" for n in spans) + "Q")
         assert (self._record.size, self._limited.nbytes) == (self._size, spans[2])
-        self._events = EventWriter(file, Word.LOOP_EVENTS)
-        self._ros_events = EventWriter(file, Word.ROS_EVENTS)
+        self._events = EventWriter(file, Word.LOOP_EVENTS, machine)
+        self._ros_events = EventWriter(file, Word.ROS_EVENTS, machine)
         self._broken = False
         self._last: Snapshot | None = None
         self._controller = self._sources = b""  # encoded: they seldom change
@@ -138,8 +142,8 @@ class TickRecorder:
             self._memory,
             start,
             number,
-            time.monotonic_ns(),
-            time.time_ns(),
+            self._machine.clock_ns(),
+            self._machine.system_time_ns(),
             snapshot.tick,
             snapshot.now,
             statistics.latest_execution,

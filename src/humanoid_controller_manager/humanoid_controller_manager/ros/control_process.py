@@ -1,11 +1,10 @@
 """The control process: one loop, its node, and companions such as the mode manager."""
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from humanoid_control_common.config import Document
 from humanoid_control_common.executor_wakeup import kept_awake
-from humanoid_control_common.machine.realtime import make_ros_side_realtime
 from humanoid_control_common.parameter_files import parameter_files
 from humanoid_control_common.robot_namespace import namespace_of
 from humanoid_controller_manager.ros.callbacks import (
@@ -21,7 +20,12 @@ from humanoid_controller_manager.ros.companion import (
 )
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.ros_session import exit_code, forward_logging, ros_session
+from humanoid_controller_manager.ros.ros_session import (
+    RosSession,
+    exit_code,
+    forward_logging,
+    ros_session,
+)
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
 from humanoid_controller_manager.ros.stop_signals import EndRequests
 from humanoid_controller_manager.services.service_thread import ServiceThread
@@ -29,8 +33,8 @@ from humanoid_controller_manager.services.service_thread import ServiceThread
 SPIN_TIMEOUT = 0.05  # [s]: at least four heartbeats within the loop's limit of 200 ms
 
 
-# Takes the manager and a function that asks the process to end.
-MakeCompanion = Callable[[ControllerManagerNode, Callable[[], None]], Companion]
+# Takes the manager, the session for its node and a function that asks the process to end.
+MakeCompanion = Callable[[ControllerManagerNode, RosSession, Callable[[], None]], Companion]
 
 
 def run(
@@ -48,22 +52,35 @@ def _run(
     make_companions: Sequence[MakeCompanion], arguments: Sequence[str], end: EndRequests
 ) -> int:
     files = parameter_files(arguments)
-    with take_domain_lock(namespace=namespace_of(arguments)), ros_session(arguments):
-        manager = ControllerManagerNode(files)
-        if end.in_order or end.at_once:
-            return 0  # no joint has torque yet
-        return _spin(manager, make_companions, end)
+    with take_domain_lock(namespace=namespace_of(arguments)), ros_session(arguments) as ros:
+        return run_in(ros, make_companions, files, end)
+
+
+def run_in(
+    ros: RosSession,
+    make_companions: Sequence[MakeCompanion],
+    files: Sequence[Document],
+    end: EndRequests,
+) -> int:
+    """Run the control process in a session that exists. See `run`."""
+    manager = ControllerManagerNode(files, ros)
+    if end.in_order or end.at_once:
+        return 0  # no joint has torque yet
+    return _spin(manager, ros, make_companions, end)
 
 
 def _spin(
-    manager: ControllerManagerNode, make_companions: Sequence[MakeCompanion], end: EndRequests
+    manager: ControllerManagerNode,
+    ros: RosSession,
+    make_companions: Sequence[MakeCompanion],
+    end: EndRequests,
 ) -> int:
     logger = manager.node.get_logger()
     forward_logging(logger)
-    companions = [make(manager, end.end_at_once) for make in make_companions]
+    companions = [make(manager, ros, end.end_at_once) for make in make_companions]
     for companion in companions:
         manager.executor.add_node(companion.node)
-    services = ServiceThread(manager, authority_of(companions, manager.loop))
+    services = ServiceThread(manager, authority_of(companions, manager.loop), ros)
 
     def changed() -> None:
         manager.publish_safety()
@@ -75,7 +92,7 @@ def _spin(
     manager.start()
     try:  # from here on the joints may have torque
         if manager.loop_thread.realtime:
-            make_ros_side_realtime()  # the loop's thread reports whether it was granted
+            ros.machine.make_ros_side_realtime()  # the loop's thread reports whether it was granted
         services.start()
         facts = manager.robot
         logger.info(f"{len(facts.joints)} joints at {facts.update_rate:g} Hz")  # noqa: G004
@@ -100,21 +117,23 @@ def _execute(
     guard = FailureGuard(
         manager.close_plugin, manager.loop.leave, end, lead_down=any_leads_down(companions)
     )
-    with kept_awake(manager.executor):
+    with kept_awake(manager.executor, manager.machine):
         while not end.at_once and manager.loop_thread.is_running():
             failure = manager.executor.execute_next(SPIN_TIMEOUT)
             if failure is None or failure.node is not None:
                 manager.loop.heartbeat()
             else:
-                time.sleep(SPIN_TIMEOUT)  # no callback was executed: do not spin without a pause
+                manager.machine.sleep(
+                    SPIN_TIMEOUT
+                )  # no callback was executed: do not spin without a pause
             if end.in_order:
                 try:
                     lead_down()
                 except CALLBACK_ERRORS as error:
                     failure = CallbackFailure(None, "'lead_down'", error)
             if failure is not None:
-                guard.take(failure, time.monotonic())
-            guard.look(time.monotonic())
+                guard.take(failure, manager.machine.clock())
+            guard.look(manager.machine.clock())
     return not guard.failed
 
 

@@ -23,7 +23,7 @@ from humanoid_controller_manager.ros.parameters import (
 )
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.progress_topic import publish_progress
-from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of
+from humanoid_controller_manager.ros.ros_session import RosSession, parameters_of
 
 _REFUSED = (
     rclpy_implementation.RCLError,
@@ -90,6 +90,7 @@ class ControllerNodes:
     files: Sequence[Document]
     context_of: Callable[[Node], PluginContext]
     executor: Executor
+    ros: RosSession
 
     @property
     def _namespace(self) -> str:
@@ -107,7 +108,7 @@ class ControllerNodes:
         arguments += [part for part in entry.node_options_args if part != "--ros-args"]
         try:
             with for_rcl(arguments, self._namespace) as words:
-                node = configured_node(name, services=False, arguments=words)
+                node = self.ros.node(name, services=False, arguments=words)
         except _REFUSED as error:
             raise ConfigError(f"controller '{name}': {error}") from error
         found = {k: v for k, v in parameters_of(node).items() if k not in _FOR_THE_MANAGER}

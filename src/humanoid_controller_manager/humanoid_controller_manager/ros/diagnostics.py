@@ -1,7 +1,6 @@
 """Publish /diagnostics: the loop, its hardware components and its controllers."""
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -11,6 +10,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from humanoid_control_common.diagnosis import CODES, Diagnosis, DiagnosisLevel
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.robot_namespace import ROOT, frame_prefix
 from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS, Member
 from humanoid_controller_manager.loop.control_loop import ControlLoop
@@ -107,7 +107,7 @@ class Diagnostician:
         loop: ControlLoop,
         loop_thread: LoopThread,
         overwritten: Callable[[], int],
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] = LINUX.clock,
     ) -> None:
         self._loop, self._loop_thread, self._monotonic = loop, loop_thread, monotonic
         self._overwritten = overwritten

@@ -1,6 +1,5 @@
 """The node `controller_manager`: builds the control loop from parameters, publishes its state."""
 
-import time
 from collections.abc import Mapping, Sequence
 
 from builtin_interfaces.msg import Time
@@ -25,7 +24,6 @@ from humanoid_controller_manager.loop.tick_recorder import TickRecorder, tick_re
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
 from humanoid_controller_manager.ros.callbacks import (
     SOURCE,
-    CallbackExecutor,
     CallbackFailure,
     FailedCallbacks,
 )
@@ -38,7 +36,7 @@ from humanoid_controller_manager.ros.parameters import (
     node_document,
 )
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of
+from humanoid_controller_manager.ros.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.safety_messages import LATCHED, safety_message
 from humanoid_controller_manager.ros.shutdown_report import end_of
 from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
@@ -53,20 +51,21 @@ class ControllerManagerNode:
 
     Args:
         files: the parameter files, for the places in error messages.
+        ros: makes the nodes of the process.
 
     Raises ConfigError for an error in URDF or parameters; nothing has moved then.
     """
 
-    def __init__(self, files: Sequence[Document]) -> None:
-        self.node = configured_node("controller_manager", services=True)
-        self.files = files
+    def __init__(self, files: Sequence[Document], ros: RosSession) -> None:
+        self.node = ros.node("controller_manager", services=True)
+        self.files, self._ros, self.machine = files, ros, ros.machine
         self.namespace = checked_namespace(self.node.get_namespace())
         parameters = self._parameters()
         self._initial = parameters.initial_controller
         self._backend = parameters.backend
         rate = float(parameters.update_rate)
         self.description = parse_robot_description(parameters.robot_description, rate)
-        self.executor = CallbackExecutor()
+        self.executor = ros.executor()
         self.executor.add_node(self.node)
         self._failed_callbacks = FailedCallbacks()
         hardware = load_hardware(self.description)
@@ -82,17 +81,17 @@ class ControllerManagerNode:
             slots_of(self.registry.records),
             safe_chain=parameters.safe_controllers,
             update_rate=rate,
-            monotonic=time.monotonic,
+            machine=self.machine,
         )
         safety_limit = parameters.velocity_safety_limit(joints, limits)
         self.loop.supervise(MeasurementCheck(joints, limits, safety_limit, rate))
-        self.loop_thread = LoopThread(self.loop, rate, self._publish)
+        self.loop_thread = LoopThread(self.loop, rate, self._publish, self.machine)
         self.recorder: TickRecorder | None = None  # None before the start and without memory
         # A loop that runs as fast as possible must not flood the subscribers.
         interval = 0.0 if self.loop_thread.paced else 1.0 / rate
         self._hardware_listeners = self._attach_hardware()
         realtime = self.loop_thread.realtime
-        self._snapshot_publisher = SnapshotPublisher((), interval, realtime=realtime)
+        self._snapshot_publisher = SnapshotPublisher((), interval, self.machine, realtime=realtime)
         self._listen(listeners_of(self.registry.records))
         self.registry.connect(lambda: self.loop.snapshot.controllers, self._exchange)
 
@@ -103,7 +102,10 @@ class ControllerManagerNode:
         """
         self._create_publishers()
         self._diagnostician = Diagnostician(
-            self.loop, self.loop_thread, lambda: self._snapshot_publisher.overwritten
+            self.loop,
+            self.loop_thread,
+            lambda: self._snapshot_publisher.overwritten,
+            self.machine.clock,
         )
         calm_interpreter()
         rate, urdf = self.robot.update_rate, self.description.urdf
@@ -114,6 +116,7 @@ class ControllerManagerNode:
             urdf,
             backend=self._backend,
             namespace=self.namespace,
+            machine=self.machine,
         )
         self._snapshot_publisher.start()
         try:
@@ -190,7 +193,7 @@ class ControllerManagerNode:
     def _bring_up(self, parameters: ManagerParameters, hardware: HardwareGroup) -> Lifecycle:
         lifecycle = Lifecycle(
             Registry(parameters.safe_controllers),
-            ControllerNodes(self.node, self.files, self._context, self.executor),
+            ControllerNodes(self.node, self.files, self._context, self.executor, self._ros),
             self.robot,
             hardware,
             pending_controller=str,  # none before the loop runs
@@ -215,9 +218,10 @@ class ControllerManagerNode:
             now=lambda: self.loop_thread.now(),  # noqa: PLW0108 - there is no thread yet
             stamp=self.stamp,
             published=lambda snapshot: self.loop.hardware.joint_states_published(
-                time.monotonic(), snapshot.measured
+                self.machine.clock(), snapshot.measured
             ),
             simulated=self._simulated,
+            machine=self.machine,
         )
 
     def _create_publishers(self) -> None:

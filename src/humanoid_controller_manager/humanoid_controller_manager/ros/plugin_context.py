@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 
@@ -29,3 +31,4 @@ class PluginContext:
     # Tells the hardware components that the joint states of a tick are published.
     published: Callable[[Snapshot], None] = lambda snapshot: None
     simulated: bool = False  # whether the loop's time differs from the system's
+    machine: Machine = LINUX  # the clocks of the process

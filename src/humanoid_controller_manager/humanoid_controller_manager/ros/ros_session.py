@@ -9,7 +9,6 @@ from weakref import WeakSet
 
 import rclpy
 from rclpy.exceptions import InvalidTopicNameException
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
@@ -20,8 +19,11 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.executor_wakeup import kept_awake
 from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.node_parameters import FixedParameters
 from humanoid_control_common.parameter_files import for_rcl
+from humanoid_controller_manager.ros.callbacks import CallbackExecutor
 
 
 class RosLogHandler(logging.Handler):
@@ -54,20 +56,63 @@ def forward_logging(logger: RcutilsLogger) -> None:
 
 SPIN_TIMEOUT: Final = 0.05  # [s] between two checks for the end
 
-_made: Final[WeakSet[Node]] = WeakSet()
+
+class ParameterNode(FixedParameters, Node):  # type: ignore[misc] # rclpy counts as untyped
+    """A node whose parameters are read once, see FixedParameters."""
+
+
+class RosSession:
+    """The nodes and executors of a process, and the machine that it runs on."""
+
+    machine: Machine = LINUX
+
+    def __init__(self) -> None:
+        self._nodes: WeakSet[Node] = WeakSet()
+
+    def node(self, name: str, *, services: bool, arguments: Sequence[str] = ()) -> ParameterNode:
+        """Return a node that accepts all given parameters; with `services` to look at them.
+
+        `arguments`: additional ROS arguments of this node, as after `--ros-args`.
+        """
+        node = ParameterNode(
+            name,
+            automatically_declare_parameters_from_overrides=True,
+            allow_undeclared_parameters=True,
+            # Every service costs the executor's thread time in every round.
+            parameter_overrides=[Parameter("start_type_description_service", value=False)],
+            start_parameter_services=services,
+            enable_rosout=services,
+            cli_args=["--ros-args", *arguments] if arguments else None,
+        )
+        self._nodes.add(node)
+        return node
+
+    def executor(self) -> CallbackExecutor:
+        """Return an executor without nodes, for one thread."""
+        return CallbackExecutor()
+
+    def destroy_nodes(self) -> None:
+        """Destroy every node made here, before the process ends.
+
+        Otherwise Fast DDS's static destructors destroy them while its threads run: one end in
+        twenty crashed (SIGABRT in malloc) when a client left at the same time.
+        """
+        for node in list(self._nodes):
+            node.destroy_node()
 
 
 @contextmanager
-def ros_session(arguments: Sequence[str]) -> Iterator[None]:
-    """Initialize rclpy with a tuned middleware; at the end destroy the nodes made here."""
+def ros_session(arguments: Sequence[str]) -> Iterator[RosSession]:
+    """Initialize rclpy with a tuned middleware; at the end destroy the session's nodes."""
     tune_middleware(get_rmw_implementation_identifier())
     # rclpy's own handlers would end the context before the hardware is disabled.
     with for_rcl(arguments) as words:
         rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
+    session = RosSession()
     try:
-        yield
+        yield session
     finally:
-        _destroy_nodes()
+        session.destroy_nodes()
         rclpy.try_shutdown()
 
 
@@ -83,47 +128,19 @@ def exit_code(run: Callable[[], int]) -> int:
         return 1
 
 
-def spin_until(node: Node, done: Callable[[], object]) -> None:
-    """Execute the callbacks of the process's only node until `done`; forward logging to ROS."""
+def spin_until(ros: RosSession, node: Node, done: Callable[[], object]) -> None:
+    """Execute the callbacks of the process's only node until `done`; forward logging to ROS.
+
+    Raises what a callback raises.
+    """
     forward_logging(node.get_logger())
-    executor = SingleThreadedExecutor()
+    executor = ros.executor()
     executor.add_node(node)
-    with kept_awake(executor):
+    with kept_awake(executor, ros.machine):
         while not done():
-            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-
-
-class ParameterNode(FixedParameters, Node):  # type: ignore[misc] # rclpy counts as untyped
-    """A node whose parameters are read once, see FixedParameters."""
-
-
-def configured_node(name: str, *, services: bool, arguments: Sequence[str] = ()) -> ParameterNode:
-    """Return a node that accepts all given parameters; with `services` to look at them.
-
-    `arguments`: additional ROS arguments of this node, as after `--ros-args`.
-    """
-    node = ParameterNode(
-        name,
-        automatically_declare_parameters_from_overrides=True,
-        allow_undeclared_parameters=True,
-        # Every service costs the executor's thread time in every round.
-        parameter_overrides=[Parameter("start_type_description_service", value=False)],
-        start_parameter_services=services,
-        enable_rosout=services,
-        cli_args=["--ros-args", *arguments] if arguments else None,
-    )
-    _made.add(node)
-    return node
-
-
-def _destroy_nodes() -> None:
-    """Destroy every node made here, before the process ends.
-
-    Otherwise Fast DDS's static destructors destroy them while its threads run: one end in twenty
-    crashed (SIGABRT in malloc) when a client left at the same time.
-    """
-    for node in list(_made):
-        node.destroy_node()
+            failure = executor.execute_next(SPIN_TIMEOUT)
+            if failure is not None:
+                raise failure.error
 
 
 def parameters_of(node: Node) -> dict[str, Any]:

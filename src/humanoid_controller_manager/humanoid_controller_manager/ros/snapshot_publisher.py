@@ -2,10 +2,11 @@
 
 import logging
 import threading
-import time
 from collections.abc import Sequence
 
-from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine, Thread
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 
@@ -17,27 +18,27 @@ class SnapshotPublisher:
 
     Args:
         minimum_interval: wall time [s] between two publications; 0 = every snapshot.
-        realtime: request SCHED_FIFO, below the loop's priority.
+        realtime: request SCHED_FIFO, below the loop's priority; not for a simulator.
     """
 
     def __init__(
         self,
         listeners: Sequence[SnapshotListener],
         minimum_interval: float,
+        machine: Machine = LINUX,
         *,
         realtime: bool = False,
     ) -> None:
         self.overwritten = 0  # snapshots that the next one replaced before they were published
         self._last = 0  # the tick published last; the first is 1
-        self._realtime = realtime
+        self._machine, self._realtime = machine, realtime
         self._listeners = tuple(listeners)
         self._minimum_interval = minimum_interval
         self._latest: LatestValue[Snapshot] = LatestValue()
-        self._wake = threading.Lock()  # held while no snapshot waits
-        self._wake.acquire()
+        self._wake = threading.Event()  # a snapshot waits, or the end
         self._stopping = False
         self._failed: set[SnapshotListener] = set()
-        self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
+        self._thread: Thread | None = None
 
     def listen(self, listeners: Sequence[SnapshotListener]) -> None:
         """Replace the listeners from the next snapshot on. Called by any thread."""
@@ -45,31 +46,29 @@ class SnapshotPublisher:
 
     def start(self) -> None:
         """Start the thread."""
-        self._thread.start()
+        self._thread = self._machine.start("publisher", self._run)
 
     def put(self, snapshot: Snapshot) -> None:
         """Leave `snapshot`; called by the loop's thread only."""
         self._latest.put(snapshot)
-        self._release()
+        self._wake.set()
 
     def stop(self) -> None:
         """Publish the last snapshot and end the thread."""
         self._stopping = True
-        self._release()
-        self._thread.join()
-
-    def _release(self) -> None:
-        if self._wake.locked():
-            self._wake.release()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
 
     def _run(self) -> None:
         if self._realtime:
-            make_thread_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
+            self._machine.make_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
         while not self._stopping:
-            self._wake.acquire()
+            self._machine.wait(self._wake)
+            self._wake.clear()  # before taking: a snapshot left meanwhile wakes again
             self._publish()
             if self._minimum_interval > 0.0 and not self._stopping:
-                time.sleep(self._minimum_interval)
+                self._machine.sleep(self._minimum_interval)
         self._publish()
 
     def _publish(self) -> None:

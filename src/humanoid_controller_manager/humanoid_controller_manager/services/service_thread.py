@@ -7,8 +7,6 @@ and every service would cost it time in every round.
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +17,8 @@ from typing import TYPE_CHECKING, Final
 from rclpy.node import Node
 
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
+from humanoid_control_common.machine.machine import Machine, Thread
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_controller_manager.ros.callbacks import (
     CALLBACK_ERRORS,
@@ -27,7 +26,7 @@ from humanoid_controller_manager.ros.callbacks import (
     CallbackFailure,
 )
 from humanoid_controller_manager.ros.executor_calls import ExecutorCalls
-from humanoid_controller_manager.ros.ros_session import configured_node
+from humanoid_controller_manager.ros.ros_session import RosSession
 from humanoid_controller_manager.services.controller_files import ControllerFiles
 from humanoid_controller_manager.services.switcher import Switcher
 from humanoid_controller_manager.switching.switch_requests import SwitchAuthority
@@ -51,8 +50,10 @@ class ServiceThread:
         authority: decides on switches.
     """
 
-    def __init__(self, manager: ControllerManagerNode, authority: SwitchAuthority) -> None:
-        self._manager = manager
+    def __init__(
+        self, manager: ControllerManagerNode, authority: SwitchAuthority, ros: RosSession
+    ) -> None:
+        self._manager, self._ros = manager, ros
         self._offered = find_spec(MESSAGES) is not None
         self._services: ControlServices | None = None  # None while they are not offered
         guard = manager.node.create_guard_condition(self._do_calls)
@@ -66,11 +67,11 @@ class ServiceThread:
         self._switcher = Switcher(manager.registry, manager.loop, authority, in_executor)
         self._ending = False
         self._wake: Callable[[], object] = lambda: None
-        self._thread = threading.Thread(target=self._run, name="services", daemon=True)
+        self._thread: Thread | None = None
 
     def start(self) -> None:
         """Begin to offer the services; log which are not."""
-        self._thread.start()
+        self._thread = self._ros.machine.start("services", self._run)
         if not self._offered:
             logger.info(
                 "no services for `ros2 control`: %s is not installed; docs/build.md says how, and "
@@ -89,7 +90,7 @@ class ServiceThread:
         self._executor_calls.close()
         self._switcher.bell.end()
         self._wake()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join(PATIENCE)
 
     def _publish_activity(self) -> None:
@@ -102,13 +103,13 @@ class ServiceThread:
     def _run(self) -> None:
         if self._manager.loop_thread.realtime:
             # An ordinary thread could be suspended while it holds the interpreter.
-            make_thread_realtime(COMPANION_PRIORITY)
+            self._ros.machine.make_realtime(COMPANION_PRIORITY)
         # Imported late: after the robot has come up.
         from humanoid_controller_manager.services.file_services import FileServices
 
         if self._ending:
             return
-        node = configured_node(NODE, services=False)
+        node = self._ros.node(NODE, services=False)
         prefix = self._manager.node.get_fully_qualified_name()
         namespace = checked_namespace(self._manager.node.get_namespace())
         files = ControllerFiles(self._lifecycle, namespace)
@@ -128,9 +129,9 @@ class ServiceThread:
     def _spin(self, node: Node) -> None:
         """Serve until the end, then destroy what this thread made."""
         self._wake = node.create_guard_condition(lambda: None).trigger
-        executor = CallbackExecutor()
+        executor = self._ros.executor()
         executor.add_node(node)
-        serve(executor, lambda: self._ending, self._note)
+        serve(executor, lambda: self._ending, self._note, self._ros.machine)
         self._services = None
         executor.shutdown()
         node.destroy_node()
@@ -141,7 +142,10 @@ class ServiceThread:
 
 
 def serve(
-    executor: CallbackExecutor, ended: Callable[[], bool], note: Callable[[CallbackFailure], None]
+    executor: CallbackExecutor,
+    ended: Callable[[], bool],
+    note: Callable[[CallbackFailure], None],
+    machine: Machine,
 ) -> None:
     """Execute callbacks until `ended`; log their failures and pass them to `note`.
 
@@ -157,4 +161,4 @@ def serve(
         except CALLBACK_ERRORS:
             logger.exception("a callback's failure could not be reported")
         if failure.node is None:
-            time.sleep(PAUSE)  # no callback was executed: do not spin without a pause
+            machine.sleep(PAUSE)  # no callback was executed: do not spin without a pause

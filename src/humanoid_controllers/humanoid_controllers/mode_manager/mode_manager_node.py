@@ -21,7 +21,7 @@ from humanoid_controller_manager.ros import callbacks
 from humanoid_controller_manager.ros.companion import Companion
 from humanoid_controller_manager.ros.node import ControllerManagerNode
 from humanoid_controller_manager.ros.parameters import node_document, parse
-from humanoid_controller_manager.ros.ros_session import configured_node, parameters_of
+from humanoid_controller_manager.ros.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.safety_messages import safety_report
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
@@ -75,16 +75,19 @@ class ModeManagerNode(Companion, SwitchAuthority):
 
     Args:
         manager: the node whose loop the mode manager commands.
+        ros: makes the node.
         shut_down: asks the process to end.
     """
 
-    def __init__(self, manager: ControllerManagerNode, shut_down: Callable[[], None]) -> None:
-        self.node = configured_node("mode_manager", services=True)
+    def __init__(
+        self, manager: ControllerManagerNode, ros: RosSession, shut_down: Callable[[], None]
+    ) -> None:
+        self.node = ros.node("mode_manager", services=True)
         given = parameters_of(self.node)
         document = node_document("mode_manager", given, manager.files, manager.namespace)
         parameters = parse(ModeManagerParameters, "mode_manager", document)
         self.node.describe(ModeManagerParameters, document)
-        self._now = StallTolerantClock().now
+        self._now = StallTolerantClock(ros.machine.clock).now
         self._safety_monitor = SafetyMonitor(
             dict(parameters.safety_deadlines), parameters.default_safety_deadline
         )
@@ -112,7 +115,9 @@ class ModeManagerNode(Companion, SwitchAuthority):
             pressed=self.changed,
             heartbeats=bool(parameters.heartbeats),
         )
-        self._power_down = PowerDownService(self.node, self._begin_power_down, shut_down)
+        self._power_down = PowerDownService(
+            self.node, self._begin_power_down, shut_down, ros.machine
+        )
         self._create_interfaces(parameters.impedance_manager)
         if parameters.gamepad:
             self._gamepad = Gamepad()

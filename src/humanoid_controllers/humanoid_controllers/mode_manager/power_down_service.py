@@ -1,14 +1,13 @@
 """The service /humanoid_control/power_down: answers once the hardware is deactivated, or is not."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Event
 from typing import Any, Final, NamedTuple
 
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.deferred_service import DeferredService
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
@@ -36,10 +35,14 @@ class PowerDownService:
     """
 
     def __init__(
-        self, node: Node, begin: Callable[[], PowerDown], deactivate: Callable[[], None]
+        self,
+        node: Node,
+        begin: Callable[[], PowerDown],
+        deactivate: Callable[[], None],
+        machine: Machine,
     ) -> None:
         self._begin, self._deactivate = begin, deactivate
-        self._node, self._pause = node, Event()
+        self._node, self._machine = node, machine
         self._logger = node.get_logger()
         self._power_down: PowerDown | None = None
         self._outcome: Future[Outcome] = Future()
@@ -71,9 +74,10 @@ class PowerDownService:
         self._outcome.set_result(outcome_of(report, remarks))
         self._service.answer()
         # The end of this process would take back an answer that has not arrived yet.
-        deadline = time.monotonic() + ANSWER_TIME
-        while self._node.count_clients(SERVICE) and time.monotonic() < deadline:
-            self._pause.wait(LOOK_PERIOD)
+        clock = self._machine.clock
+        deadline = clock() + ANSWER_TIME
+        while self._node.count_clients(SERVICE) and clock() < deadline:
+            self._machine.sleep(LOOK_PERIOD)
 
     def _on_request(self, _: object) -> Future[Outcome]:
         self.begin()

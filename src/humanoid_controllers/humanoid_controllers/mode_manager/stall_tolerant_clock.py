@@ -1,6 +1,5 @@
 """The clock by which the silence of sources is judged."""
 
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -15,7 +14,7 @@ class StallTolerantClock:
     callbacks itself.
     """
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
         self._latest_look = monotonic()
         self._stalled = 0.0

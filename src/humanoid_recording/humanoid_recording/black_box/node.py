@@ -1,7 +1,6 @@
 """The node `black_box`: its parameters, its service and its subscriptions."""
 
 import os
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from humanoid_controller_manager.ros.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.ros_session import (
-    configured_node,
+    RosSession,
     exit_code,
     parameters_of,
     ros_session,
@@ -60,8 +59,8 @@ class BlackBoxParameters(StrictModel):
 class BlackBoxNode:
     """The ROS side of BlackBox: topics, service, diagnostics. Raises ConfigError."""
 
-    def __init__(self, files: Sequence[Document]) -> None:
-        self.node = configured_node(NODE, services=False)
+    def __init__(self, files: Sequence[Document], ros: RosSession) -> None:
+        self.node, self._machine = ros.node(NODE, services=False), ros.machine
         self._namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, self._namespace)
         parameters = parse(BlackBoxParameters, NODE, document)
@@ -71,7 +70,7 @@ class BlackBoxNode:
         most_bytes = round(parameters.most_megabytes * 1e6)
         store = Store(folder, parameters.most_files, most_bytes)
         store.remove_unfinished()
-        self.box = BlackBox(store, namespace=self._namespace)
+        self.box = BlackBox(store, namespace=self._namespace, clock=ros.machine.clock)
         self._diagnostics = self.node.create_publisher(DiagnosticArray, "diagnostics", 10)
         for topic, kind in SUBSCRIBED.items():
             # Deep enough for the time that writing a file takes.
@@ -82,7 +81,7 @@ class BlackBoxNode:
         self.node.create_timer(1.0, self._diagnose, clock=steady)
 
     def _receive(self, topic: str, data: bytes) -> None:
-        self.box.received.append(BagMessage(topic, time.monotonic_ns(), data))
+        self.box.received.append(BagMessage(topic, self._machine.clock_ns(), data))
 
     def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
@@ -108,14 +107,14 @@ def run(arguments: Sequence[str], stop: Event) -> int:
 
 def _run(arguments: Sequence[str], stop: Event) -> int:
     files = parameter_files(arguments)
-    with take_domain_lock(NODE, namespace_of(arguments)), ros_session(arguments):
-        black_box = BlackBoxNode(files)
+    with take_domain_lock(NODE, namespace_of(arguments)), ros_session(arguments) as ros:
+        black_box = BlackBoxNode(files, ros)
         parent = os.getppid()
 
         def needed() -> bool:
             # Without its parent and without a robot it ends: the next robot starts its own.
             return os.getppid() == parent or black_box.box.watching
 
-        spin_until(black_box.node, lambda: stop.is_set() or not needed())
+        spin_until(ros, black_box.node, lambda: stop.is_set() or not needed())
         black_box.box.finish()
     return 0
