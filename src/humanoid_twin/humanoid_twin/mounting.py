@@ -4,13 +4,13 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.errors import TwinError
-from humanoid_twin.physics.plant import Plant
+from humanoid_twin.physics.plant import FloatArray, Plant
 
 _KEYS = {"direction", "offset"}
 
@@ -36,19 +36,27 @@ class Mounting:
             )
 
 
+def _floats(array: FloatArray) -> "memoryview[float]":
+    """Return a view of an array whose elements are plain floats: twice as fast as numpy's."""
+    return cast("memoryview[float]", array.data)
+
+
 class MountedEncoder:
     """An actuator's end of the plant: raw angle and speed of a joint, and its torque.
 
     Raw values are in units of the encoder, `per_radian` to the radian.
     """
 
-    __slots__ = ("_mounting", "_offset", "_per_radian", "_plant", "_scale", "_sign", "joint")
+    __slots__ = ("_angles", "_mounting", "_offset", "_per_radian", "_plant", "_scale", "_sign",
+                 "_speeds", "_torques", "joint")  # fmt: skip
 
     def __init__(
         self, plant: Plant, joint: int, mounting: Mounting, per_radian: float = 1.0
     ) -> None:
         """`joint`: index in the plant."""
         self._plant = plant
+        self._angles, self._speeds = _floats(plant.position), _floats(plant.velocity)
+        self._torques = _floats(plant.torque)
         self.joint = joint
         self._mounting = mounting
         self._per_radian = per_radian
@@ -57,19 +65,20 @@ class MountedEncoder:
 
     def position(self) -> float:
         """Return the raw angle."""
-        return self._plant.position.item(self.joint) * self._scale + self._offset
+        return self._angles[self.joint] * self._scale + self._offset
 
-    def velocity(self) -> float:
-        """Return the raw speed [1/s]."""
-        return self._plant.velocity.item(self.joint) * self._scale
+    def measure(self) -> tuple[float, float]:
+        """Return the raw angle and the raw speed [1/s]."""
+        joint, scale = self.joint, self._scale
+        return self._angles[joint] * scale + self._offset, self._speeds[joint] * scale
 
     def turn(self, torque: float) -> None:
         """Set the torque at the output [Nm], in the actuator's direction."""
-        self._plant.set_torque(self.joint, self._sign * torque)
+        self._torques[self.joint] = self._sign * torque
 
     def truth(self) -> tuple[float, float]:
         """Return angle [rad] and speed [rad/s] of the joint itself."""
-        return self._plant.position.item(self.joint), self._plant.velocity.item(self.joint)
+        return self._angles[self.joint], self._speeds[self.joint]
 
     def stick(self) -> None:
         """Show the present angle from now on, however the joint turns."""

@@ -64,14 +64,15 @@ class Scheduler:
 
     def advance(self, now: int) -> None:
         """Run buses, drives and plant until `now` [ns]."""
-        moment = self.moment
+        moment, sides = self.moment, self._sides
         if now - moment.now > _PAUSE:
             self.pauses.append((now, now - moment.now))
         while True:
             due, event = None, self._next_step
-            for side in self._sides:
-                if side.next_event <= event:
-                    due, event = side, side.next_event
+            for side in sides:
+                time = side.next_event
+                if time <= event:
+                    due, event = side, time
             if event > now:
                 break
             moment.now = event

@@ -3,6 +3,7 @@
 The demand is interpolated; the cascaded loops follow it with the gains in force.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -21,26 +22,45 @@ RegisterName = Literal["position", "velocity", "integral", "feed_forward"]
 class GainStore:
     """Registers written over the bus, factory gains, and which of the two are active."""
 
-    def __init__(self, factory: LoopGains, *, stores_behind_closed_gate: bool) -> None:
+    def __init__(
+        self,
+        factory: LoopGains,
+        use: Callable[[LoopGains], None],
+        *,
+        stores_behind_closed_gate: bool,
+    ) -> None:
+        """`use` is called with the active gains at the start and after each change."""
         self._factory = factory
+        self._use = use
         self._stores = stores_behind_closed_gate
         self.power_cycle()
 
     def power_cycle(self) -> None:
         """Close the gate and reset the registers to the factory gains."""
-        self.gate = 0
         self.registers = self._factory
+        self.gate = 0
+
+    @property
+    def gate(self) -> int:
+        """0x2383: 1 makes the registers active."""
+        return self._gate
+
+    @gate.setter
+    def gate(self, value: int) -> None:
+        self._gate = value
+        self._use(self.active)
 
     @property
     def active(self) -> LoopGains:
         """Gains in use by the loops."""
-        return self.registers if self.gate == 1 else self._factory
+        return self.registers if self._gate == 1 else self._factory
 
     def write(self, name: RegisterName, value: int) -> None:
         """Write a register; the loops don't use it while the gate is 0."""
         if self.gate == 0 and not self._stores:
             return
         self.registers = replace(self.registers, **{name: value})
+        self._use(self.active)
 
 
 class CspInterpolator:
@@ -74,12 +94,14 @@ class CspInterpolator:
     def tick(self) -> float:
         """Advance by one millisecond. Return the demand [counts]."""
         self._since_target += 1
-        self.speed = 0.0
-        if self._remaining:
-            step = (self._target - self.value) / self._remaining
+        remaining = self._remaining
+        if remaining:
+            step = (self._target - self.value) / remaining
             self.value += step
             self.speed = step / TICK
-            self._remaining -= 1
+            self._remaining = remaining - 1
+        else:
+            self.speed = 0.0
         return self.value
 
 
@@ -95,26 +117,22 @@ class CascadedLoop:
     kp = kd · 0.01943 · position register, both times the transmission's efficiency.
     """
 
-    __slots__ = ("_feed_forward", "_feeds", "_gain", "_gains", "_integral_rate", "_limit",
-                 "_stiffness", "_sum", "_unit", "velocity_error")  # fmt: skip
+    __slots__ = ("_feed_forward", "_feeds", "_gain", "_integral", "_limit", "_stiffness", "_sum",
+                 "_unit", "velocity_error")  # fmt: skip
 
     def __init__(self, parameters: DriveParameters) -> None:
         self._limit = parameters.current_limit
         self._unit = parameters.integral_unit
         self._feeds = parameters.feed_forward is not Offer.ABSENT
-        self._gains: LoopGains | None = None
         self.use(parameters.factory)
         self.reset()
 
     def use(self, gains: LoopGains) -> None:
         """Use these registers from now on."""
-        if gains is self._gains:
-            return
-        self._gains = gains
         self._stiffness = _POSITION_UNIT * gains.position  # [1/s]
         self._feed_forward = _FEED_FORWARD_UNIT * gains.feed_forward if self._feeds else 0.0
         self._gain = VELOCITY_GAIN_UNIT * gains.velocity  # [mA per count/s]
-        self._integral_rate = self._unit * gains.integral  # [1/s]
+        self._integral = self._unit * gains.integral * self._gain  # [mA per count]
 
     @property
     def position_gain(self) -> float:
@@ -140,13 +158,15 @@ class CascadedLoop:
 
     def _velocity_loop(self, error: float) -> float:
         self.velocity_error = error
-        proportional = self._gain * error
-        integral = self._integral_rate * self._gain
+        current, integral, limit = self._gain * error, self._integral, self._limit
         if integral == 0.0:
             self._sum = 0.0  # an integral that is switched on again starts at 0
-            return max(-self._limit, min(self._limit, proportional))
-        # Current at its limit: integrate only what leads away from it.
-        total = proportional + integral * self._sum
-        if abs(total) < self._limit or total * error < 0:
-            self._sum += error * TICK
-        return max(-self._limit, min(self._limit, proportional + integral * self._sum))
+        else:
+            # Current at its limit: integrate only what leads away from it.
+            total = current + integral * self._sum
+            if abs(total) < limit or total * error < 0:
+                self._sum += error * TICK
+            current += integral * self._sum
+        if current > limit:
+            return limit
+        return current if current > -limit else -limit

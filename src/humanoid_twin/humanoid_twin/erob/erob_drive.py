@@ -36,7 +36,9 @@ class ErobDrive:
         self._battery_is_new = False  # since the error in force
         self._keeps_turns = parameters.keeps_turns
         self.gains = GainStore(
-            parameters.factory, stores_behind_closed_gate=parameters.stores_gains_behind_closed_gate
+            parameters.factory,
+            self._loop.use,
+            stores_behind_closed_gate=parameters.stores_gains_behind_closed_gate,
         )
         self.dictionary = build_dictionary(self, self.gains, self.faults, parameters)
         self._start_up()
@@ -170,18 +172,17 @@ class ErobDrive:
         self.gains.power_cycle()
         if not self._keeps_turns:
             self.shaft.forget_turns()
-        self._loop.use(self.gains.active)
         self._start_up()
 
     def step(self, seconds: float) -> None:
         """See Firmware: one tick of the loops, with the present shaft."""
-        if abs(seconds - TICK) > 1e-9:
+        if seconds != TICK:
             raise ValueError(f"drive stepped by {seconds} s, its loops run every {TICK} s")
-        self.position = self.shaft.position()
-        self.velocity = self.shaft.velocity()
+        self.position, self.velocity = self.shaft.measure()
         demand = self._interpolator.tick()
         if self.state is DriveState.OPERATION_ENABLED:
-            self._release_brake()
+            if self._releasing > 0.0:
+                self._release_brake()
             self._follow(demand)
         elif self.state is DriveState.QUICK_STOP_ACTIVE:
             self._stop()
@@ -211,26 +212,24 @@ class ErobDrive:
         self._use_brake(powered=powered)
 
     def _release_brake(self) -> None:
-        if self._releasing > 0.0:
-            self._releasing -= 1.0
-            self._use_brake(powered=True)
+        self._releasing -= 1.0
+        self._use_brake(powered=True)
 
     def _use_brake(self, *, powered: bool) -> None:
         if self._parameters.brake:
             self.shaft.brake(engaged=not powered or self._releasing > 0.0)
 
     def _follow(self, demand: float) -> None:
-        self._loop.use(self.gains.active)
-        current = self._loop.current(demand, self._interpolator.speed, self.position, self.velocity)
-        if abs(demand - self.position) > self._position_limit:
+        loop, position = self._loop, self.position
+        current = loop.current(demand, self._interpolator.speed, position, self.velocity)
+        if abs(demand - position) > self._position_limit:
             self.raise_error(DriveError.POSITION_ERROR)
-        elif abs(self._loop.velocity_error) > self._velocity_limit:
+        elif abs(loop.velocity_error) > self._velocity_limit:
             self.raise_error(DriveError.VELOCITY_ERROR)
         else:
             self._turn(current * self._torque_per_current)
 
     def _stop(self) -> None:
-        self._loop.use(self.gains.active)
         self._turn(self._loop.brake(self.velocity) * self._torque_per_current)
         self._braking -= 1
         if self._braking <= 0:
@@ -252,11 +251,15 @@ class DriveShaft(MountedEncoder):
 
     def position(self) -> int:
         """Return the encoder position [counts]."""
-        return round(self._plant.position.item(self.joint) * self._scale + self._offset)
+        return round(self._angles[self.joint] * self._scale + self._offset)
 
-    def velocity(self) -> int:
-        """Return the speed [counts/s], in whole counts (the motor's encoder is finer; assumed)."""
-        return round(self._plant.velocity.item(self.joint) * self._scale)
+    def measure(self) -> tuple[int, int]:
+        """Return position [counts] and speed [counts/s].
+
+        The speed is in whole counts too (the motor's encoder is finer; assumed).
+        """
+        joint, scale = self.joint, self._scale
+        return round(self._angles[joint] * scale + self._offset), round(self._speeds[joint] * scale)
 
     def forget_turns(self) -> None:
         """Know the angle within a turn only, from now on (assumed: from 0 up)."""

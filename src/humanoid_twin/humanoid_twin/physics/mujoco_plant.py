@@ -122,8 +122,9 @@ class MujocoPlant:
         self.model = build_model(urdf, rotors)
         self.data = mujoco.MjData(self.model)
         found = [self.model.joint(name) for name in rotors]
-        self._angles = np.array([joint.qposadr[0] for joint in found])
-        self._speeds = np.array([joint.dofadr[0] for joint in found])
+        # Other integers than numpy's own for indices would be converted at each use.
+        self._angles = np.array([joint.qposadr[0] for joint in found], dtype=np.intp)
+        self._speeds = np.array([joint.dofadr[0] for joint in found], dtype=np.intp)
         self._brakes = [self.model.equality(BRAKE + name).id for name in rotors]
         self.position: FloatArray = np.zeros(len(rotors))
         self.velocity: FloatArray = np.zeros(len(rotors))
@@ -142,10 +143,6 @@ class MujocoPlant:
         self._measure()
         if mujoco.get_mju_user_warning() is None:  # else MuJoCo writes a file where it is run
             mujoco.set_mju_user_warning(_log_warning)
-
-    def set_torque(self, joint: int, torque: float) -> None:
-        """See Plant."""
-        self.torque[joint] = torque
 
     def set_external_torque(self, joint: int, torque: float) -> None:
         """See Plant."""

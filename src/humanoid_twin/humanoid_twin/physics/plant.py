@@ -17,7 +17,7 @@ TIME_STEP: Final = 0.001  # [s], that of the drives' loops
 class Plant(Protocol):
     """All joints of the robot, in the joint frame; the arrays (n_joints,) are updated in place.
 
-    Drives set torques, then the plant is stepped once for all of them.
+    Drives set the elements of `torque`, then the plant is stepped once for all of them.
     """
 
     @property
@@ -30,10 +30,7 @@ class Plant(Protocol):
 
     @property
     def torque(self) -> FloatArray:
-        """Torques of the drives, as set last [Nm]."""
-
-    def set_torque(self, joint: int, torque: float) -> None:
-        """Set the torque [Nm] of the drive at the joint, held until set again."""
+        """Torques of the drives [Nm], each held until its drive sets it again."""
 
     def set_external_torque(self, joint: int, torque: float) -> None:
         """Set the torque [Nm] from outside on the joint, held until set again."""
@@ -92,10 +89,6 @@ class SingleInertias:
         self.torque: FloatArray = np.zeros(count)
         self._external = np.zeros(count)
         self._free = np.ones(count)  # 0 where a brake holds
-
-    def set_torque(self, joint: int, torque: float) -> None:
-        """See Plant."""
-        self.torque[joint] = torque
 
     def set_external_torque(self, joint: int, torque: float) -> None:
         """See Plant."""

@@ -16,7 +16,7 @@ def run(plant: SingleInertias, seconds: float) -> None:
 
 def test_constant_torque_gives_the_speed_of_newton():
     plant = SingleInertias([Inertia(inertia=0.2), Inertia(inertia=0.4)])
-    plant.set_torque(0, 1.0)
+    plant.torque[0] = 1.0
     plant.set_external_torque(1, 1.0)
     run(plant, 0.5)
     np.testing.assert_allclose(plant.velocity, [2.5, 1.25])

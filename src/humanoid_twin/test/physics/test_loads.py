@@ -45,7 +45,7 @@ def test_a_turning_hand_gives_its_torque(arms, loads):
 @pytest.mark.parametrize("name", ["pendulum", "hand"])
 def test_a_payload_weighs_and_resists_until_it_is_taken_away(arms, loads, name):
     arms.set_state(SWING, 0.0, 0.0)
-    arms.set_torque(SWING, -(1.0 + 1.5) * 9.81 * 0.2)
+    arms.torque[SWING] = -(1.0 + 1.5) * 9.81 * 0.2
     loads.payload(name, 0.7)
     loads.payload(name, 1.5)  # instead of the one before
     run(arms, 50)

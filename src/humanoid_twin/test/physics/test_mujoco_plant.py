@@ -24,18 +24,18 @@ def run(plant: Plant, steps: int) -> None:
 
 
 def test_torque_of_a_drive_accelerates_the_inertia_of_limb_and_rotor(arms):
-    arms.set_torque(LEVEL, 0.3)
+    arms.torque[LEVEL] = 0.3
     run(arms, 100)
     assert arms.velocity[LEVEL] == pytest.approx(0.3 / INERTIA * 0.1, rel=1e-6)
     assert arms.torque[LEVEL] == 0.3
 
 
 def test_torques_of_drive_and_world_add_up_and_hold_until_set_again(arms):
-    arms.set_torque(LEVEL, 0.5)
+    arms.torque[LEVEL] = 0.5
     arms.set_external_torque(LEVEL, -0.5)
     run(arms, 50)
     assert arms.velocity[LEVEL] == 0.0
-    arms.set_torque(LEVEL, 0.0)
+    arms.torque[LEVEL] = 0.0
     run(arms, 100)
     assert arms.velocity[LEVEL] == pytest.approx(-0.5 / INERTIA * 0.1, rel=1e-6)
     assert arms.torque[LEVEL] == 0.0
@@ -48,7 +48,7 @@ def test_gravity_pulls_at_what_hangs_on_a_level_axis_only(arms):
 
 
 def test_the_torque_that_balances_gravity_keeps_an_arm_where_it_is(arms):
-    arms.set_torque(SWING, -WEIGHT)
+    arms.torque[SWING] = -WEIGHT
     run(arms, 100)
     assert arms.position[SWING] == pytest.approx(0.0, abs=1e-9)
 
@@ -63,7 +63,7 @@ def test_a_joint_is_where_it_is_put_and_goes_on_from_there(arms):
 
 def test_arrays_stay_the_same_ones(arms):
     before = arms.position, arms.velocity, arms.torque
-    arms.set_torque(LEVEL, 1.0)
+    arms.torque[LEVEL] = 1.0
     run(arms, 3)
     assert before[0] is arms.position
     assert before[1] is arms.velocity
@@ -73,7 +73,7 @@ def test_arrays_stay_the_same_ones(arms):
 
 def test_a_stop_gives_way_by_a_milliradian_under_the_torque_of_a_drive(prime):
     for joint in range(len(JOINTS)):
-        prime.set_torque(joint, 9.0)
+        prime.torque[joint] = 9.0
     run(prime, 3000)
     joints = [prime.model.joint(name) for name in JOINTS]
     beyond = prime.position - [joint.range[1] for joint in joints]
@@ -87,7 +87,7 @@ def test_a_stop_gives_way_by_a_milliradian_under_the_torque_of_a_drive(prime):
 def test_a_brake_holds_where_it_was_engaged_and_releases(arms):
     arms.set_state(LEVEL, 0.7, 0.0)
     arms.set_brake(LEVEL, engaged=True)
-    arms.set_torque(LEVEL, 20.0)
+    arms.torque[LEVEL] = 20.0
     run(arms, 500)
     assert arms.position[LEVEL] == pytest.approx(0.7, abs=2e-3)
     arms.set_brake(LEVEL, engaged=False)
@@ -103,7 +103,7 @@ def test_prime_hangs_at_rest(prime):
 
 def test_arms_are_coupled(prime):
     """A torque at the shoulder moves the elbow, which single inertias can't show."""
-    prime.set_torque(JOINTS.index("left_shoulder_pitch"), -5.0)
+    prime.torque[JOINTS.index("left_shoulder_pitch")] = -5.0
     run(prime, 100)
     assert abs(prime.velocity[JOINTS.index("left_elbow_pitch")]) > 0.1
     right = [index for index, name in enumerate(JOINTS) if name.startswith("right")]
@@ -154,7 +154,7 @@ def test_the_rotors_are_those_that_the_description_assumes(prime_urdf):
 def test_steps_repeat_exactly(prime_urdf):
     def end() -> np.ndarray:
         plant = MujocoPlant(prime_urdf, ROTORS)
-        plant.set_torque(0, -4.0)
+        plant.torque[0] = -4.0
         run(plant, 300)
         return plant.position.copy()
 

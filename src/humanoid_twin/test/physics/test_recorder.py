@@ -16,7 +16,7 @@ def test_a_recording_holds_each_step_until_it_is_full(arms):
     recorder.stepped(1)  # not started yet
     recorder.start(3)
     for step in range(1, 6):
-        arms.set_torque(1, float(step))
+        arms.torque[1] = float(step)
         arms.step(0.001)
         recorder.stepped(step * 1_000_000)
     found = recorder.recording()

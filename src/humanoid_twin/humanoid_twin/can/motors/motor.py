@@ -61,8 +61,7 @@ class CanMotor:
         """Run one millisecond of the firmware's loop, with the present shaft."""
         if not self.controller.powered or self.frozen:
             return  # a firmware that hangs leaves the torque as it is
-        shaft = self.shaft
-        torque = self.firmware.tick(shaft.position(), shaft.velocity())
+        torque = self.firmware.tick(*self.shaft.measure())
         if torque != self._torque:
             self._turn(torque)
 
@@ -87,6 +86,7 @@ class CanMotor:
 
     def report(self) -> MotorReport:
         """Return the state for the control channel."""
+        raw_position, raw_velocity = self.shaft.measure()
         position, velocity = self.shaft.truth()
         return MotorReport(
             id=self.firmware.device,
@@ -96,8 +96,8 @@ class CanMotor:
             frozen=self.frozen,
             firmware=self.firmware.report(),
             temperature=self.firmware.temperature,
-            position=self.shaft.position(),
-            velocity=self.shaft.velocity(),
+            position=raw_position,
+            velocity=raw_velocity,
             torque=self._torque,
             joint_position=position,
             joint_velocity=velocity,
