@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
+from test_support.stepped_time import RingTime
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive
@@ -16,7 +16,6 @@ from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.robot.control import RobotControl
@@ -137,27 +136,6 @@ def factory() -> tuple[int, ...]:
     return FACTORY
 
 
-class RingTime:
-    """Time of a ring or robot: sleeping is what lets it pass. For several threads."""
-
-    def __init__(self, control: RingControl | RobotControl) -> None:
-        self._lock = threading.Lock()
-        self._control = type(control)(control._path)  # a connection of its own
-        self.close = self._control.close
-
-    def clock(self) -> float:
-        with self._lock:
-            return float(self._control.time())
-
-    def sleep(self, seconds: float) -> None:
-        with self._lock:
-            self._control.advance(max(seconds, 1e-6))  # ring time is whole nanoseconds
-
-    def wait(self, event: threading.Event, seconds: float) -> None:
-        if not event.is_set():
-            self.sleep(seconds)
-
-
 class RingBench:
     """ErobSystem and LimpDrives on a ring, ticked by hand in ring time; no ROS between them.
 
@@ -174,7 +152,7 @@ class RingBench:
         self.control, self.limp, self._time = control, limp, time
         self.names, self._period = list(info.joint_set.names), 1.0 / info.update_rate
         self.seen: Callable[[list[str], list[float], float], None] = limp.joints_seen
-        self.system = ErobSystem(Clock(time.clock, time.sleep, time.wait), realtime=False)
+        self.system = ErobSystem(time)
         self.system.on_configure(info)
         self._state, self._command = JointState(len(self.names)), JointCommand(len(self.names))
         self.system.on_activate(self._state)
@@ -218,11 +196,6 @@ class RingBench:
             (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
             for drive in self.control.drives()
         ]
-
-
-@pytest.fixture(scope="session")
-def ring_time() -> type[RingTime]:
-    return RingTime
 
 
 @pytest.fixture(scope="session")

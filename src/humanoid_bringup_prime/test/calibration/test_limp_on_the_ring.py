@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_support.stepped_time import RingTime
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive
@@ -50,7 +51,7 @@ def _block(interface: str, calibration: Path) -> HardwareInfo:
 
 
 @pytest.fixture
-def make_bench(ring_time: Any, ring_bench: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+def make_bench(ring_bench: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Three joints of an arm, that hang down but for `raised` [rad] of the second one."""
     with ExitStack() as cleanup:
 
@@ -64,7 +65,7 @@ def make_bench(ring_time: Any, ring_bench: Any, tmp_path: Path) -> Iterator[Call
             except VethError as error:
                 pytest.skip(f"no virtual ring here: {error}")
             virtual.control.set_joint(1, raised)
-            time = ring_time(virtual.control)
+            time = RingTime(virtual.control)
             cleanup.callback(time.close)
             drives = [Drive(name, slave, 56) for slave, name in enumerate(NAMES)]
             limp = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), patience=1.0)

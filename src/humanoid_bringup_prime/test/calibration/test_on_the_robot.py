@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from test_support.stepped_time import RingTime
 
 from humanoid_bringup.calibration.formulas import Setting, flipped
 from humanoid_bringup.calibration.limp_drive import LimpDrives
@@ -93,9 +94,7 @@ def mountings(request: pytest.FixtureRequest) -> dict[str, Setting]:
 
 
 @pytest.fixture
-def operator(
-    ring_time: Any, ring_bench: Any, mountings: dict[str, Setting], tmp_path: Path
-) -> Iterator[Operator]:
+def operator(ring_bench: Any, mountings: dict[str, Setting], tmp_path: Path) -> Iterator[Operator]:
     body, truth = tmp_path / "virtual.urdf", tmp_path / "mountings.yaml"
     body.write_text(expand({}))
     rows = {n: {"direction": m.direction, "offset": m.homing_offset} for n, m in mountings.items()}
@@ -105,7 +104,7 @@ def operator(
             virtual = cleanup.enter_context(robot(body, clock="stepped", mountings=truth))
         except VethError as error:
             pytest.skip(f"no virtual robot here: {error}")
-        time = ring_time(virtual.control)
+        time = RingTime(virtual.control)
         cleanup.callback(time.close)
         urdf = expand({"ethercat_interface": virtual.interface, "backends": "ec"})
         prime = read_robot(urdf)

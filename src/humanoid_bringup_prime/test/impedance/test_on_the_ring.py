@@ -7,13 +7,13 @@ Each drive turns an arm of 6 Nm that falls from level in DAMPING; with a limp dr
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
+from test_support.stepped_time import RingTime
 
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
 from humanoid_control_common.joints import JointLimits
@@ -25,7 +25,6 @@ from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.impedance.drives import Drives, mode_table
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_twin.ethercat.veth import VethError
@@ -52,8 +51,9 @@ class Robot:
         self.names = [f"j{i}" for i in range(count)]
         self.target: float | None = None  # [rad] None: where the joint is
         self.control = virtual.control
-        self._lock = threading.Lock()
-        self.system = ErobSystem(Clock(self.clock, self._sleep, self._wait), realtime=False)
+        self._time = RingTime(virtual.control)
+        self.clock = self._time.clock
+        self.system = ErobSystem(self._time)
         calibration = folder / "calibration.yaml"
         calibration.write_text(
             "".join(
@@ -91,17 +91,11 @@ class Robot:
         self.refused = 0  # objects, to the manager
         self.written: list[list[int]] = []  # slaves of every batch that writes
 
-    def clock(self) -> float:
-        with self._lock:
-            return self.control.time()
-
-    def _sleep(self, seconds: float) -> None:
-        with self._lock:
-            self.control.advance(max(seconds, 1e-6))
-
-    def _wait(self, event: threading.Event, seconds: float) -> None:
-        if not event.is_set():
-            self._sleep(seconds)
+    def close(self) -> None:
+        try:
+            self.system.on_deactivate()
+        finally:
+            self._time.close()
 
     def start(self, mode: Mode) -> None:
         self.system.on_activate(self._state)
@@ -216,7 +210,7 @@ def make_robot(tmp_path: Any, make_parameters: Any) -> Iterator[Callable[..., Ro
             robot = Robot(
                 virtual, tmp_path, make_parameters, kt, gear, count=count, parallel=parallel
             )
-            cleanup.callback(robot.system.on_deactivate)
+            cleanup.callback(robot.close)
             return robot
 
         yield make

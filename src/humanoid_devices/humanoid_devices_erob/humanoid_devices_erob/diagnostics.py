@@ -54,7 +54,7 @@ class RingDiagnostics:
         values = dict(_bus_values(settings, ring, operation))
         return [
             Diagnosis(bus, level, message, values, settings.name, codes),
-            self._impedance(impedance, ring.timebase.clock()),
+            self._impedance(impedance, ring.machine.clock()),
             *(self._joint(name, i, ring, operation) for i, name in enumerate(joints)),
         ]
 
@@ -182,7 +182,7 @@ def _bus_values(settings: Settings, ring: Ring, operation: Operation) -> Iterato
     yield "working counter", f"{ring.working_counter} of {ring.expected_working_counter}"
     yield "lost exchanges", str(ring.lost_in_all)
     yield "lost in a row", str(ring.lost)
-    silence = ring.timebase.clock() - ring.last_answer
+    silence = ring.machine.clock() - ring.last_answer
     yield "latest answer [ms]", f"{max(silence, 0.0) * 1e3:.1f}"
     yield "phase to SYNC0 off by [us]", f"{ring.lock.error * 1e6:.1f}"
     for status in SdoStatus:

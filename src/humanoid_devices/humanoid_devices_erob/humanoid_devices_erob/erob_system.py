@@ -1,7 +1,7 @@
 """The eRob drives of one EtherCAT ring as a hardware component."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final
@@ -11,6 +11,8 @@ import numpy as np
 from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
@@ -30,7 +32,6 @@ from humanoid_devices_erob.diagnostics import RingDiagnostics
 from humanoid_devices_erob.drive.joint_frame import JointFrame
 from humanoid_devices_erob.mailbox.sdo import SdoBatch
 from humanoid_devices_erob.mailbox.sdo_batch import Results, refused
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
@@ -55,9 +56,14 @@ class ErobSystem(HardwareComponent):
     from then on the loop's thread does all I/O: an exchange in `write`, mail in `idle_until`.
     """
 
-    def __init__(self, timebase: Clock | None = None, *, realtime: bool = True) -> None:
-        self._timebase = timebase or Clock()
-        self._realtime = realtime
+    def __init__(
+        self,
+        machine: Machine = LINUX,
+        *,
+        open_master: Callable[[float], EthercatMaster] = EthercatMaster,
+    ) -> None:
+        """`open_master`: returns the closed master whose answers may take so long [s]."""
+        self._machine, self._open_master = machine, open_master
         self._bring_up_thread: BringUpThread | None = None
         self._ring: Ring | None = None
         self._operation: Operation | None = None
@@ -68,7 +74,7 @@ class ErobSystem(HardwareComponent):
         """See HardwareComponent. Raises ConfigError."""
         self._settings = settings = parse_settings(info)
         patience = min(max(PATIENCE * settings.period, LEAST_PATIENCE), MOST_PATIENCE)
-        self._master = EthercatMaster(patience)
+        self._master = self._open_master(patience)
         self._watch = ImpedanceWatch(settings, self.clock)
         self._report = SafetyReport(settings.name)
         self._diagnostics = RingDiagnostics(settings, self._watch)
@@ -85,8 +91,8 @@ class ErobSystem(HardwareComponent):
         Raises RingError that says what is wrong; the ring is left in INIT then.
         """
         stop = threading.Event()
-        bring_up = BringUp(self._settings, self._master, self._timebase, stop)
-        self._bring_up_thread = BringUpThread(bring_up.run, stop, realtime=self._realtime)
+        bring_up = BringUp(self._settings, self._master, self._machine, stop)
+        self._bring_up_thread = BringUpThread(bring_up.run, stop, self._machine)
         ring, _ = self._bring_up_thread.start()
         self._watch.gates_closed()
         self._gate = JointStatesGate(self._settings.joints, self._settings.period)
@@ -192,7 +198,7 @@ class ErobSystem(HardwareComponent):
             self._operation.idle_until(deadline)
         left = deadline - self.clock()
         if left > 0.0:
-            self._timebase.sleep(left)
+            self._machine.sleep(left)
 
     def tick_correction(self) -> float:
         """See HardwareComponent."""
@@ -216,7 +222,7 @@ class ErobSystem(HardwareComponent):
 
     def clock(self) -> float:
         """Return the monotonic time [s], as in `SdoBatch.valid_until`."""
-        return self._timebase.clock()
+        return self._machine.clock()
 
     def submit(self, batch: SdoBatch) -> Future[Results]:
         """Begin a batch of another process.

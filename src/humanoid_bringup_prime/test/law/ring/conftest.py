@@ -5,7 +5,6 @@ Both transmissions leave 0.7 of the torque. The gains of the second drive allow 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, nullcontext
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
+from test_support.stepped_time import RingTime
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
@@ -26,7 +26,6 @@ from humanoid_devices_erob.drive.gains import (
 )
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 from humanoid_twin.errors import VethError
 from humanoid_twin.ethercat.control import RingControl
@@ -41,25 +40,6 @@ STEP: Final = 0.001  # [s] of the drives' loops
 JOINT: Final = {"model": "eRob70_V4_MC2", "kt": "0.132e-3", "gear": "50"}
 GATE: Final = (0x2383, 0)
 FEED_FORWARD: Final = (0x2382, 3)
-
-
-class RingTime:
-    """Sleeping is what lets time pass. For several threads."""
-
-    def __init__(self, control: RingControl) -> None:
-        self._lock, self._control = threading.Lock(), control
-
-    def clock(self) -> float:
-        with self._lock:
-            return self._control.time()
-
-    def sleep(self, seconds: float) -> None:
-        with self._lock:
-            self._control.advance(max(seconds, 1e-6))  # it is whole nanoseconds
-
-    def wait(self, event: threading.Event, seconds: float) -> None:
-        if not event.is_set():
-            self.sleep(seconds)
 
 
 class RingJoints:
@@ -110,7 +90,7 @@ class RingRig:
     def __init__(self, control: RingControl, time: RingTime, info: HardwareInfo) -> None:
         self.control, self._time, self.period = control, time, 1.0 / info.update_rate
         self._names = info.joint_set.names
-        self.system = ErobSystem(Clock(time.clock, time.sleep, time.wait), realtime=False)
+        self.system = ErobSystem(time)
         self.system.on_configure(info)
         self._state, self.sent = JointState(DRIVES), JointCommand(DRIVES)
         self.system.on_activate(self._state)
@@ -200,6 +180,8 @@ def rig(
             "calibration_file": str(calibration),
         }
         joints = [{**JOINT, "ring_position": str(i)} for i in range(DRIVES)]
-        made = RingRig(virtual.control, RingTime(virtual.control), block_info(block, joints))
+        time = RingTime(virtual.control)
+        cleanup.callback(time.close)
+        made = RingRig(virtual.control, time, block_info(block, joints))
         cleanup.callback(made.system.on_deactivate)
         yield made

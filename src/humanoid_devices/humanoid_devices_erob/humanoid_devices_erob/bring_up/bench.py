@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.drive.error_codes import describe_error, describe_history
 from humanoid_devices_erob.errors import BringUpError
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.master.al_state import AlState, lead_to
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.wire import objects
@@ -27,7 +27,7 @@ _WANTED: Final = (
 
 
 @contextmanager
-def bench_ring(master: EthercatMaster, interface: str, timebase: Clock) -> Iterator[Ring]:
+def bench_ring(master: EthercatMaster, interface: str, machine: Machine) -> Iterator[Ring]:
     """Open the ring on `interface` for reading; afterwards INIT is requested and it is closed.
 
     Requests to a slave that doesn't go to PREOP are refused. Raises InterfaceError, also if a
@@ -42,8 +42,8 @@ def bench_ring(master: EthercatMaster, interface: str, timebase: Clock) -> Itera
                 "the first one's input?"
             )
         everyone = range(len(found))
-        states = lead_to(AlState.PREOP, everyone, master, timebase, PREOP_TIMEOUT)
-        ring = Ring(master, master.mailbox_layouts(), timebase)
+        states = lead_to(AlState.PREOP, everyone, master, machine, PREOP_TIMEOUT)
+        ring = Ring(master, master.mailbox_layouts(), machine)
 
         def refusal(slave: int, batch: SdoBatch) -> str:
             if batch.write:

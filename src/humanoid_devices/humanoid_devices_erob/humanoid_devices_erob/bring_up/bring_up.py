@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.bring_up.bench import PREOP_TIMEOUT, bench_ring, read_errors
 from humanoid_devices_erob.bring_up.drive_setup import set_up_drives
 from humanoid_devices_erob.bring_up.identity import check_identities
@@ -37,7 +38,6 @@ from humanoid_devices_erob.master.al_state import (
     differing,
     lead_to,
 )
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.ring import Ring
@@ -59,9 +59,9 @@ class BringUp:
     """Brings the ring up. After a failure the slaves are in INIT and the master is closed."""
 
     def __init__(
-        self, settings: Settings, master: EthercatMaster, timebase: Clock, stop: threading.Event
+        self, settings: Settings, master: EthercatMaster, machine: Machine, stop: threading.Event
     ) -> None:
-        self._settings, self._master, self._timebase, self._stop = settings, master, timebase, stop
+        self._settings, self._master, self._machine, self._stop = settings, master, machine, stop
         self._joint_at = settings.joint_at
         self._ring: Ring | None = None  # while process data is exchanged
 
@@ -90,8 +90,8 @@ class BringUp:
     def _attempt(self) -> tuple[Ring, CyclicExchange]:
         settings, master = self._settings, self._master
         self._identify()
-        wait_for_preop(master, self._timebase, self._joint_at, settings.activation_timeout)
-        ring = Ring(master, master.mailbox_layouts(), self._timebase)
+        wait_for_preop(master, self._machine, self._joint_at, settings.activation_timeout)
+        ring = Ring(master, master.mailbox_layouts(), self._machine)
         set_up_drives(ring, self._joint_at, settings.serial_numbers, settings.sync0_nanoseconds)
         set_watchdogs(master, settings.watchdog_time, self._joint_at)
         master.map_process_data()
@@ -141,7 +141,7 @@ class BringUp:
                 if found[0] is None or found[0] >= CONVERGED:
                     return
                 pending.pop()
-                if self._timebase.clock() > deadline - _CLOCK_READ:
+                if self._machine.clock() > deadline - _CLOCK_READ:
                     return
 
         timeout = self._settings.activation_timeout
@@ -166,11 +166,11 @@ class BringUp:
 
     def _change_state(self, ring: Ring, cycle: CyclicExchange, state: AlState) -> None:
         statuses: Sequence[AlStatus] = ()
-        due = self._timebase.clock()
+        due = self._machine.clock()
 
         def settled() -> bool:
             nonlocal statuses, due
-            if self._timebase.clock() >= due:  # repeated, in case a request was lost
+            if self._machine.clock() >= due:  # repeated, in case a request was lost
                 due += REQUEST_INTERVAL
                 self._master.request_state(state)
             statuses = self._master.states()
@@ -214,7 +214,7 @@ class BringUp:
         if not isinstance(error, NotEnabledError):
             return ""
         try:
-            with bench_ring(self._master, self._settings.interface, self._timebase) as ring:
+            with bench_ring(self._master, self._settings.interface, self._machine) as ring:
                 errors = read_errors(ring)
         except HardwareError as failure:
             return f"; the drives' errors cannot be read: {failure}"
@@ -247,7 +247,7 @@ def not_enabled(ring: Ring, joint_at: Sequence[str]) -> str:
 
 def wait_for_preop(
     master: StateMaster,
-    timebase: Clock,
+    machine: Machine,
     joint_at: Sequence[str],
     timeout: float = PREOP_TIMEOUT,
 ) -> None:
@@ -255,16 +255,16 @@ def wait_for_preop(
 
     Raises HungError naming drives whose firmware hangs, else BringUpError.
     """
-    warn_at = timebase.clock() + USUAL_PREOP_TIME
+    warn_at = machine.clock() + USUAL_PREOP_TIME
 
     def waiting(states: Sequence[AlStatus]) -> None:
         nonlocal warn_at
-        if timebase.clock() >= warn_at:
+        if machine.clock() >= warn_at:
             warn_at += timeout  # once
             logger.warning("waiting for PREOP: %s", differing(states, AlState.PREOP, joint_at))
 
     everyone = range(len(joint_at))
-    states = lead_to(AlState.PREOP, everyone, master, timebase, timeout, waiting)
+    states = lead_to(AlState.PREOP, everyone, master, machine, timeout, waiting)
     problem = differing(states, AlState.PREOP, joint_at)
     if not problem:
         return

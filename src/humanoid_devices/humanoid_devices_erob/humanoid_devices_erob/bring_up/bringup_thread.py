@@ -6,7 +6,8 @@ from math import inf
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.machine.realtime import LOOP_PRIORITY, make_thread_realtime
+from humanoid_control_common.machine.machine import Machine, Thread
+from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 from humanoid_devices_erob.errors import POWER_OFF
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.ring import Ring
@@ -22,26 +23,25 @@ class BringUpThread:
     Args:
         bring_up: called in the thread; `start` raises what it raises.
         stop: ends the waits of the bring-up, and the cycle.
-        realtime: request SCHED_FIFO, as the loop that takes over does.
+        machine: runs the thread, with the priority of the loop that takes over.
     """
 
     def __init__(
         self,
         bring_up: Callable[[], tuple[Ring, CyclicExchange]],
         stop: threading.Event,
-        *,
-        realtime: bool,
+        machine: Machine,
     ) -> None:
-        self._bring_up, self._stop, self._realtime = bring_up, stop, realtime
+        self._bring_up, self._stop, self._machine = bring_up, stop, machine
         self._settled = threading.Event()
         self._result: tuple[Ring, CyclicExchange] | None = None
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="ethercat", daemon=True)
+        self._thread: Thread | None = None
 
     def start(self) -> tuple[Ring, CyclicExchange]:
         """Bring the ring up; it cycles from then on. Raises what the bring-up raises."""
-        self._thread.start()
-        self._settled.wait()
+        self._thread = self._machine.start("ethercat", self._run)
+        self._machine.wait(self._settled)
         if self._failure is not None:
             self._thread.join()
             raise self._failure
@@ -56,9 +56,10 @@ class BringUpThread:
         Raises HardwareError if the thread does not end: it still owns the ring.
         """
         self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join(limit)
-            if self._thread.is_alive():
+        thread = self._thread
+        if thread is not None:
+            thread.join(limit)
+            if thread.is_alive():
                 raise HardwareError(
                     f"the bring-up of the ring has not ended within {limit:g} s: drives may be "
                     f"enabled or armed: {POWER_OFF}"
@@ -66,9 +67,8 @@ class BringUpThread:
         return None if self._result is None else self._result[0]
 
     def _run(self) -> None:
-        if self._realtime:
-            make_thread_realtime(LOOP_PRIORITY)
         try:
+            self._machine.make_realtime(LOOP_PRIORITY)
             self._result = self._bring_up()
         except BaseException as error:
             self._failure = error

@@ -7,9 +7,9 @@ from typing import Final, Protocol
 
 import pysoem
 
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.reasons import ReasonCode
 from humanoid_devices_erob.errors import joined_by_text
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.reason_codes import AL_CODES, SLAVE_LEFT_OP, SLAVE_SILENT
 
 REQUEST_INTERVAL: Final = 0.1  # [s] until a request is repeated, in case it was lost
@@ -93,7 +93,7 @@ def lead_to(
     state: AlState,
     slaves: Sequence[int],
     master: StateMaster,
-    timebase: Clock,
+    machine: Machine,
     timeout: float,
     waiting: Callable[[Sequence[AlStatus]], None] = lambda _: None,
 ) -> list[AlStatus]:
@@ -102,12 +102,12 @@ def lead_to(
     For slaves that exchange no process data. Returns the states of all slaves; `waiting` gets them
     before each repeated request.
     """
-    due = now = timebase.clock()
+    due = now = machine.clock()
     end = now + timeout
     while True:
         states = master.states()
         late = [i for i in slaves if states[i].state is not state or states[i].error]
-        now = timebase.clock()
+        now = machine.clock()
         if not late or now > end:
             return states
         if now >= due:
@@ -115,4 +115,4 @@ def lead_to(
             waiting(states)
             for slave in late:
                 master.request_slave_state(slave, state, acknowledge=states[slave].error)
-        timebase.sleep(_NAP)
+        machine.sleep(_NAP)

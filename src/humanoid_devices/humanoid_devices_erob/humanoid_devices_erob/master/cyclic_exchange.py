@@ -18,7 +18,7 @@ class CyclicExchange:
 
     def __init__(self, ring: Ring, period: float, stop: threading.Event) -> None:
         self._ring, self._period, self._stop = ring, period, stop
-        self._next = ring.timebase.clock()
+        self._next = ring.machine.clock()
 
     def until(
         self,
@@ -30,13 +30,13 @@ class CyclicExchange:
 
         `work` is called in the rest of each period, with the time [s] when it must return.
         """
-        timebase = self._ring.timebase
-        end = timebase.clock() + timeout
+        machine = self._ring.machine
+        end = machine.clock() + timeout
         while True:
             self._ring.exchange()
             if done():
                 return True
-            if self._stop.is_set() or timebase.clock() > end:
+            if self._stop.is_set() or machine.clock() > end:
                 return False
             self._next += self._period + self._ring.lock.take()
             if work is not None:
@@ -51,13 +51,13 @@ class CyclicExchange:
         """
         sequencer, ring = self._ring.sequencer, self._ring
         sequencer.disable(np.ones(ring.image.count, dtype=bool))
-        settled = ring.timebase.clock() + sequencer.hold * self._period
-        return self.until(lambda: ring.timebase.clock() >= settled and not still(), timeout)
+        settled = ring.machine.clock() + sequencer.hold * self._period
+        return self.until(lambda: ring.machine.clock() >= settled and not still(), timeout)
 
     def _wait(self) -> None:
-        timebase = self._ring.timebase
-        left = self._next - timebase.clock()
+        machine = self._ring.machine
+        left = self._next - machine.clock()
         if left > 0.0:
-            timebase.sleep(left)
+            machine.sleep(left)
         else:
             self._next -= left  # late: continue from here without catching up

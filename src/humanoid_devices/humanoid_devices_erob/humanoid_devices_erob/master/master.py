@@ -11,6 +11,7 @@ from typing import Final
 
 import pysoem
 
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_devices_erob.errors import BringUpError, InterfaceError
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.master.al_state import AlState, AlStatus, al_status
@@ -77,7 +78,7 @@ class EthercatMaster:
             raise InterfaceError(f"network interface '{interface}': {error}") from error
         self._master = master
         self._socket = RawSocket(interface)
-        self._datagrams = RawDatagrams(self._socket, _PROMPT_US * 1e-6)
+        self._datagrams = RawDatagrams(self._socket, _PROMPT_US * 1e-6, LINUX)
 
     def close(self) -> None:
         """Release the interface; does nothing if it isn't open."""

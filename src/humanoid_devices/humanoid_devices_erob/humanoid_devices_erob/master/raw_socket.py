@@ -13,12 +13,12 @@ import errno
 import os
 import select
 import socket
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.errors import InterfaceError
 from humanoid_devices_erob.mailbox.mailbox_port import Access
 from humanoid_devices_erob.wire.errors import WireError
@@ -142,9 +142,9 @@ class RawDatagrams:
     its own.
     """
 
-    def __init__(self, raw_socket: RawSocket, patience: float) -> None:
+    def __init__(self, raw_socket: RawSocket, patience: float, machine: Machine) -> None:
         """`patience`: [s] that an answer may take."""
-        self._socket, self._patience = raw_socket, patience
+        self._socket, self._patience, self._machine = raw_socket, patience, machine
         self._index = _FIRST_INDEX
 
     def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
@@ -171,8 +171,8 @@ class RawDatagrams:
     def _answers(self, requests: Sequence[Datagram], patience: float) -> Sequence[Datagram]:
         """Return the answers within `patience` [s], else nothing; other frames are discarded."""
         wanted = _signature(requests)
-        end = time.perf_counter() + patience
-        while (left := end - time.perf_counter()) > 0.0 and self._socket.wait(left):
+        end = self._machine.clock() + patience
+        while (left := end - self._machine.clock()) > 0.0 and self._socket.wait(left):
             try:
                 found = decode_frame(self._socket.receive())
             except WireError:

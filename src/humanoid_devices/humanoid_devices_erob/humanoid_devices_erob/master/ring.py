@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.drive.cia402_sequencer import Cia402Sequencer, Mask, operation_enabled
 from humanoid_devices_erob.drive.gains import WIDEST
 from humanoid_devices_erob.drive.joint_frame import as_wire_counts
@@ -16,7 +17,6 @@ from humanoid_devices_erob.mailbox.mailbox_engine import MailboxEngine
 from humanoid_devices_erob.mailbox.mailbox_port import MailboxLayout
 from humanoid_devices_erob.mailbox.sdo import SdoBatch
 from humanoid_devices_erob.mailbox.sdo_batch import Results, SdoBatches
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.master.distributed_clock import DcLock
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.process_image import ProcessImage
@@ -31,14 +31,14 @@ class Ring:
     """
 
     def __init__(
-        self, master: EthercatMaster, layouts: Sequence[MailboxLayout], timebase: Clock
+        self, master: EthercatMaster, layouts: Sequence[MailboxLayout], machine: Machine
     ) -> None:
         count = len(layouts)
         self.image = ProcessImage(count)
         self.sequencer = Cia402Sequencer(count)
         self.targets = TargetRule(np.zeros(count))  # replaced once the joints' limits are known
         self.lock = DcLock(1_000_000)
-        self.timebase = timebase
+        self.machine = machine
         self.wake = threading.Event()  # a batch was submitted
         self.enabled: Mask = np.zeros(count, dtype=bool)  # in operation; replaced as a whole
         self.watched: Mask = np.ones(count, dtype=bool)  # drives whose watchdog sees the outputs
@@ -47,11 +47,11 @@ class Ring:
         self.lost_in_all = 0  # exchanges that didn't reach every slave, at the present rate
         self.answered = False  # whether the frame of the latest exchange came back
         self.working_counter = -1  # of the latest exchange; -1: the frame was lost
-        self.last_answer = timebase.clock()  # [s]
-        self.last_complete = timebase.clock()  # [s] of the latest exchange with every slave
+        self.last_answer = machine.clock()  # [s]
+        self.last_complete = machine.clock()  # [s] of the latest exchange with every slave
         self.expected_working_counter = -1  # of an exchange with every slave
-        self.engine = MailboxEngine(master, timebase.clock, layouts)
-        self.sdo = SdoBatches(self.engine, timebase.clock, self.wake.set)
+        self.engine = MailboxEngine(master, machine.clock, layouts)
+        self.sdo = SdoBatches(self.engine, machine.clock, self.wake.set)
         self._master = master
         self._period = 0.0  # [s] from exchange to exchange
 
@@ -83,7 +83,7 @@ class Ring:
         counter, inputs = self._master.exchange(image.pack())
         self.working_counter, self.answered = counter, counter >= 0
         if self.answered:
-            self.last_answer = self.timebase.clock()
+            self.last_answer = self.machine.clock()
             image.unpack(inputs)
             self.enabled = operation_enabled(image.statusword)
         if counter != self.expected_working_counter:
@@ -99,20 +99,20 @@ class Ring:
         future = self.sdo.submit(batch)
         while not future.done():
             if not self.sdo.step():
-                nap = self._nap(self.timebase.clock() + LONGEST_NAP)
+                nap = self._nap(self.machine.clock() + LONGEST_NAP)
                 if nap > 0.0:
-                    self.timebase.sleep(nap)
+                    self.machine.sleep(nap)
         return future.result()
 
     def exchange_mail_until(self, deadline: float) -> None:
         """Process batches until `deadline` [s]; a batch submitted meanwhile begins at once."""
-        timebase = self.timebase
-        while timebase.clock() < deadline:
+        machine = self.machine
+        while machine.clock() < deadline:
             self.wake.clear()
             if not self.sdo.step():
                 nap = self._nap(deadline)
                 if nap > 0.0:
-                    timebase.wait(self.wake, nap)
+                    machine.wait(self.wake, nap)
 
     def _nap(self, deadline: float) -> float:
-        return min(deadline, self.sdo.next_due) - self.timebase.clock()
+        return min(deadline, self.sdo.next_due) - self.machine.clock()

@@ -66,7 +66,7 @@ class DriveMonitor:
         """Judge the latest exchange."""
         enabled = ring.enabled
         np.logical_not(enabled, out=self.faulty)
-        silent = ring.timebase.clock() - ring.last_complete > SILENCE
+        silent = ring.machine.clock() - ring.last_complete > SILENCE
         if enabled.all() and ring.lost < LOST_EXCHANGES and not self._states:
             self._recovered()
             return

@@ -60,7 +60,7 @@ class Operation:
         self.frame = JointFrame(settings)
         self._settings, self._master, self._ring, self._watch = settings, master, ring, watch
         self._gate = gate
-        self._clock = ring.timebase.clock
+        self._clock = ring.machine.clock
         self._recovery = Recovery(master, ring, joint_at)
         self._all_in_op: Sequence[AlStatus] = [AlStatus(AlState.OP)] * len(joint_at)
         self.states: Sequence[AlStatus] = self._all_in_op  # latest AL states of all slaves

@@ -111,12 +111,12 @@ class OrderedExit:
         there = [i for i in answering if i in self._armed]
         if not there:
             return
-        self._states = lead_to(AlState.PREOP, there, master, ring.timebase, INIT_TIMEOUT)
+        self._states = lead_to(AlState.PREOP, there, master, ring.machine, INIT_TIMEOUT)
         self._mail[:] = [status.state is AlState.PREOP for status in self._states]
         for slave in there:
             ring.engine.reset(slave)
         self._note(ring.complete(self._closing()))
-        self._states = lead_to(AlState.INIT, answering, master, ring.timebase, INIT_TIMEOUT)
+        self._states = lead_to(AlState.INIT, answering, master, ring.machine, INIT_TIMEOUT)
 
     def _judge(self) -> None:
         active = [

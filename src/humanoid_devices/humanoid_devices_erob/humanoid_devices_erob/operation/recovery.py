@@ -35,7 +35,7 @@ class Recovery:
 
         Its pending queries continue: with a reset in every tick they would never end otherwise.
         """
-        self._end = self._ring.timebase.clock() + TIMEOUT
+        self._end = self._ring.machine.clock() + TIMEOUT
         if self.active:
             return
         self.active, self.remark, self.recovered = True, NO_REASON, []
@@ -45,7 +45,7 @@ class Recovery:
 
     def step(self, statuses: Sequence[AlStatus]) -> None:
         """Continue, given the present AL states of all slaves."""
-        now = self._ring.timebase.clock()
+        now = self._ring.machine.clock()
         in_op = np.array([it.state is AlState.OP and not it.error for it in statuses])
         lost = np.array([it.state not in (AlState.SAFEOP, AlState.OP) for it in statuses])
         self._left_op |= ~in_op

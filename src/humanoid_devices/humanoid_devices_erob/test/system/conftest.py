@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 import pytest
+from test_support.stepped_time import RingTime
 
 from humanoid_control_common.joints import JointLimits
 from humanoid_control_common.mit_interface import JointCommand, JointState
@@ -20,7 +20,6 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 from humanoid_devices_erob.drive.gains import Registers, gains_to_registers
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 from humanoid_devices_erob.wire.objects import (
     FEED_FORWARD,
@@ -34,7 +33,6 @@ from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.testing import Ring, RingOptions, ring
 from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
     MemoryRing,
-    in_memory,
 )
 
 ZEROERR, EROB = "0x5A65726F", "0x00029252"
@@ -107,42 +105,13 @@ def make_info(tmp_path: Path) -> InfoFactory:
     return make
 
 
-class SteppedTime:
-    """Ring time as a Clock: sleeping is what lets it pass. For several threads.
-
-    `on_sleep` is called before each sleep, with the ring time [s].
-    """
-
-    def __init__(self, path: str) -> None:
-        self.on_sleep: Callable[[float], None] | None = None
-        self._lock = threading.Lock()
-        self._control = RingControl(path)
-        self.timebase = Clock(self.clock, self.sleep, self.wait)
-
-    def clock(self) -> float:
-        with self._lock:
-            return self._control.time()
-
-    def sleep(self, seconds: float) -> None:
-        if self.on_sleep is not None:
-            self.on_sleep(self.clock())
-        with self._lock:
-            self._control.advance(max(seconds, 1e-6))  # ring time is whole nanoseconds
-
-    def wait(self, event: threading.Event, seconds: float) -> None:
-        if not event.is_set():
-            self.sleep(seconds)
-
-    def close(self) -> None:
-        self._control.close()
-
-
 class Bench:
     """An ErobSystem on a virtual ring, ticked by hand in ring time."""
 
     def __init__(self, ring: Ring | MemoryRing, make_info: InfoFactory, count: int) -> None:
         self.control, self.interface = ring.control, ring.interface
-        self.time = ring if isinstance(ring, MemoryRing) else SteppedTime(ring.control._path)
+        self.time = ring if isinstance(ring, MemoryRing) else RingTime(ring.control)
+        self._options = {"open_master": ring.master} if isinstance(ring, MemoryRing) else {}
         self.count = count
         self.state, self.command = JointState(count), JointCommand(count)
         self.publishing = True  # joint states, in every tick
@@ -154,7 +123,7 @@ class Bench:
         options.setdefault("block", {"interface": self.interface})
         info = self._make_info(joints or self.count, **options)
         self.period = 1.0 / info.update_rate
-        self.system = ErobSystem(self.time.timebase, realtime=False)
+        self.system = ErobSystem(self.time, **self._options)
         self.system.on_configure(info)
         return self.system
 
@@ -263,7 +232,7 @@ def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
                 bench = Bench(cleanup.enter_context(entered), make_info, count)
             except VethError as error:
                 pytest.skip(f"no virtual ring here: {error}")
-            assert isinstance(bench.time, SteppedTime)
+            assert isinstance(bench.time, RingTime)
             cleanup.callback(bench.time.close)
             cleanup.callback(lambda: bench.system._master.close())  # noqa: PLW0108 - the latest
             cleanup.callback(
@@ -278,14 +247,11 @@ def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
 
 
 @pytest.fixture
-def make_memory_bench(
-    make_info: InfoFactory, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Bench]:
+def make_memory_bench(make_info: InfoFactory) -> Callable[..., Bench]:
     """Makes benches on rings in this process, one at a time: hours of ring time take minutes."""
 
     def make(count: int, *, joints: str = "bench", assume: Mapping[str, object]) -> Bench:
         ring = MemoryRing(count, joints=joints, assume=[f"{k}={v}" for k, v in assume.items()])
-        in_memory(monkeypatch, lambda: ring)
         return Bench(ring, make_info, count)
 
     return make

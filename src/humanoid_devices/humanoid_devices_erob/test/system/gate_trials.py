@@ -27,7 +27,6 @@ from humanoid_devices_erob.wire.cia402 import DriveState
 from humanoid_devices_erob.wire.frame import Command, decode_frame
 from humanoid_twin.ethercat.firmware import AlState as DriveAlState
 from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
-    InlineBringUpThread,
     MemoryMaster,
     MemoryRing,
 )
@@ -157,11 +156,7 @@ class Story:
     """Trials one after the other, on a few rings that live through all of them."""
 
     def __init__(self, infos: Infos, seed: int) -> None:
-        """`infos(count, update rate, bring-up rate)`: the block of the robot description.
-
-        The stack's master has to be a MemoryMaster on `ring`, and its bring-up thread an
-        InlineBringUpThread.
-        """
+        """`infos(count, update rate, bring-up rate)`: the block of the robot description."""
         self.random, self.tally = Random(seed), Tally()
         self._infos, self._judge = infos, Judge(self.tally, seed)
         self._rings = [MemoryRing(count, seed=seed, assume=facts) for count, facts in RINGS]
@@ -209,7 +204,7 @@ class Story:
         self.count, self.period = ring.count, 1.0 / self.rate
         self._judge.limit = max(PERIODS * self.period, LEAST)
         if ring not in self._stacks or random.random() < 0.7:
-            new = ErobSystem(ring.timebase, realtime=False), JointState(self.count)
+            new = ErobSystem(ring, open_master=ring.master), JointState(self.count)
             self._stacks[ring] = new
         self.system, self.state = self._stacks[ring]
         self.command = JointCommand(self.count)
@@ -230,7 +225,7 @@ class Story:
         }.get(kind, lambda: None)
         if kind == "lossy":
             ring.control.drop(random.choice([0.01, 0.03, 0.1]))
-        InlineBringUpThread.turns = random.choice([0, 1, 20])
+        ring.turns = random.choice([0, 1, 20])
         try:
             self.system.on_activate(self.state)
         except HardwareError:
@@ -384,8 +379,8 @@ class Story:
 
     def _stop_bring_up(self) -> None:
         thread = self.system._bring_up_thread
-        assert isinstance(thread, InlineBringUpThread)
-        thread.end.set()
+        assert thread is not None
+        thread._stop.set()
 
     def _kill(self) -> None:
         self._cut()

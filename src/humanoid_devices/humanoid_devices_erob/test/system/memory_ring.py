@@ -16,15 +16,11 @@ from random import Random
 from typing import Final, cast
 
 import pysoem
-import pytest
+from test_support.stepped_time import SteppedTime
 
-from humanoid_devices_erob import erob_system
 from humanoid_devices_erob.errors import InterfaceError
-from humanoid_devices_erob.master.clock import Clock
-from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
-from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.wire.frame import Command, Datagram, decode_frame, encode_frame, physical
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 from humanoid_twin import assumptions
@@ -49,8 +45,12 @@ _JOINTS: Final = {"arms": prime_arms, "bench": bench}
 _CABLE: Final = 300  # [ns] from slave to slave
 
 
-class MemoryRing:
-    """Drives and their ring; `control` is what the ring's control channel offers."""
+class MemoryRing(SteppedTime):
+    """Drives, their ring, and the machine that drives it, with one thread for all.
+
+    `control` is what the ring's control channel offers. A started thread runs while another one
+    waits for its event, and for `turns` sleeps more; then it ends, as if it never ran again.
+    """
 
     interface = "memory"
 
@@ -71,27 +71,50 @@ class MemoryRing:
         self._port = _Port()
         port = cast(PacketPort, self._port)
         self._server = RingServer(self.ring, self.world, port, self._stepped, losses)
-        self.on_sleep: Callable[[float], None] | None = None  # called with the time
         self.on_frame: Callable[[bytes], None] = lambda _frame: None  # that has left the master
-        self.timebase = Clock(self.clock, self.sleep, self._wait)
+        self.turns = 0
+        self._thread: MemoryThread | None = None
+        self._event: threading.Event | None = None  # that is waited for
+        self._left = 0  # of `turns`
 
     def clock(self) -> float:
-        """Ring time [s]."""
+        """See Machine: ring time."""
         return self.world.now / 1e9
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """See SteppedTime."""
         self.world.advance(self._stepped.advance(max(round(seconds * 1e9), 1000)))
 
-    def sleep(self, seconds: float) -> None:
-        """What the stack does when it has nothing to do."""
-        if self.on_sleep is not None:
-            self.on_sleep(self.clock())
-        self.advance(seconds)
+    def start(self, name: str, run: Callable[[], None]) -> MemoryThread:
+        """See Machine."""
+        self._thread = MemoryThread(run)
+        return self._thread
 
-    def _wait(self, event: threading.Event, seconds: float) -> None:
-        if not event.is_set():
-            self.sleep(seconds)
+    def wait(self, event: threading.Event, seconds: float | None = None) -> bool:
+        """See Machine."""
+        if seconds is not None:
+            return super().wait(event, seconds)
+        assert self._thread is not None
+        self._event, self._left = event, self.turns
+        try:
+            self._thread.run()
+        except _NeverAgainError:
+            pass
+        finally:
+            self._event = None
+        return event.is_set()
+
+    def sleep(self, seconds: float) -> None:
+        """See Machine."""
+        if self._event is not None and self._event.is_set():
+            self._left -= 1
+            if self._left < 0:
+                raise _NeverAgainError
+        super().sleep(seconds)
+
+    def master(self, patience: float) -> MemoryMaster:
+        """Return a master on this ring."""
+        return MemoryMaster(patience, self)
 
     def pass_on(self, frame: bytes) -> list[bytes]:
         """A frame on its way through the slaves; what comes back."""
@@ -101,6 +124,23 @@ class MemoryRing:
         self._server.serve(True)
         answers, port.answers = port.answers, []
         return answers
+
+
+class _NeverAgainError(BaseException):
+    """The thread that sleeps ends."""
+
+
+class MemoryThread:
+    """A `Thread` that others run."""
+
+    def __init__(self, run: Callable[[], None]) -> None:
+        self.run = run
+
+    def is_alive(self) -> bool:
+        return False
+
+    def join(self, timeout: float | None = None) -> None:
+        """Return at once."""
 
 
 class _Port:
@@ -164,7 +204,7 @@ class MemoryMaster(EthercatMaster):
         """Nothing else can have this interface."""
         self._master = Soem(self.line)
         self._socket = self.line
-        self._datagrams = RawDatagrams(self.line, self._patience)
+        self._datagrams = RawDatagrams(self.line, self._patience, self.ring)
 
 
 class Soem:
@@ -305,43 +345,3 @@ class SoemSlave:
         self.write(_SYNC_START, struct.pack("<Q", now // period * period + period))
         self.write(_SYNC_PERIOD, struct.pack("<I", period))
         self.write(_SYNC, b"\0\3")
-
-
-class InlineBringUpThread:
-    """In place of the bring-up thread: the bring-up here and now, then some turns of its cycle."""
-
-    turns = 0  # that the loop takes to come
-
-    def __init__(
-        self,
-        bring_up: Callable[[], tuple[Ring, CyclicExchange]],
-        stop: threading.Event,
-        *,
-        realtime: bool,
-    ) -> None:
-        self._bring_up, self.end = bring_up, stop
-        self._ring: Ring | None = None
-
-    def start(self) -> tuple[Ring, CyclicExchange]:
-        self._ring, cycle = self._bring_up()
-        left = self.turns
-
-        def over() -> bool:
-            nonlocal left
-            left -= 1
-            return left < 0
-
-        cycle.until(over, float("inf"))
-        return self._ring, cycle
-
-    def stop(self) -> Ring | None:
-        self.end.set()
-        return self._ring
-
-
-def in_memory(monkeypatch: pytest.MonkeyPatch, ring: Callable[[], MemoryRing]) -> None:
-    """Every ErobSystem that is configured from here on drives what `ring` gives."""
-    monkeypatch.setattr(
-        erob_system, "EthercatMaster", lambda patience: MemoryMaster(patience, ring())
-    )
-    monkeypatch.setattr(erob_system, "BringUpThread", InlineBringUpThread)

@@ -13,7 +13,7 @@ INIT, PREOP = 1, 2
 
 
 def open_bench(bench):
-    return bench_ring(EthercatMaster(), bench.interface, bench.time.timebase)
+    return bench_ring(EthercatMaster(), bench.interface, bench.time)
 
 
 def test_errors_and_history_are_read_in_preop_and_the_ring_is_left_in_init(make_bench) -> None:

@@ -82,7 +82,7 @@ def test_mapping_of_another_program_is_replaced(make_bench) -> None:
         (0x1C13, 0, b"\1"),
     ]
     batch = SdoBatch(tuple(SdoObject(1, *one) for one in strange), write=True)
-    results = Ring(master, master.mailbox_layouts(), bench.time.timebase).complete(batch)
+    results = Ring(master, master.mailbox_layouts(), bench.time).complete(batch)
     assert {result.status for result in results} == {SdoStatus.DONE}
     master.close()
     bench.control.log()
@@ -188,8 +188,8 @@ def test_drives_with_slow_mailboxes_are_set_up(make_bench, delay: float) -> None
     master.open(bench.interface)
     try:
         master.scan()
-        wait_for_preop(master, bench.time.timebase, ["j0", "j1"])
-        ring = Ring(master, master.mailbox_layouts(), bench.time.timebase)
+        wait_for_preop(master, bench.time, ["j0", "j1"])
+        ring = Ring(master, master.mailbox_layouts(), bench.time)
         set_up_drives(ring, ["j0", "j1"], [None, None], 20_000_000)
     finally:
         master.close()

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_devices_erob.bring_up.bringup_thread import BringUpThread
 from humanoid_devices_erob.erob_system import ErobSystem
 
@@ -32,7 +33,7 @@ def hanging():
 
 def started(bring_up: Hanging) -> tuple[BringUpThread, threading.Thread]:
     """A thread in its bring-up, and one that waits for it, as the main thread does."""
-    thread = BringUpThread(bring_up.run, threading.Event(), realtime=False)
+    thread = BringUpThread(bring_up.run, threading.Event(), LINUX)
 
     def start() -> None:
         with pytest.raises(HardwareError, match="released"):
@@ -61,7 +62,7 @@ def test_a_bring_up_that_ends_in_time_leaves_no_ring(hanging: Hanging) -> None:
 def test_deactivation_during_a_bring_up_that_hangs_says_that_drives_may_be_enabled(
     hanging: Hanging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    system = ErobSystem(realtime=False)
+    system = ErobSystem()
     system._bring_up_thread, _ = started(hanging)
     stop = system._bring_up_thread.stop
     monkeypatch.setattr(system._bring_up_thread, "stop", lambda: stop(limit=0.01))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from test_support.stepped_time import SteppedTime
 
 from humanoid_control_common.reasons import Reason
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
-from humanoid_devices_erob.master.clock import Clock
 from humanoid_devices_erob.master.ring import Ring
 from humanoid_devices_erob.operation.drive_monitor import DriveMonitor
 from humanoid_devices_erob.reason_codes import DRIVE_NOT_READY
@@ -37,17 +37,23 @@ class Slaves:
         return [None] * len(accesses)
 
 
-class Bench:
+class Bench(SteppedTime):
     def __init__(self) -> None:
         self.now = 0.0
         self.slaves = Slaves()
         layout = MailboxLayout(0x1000, 128, 0x1080, 128)
-        self.ring = Ring(self.slaves, [layout] * 2, Clock(clock=lambda: self.now))
+        self.ring = Ring(self.slaves, [layout] * 2, self)
         self.ring.set_mapped()
         self.monitor = DriveMonitor("Side", JOINTS)
 
+    def clock(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
     def tick(self):
-        self.now += 0.02
+        self.advance(0.02)
         self.ring.exchange()
         self.monitor.update(self.ring)
         return self.monitor.report

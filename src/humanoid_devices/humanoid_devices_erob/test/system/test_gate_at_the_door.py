@@ -15,13 +15,12 @@ from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.ordered_exit import OrderedExit
 from src.humanoid_devices.humanoid_devices_erob.test.system.gate_trials import Story, Tally
-from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import in_memory
 
 MakeStory = Callable[[int], Story]
 
 
 @pytest.fixture
-def make_story(make_info, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeStory:
+def make_story(make_info, tmp_path: Path) -> MakeStory:
     """Makes stories on rings in memory, of a seed each."""
 
     @cache
@@ -37,9 +36,7 @@ def make_story(make_info, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ma
         return make_info(count, update_rate=rate, block=block)
 
     def make(seed: int) -> Story:
-        story = Story(infos, seed)
-        in_memory(monkeypatch, lambda: story.ring)
-        return story
+        return Story(infos, seed)
 
     return make
 

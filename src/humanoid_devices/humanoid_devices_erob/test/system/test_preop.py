@@ -6,11 +6,11 @@ import logging
 from math import inf
 
 import pytest
+from test_support.stepped_time import SteppedTime
 
 from humanoid_devices_erob.bring_up.bring_up import wait_for_preop
 from humanoid_devices_erob.errors import BringUpError, HungError
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
-from humanoid_devices_erob.master.clock import Clock
 
 
 def test_drive_whose_firmware_hangs_is_named_with_advice_after_one_attempt(
@@ -28,16 +28,18 @@ def test_drive_whose_firmware_hangs_is_named_with_advice_after_one_attempt(
     assert bench.system._master._master is None
 
 
-class Slaves:
+class Slaves(SteppedTime):
     """Three slaves; the second goes to PREOP after that many requests, or never."""
 
     def __init__(self, second: AlStatus, asked: float) -> None:
         self.now = 0.0
-        self.timebase = Clock(clock=lambda: self.now, sleep=self.sleep)
         self.requests: list[tuple[int, AlState, bool]] = []
         self._second, self._asked = second, asked
 
-    def sleep(self, seconds: float) -> None:
+    def clock(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
         self.now += seconds
 
     def states(self) -> list[AlStatus]:
@@ -47,8 +49,8 @@ class Slaves:
     def request_slave_state(self, slave: int, state: AlState, *, acknowledge: bool = False) -> None:
         self.requests.append((slave, state, acknowledge))
 
-    def wait(self) -> None:
-        wait_for_preop(self, self.timebase, ("a", "b", "c"))
+    def wait_for_preop(self) -> None:
+        wait_for_preop(self, self, ("a", "b", "c"))
 
 
 REFUSING = AlStatus(AlState.INIT, True, 0x16, "Invalid mailbox configuration")
@@ -56,17 +58,17 @@ REFUSING = AlStatus(AlState.INIT, True, 0x16, "Invalid mailbox configuration")
 
 def test_late_slave_gets_the_request_again_and_its_error_acknowledged() -> None:
     slaves = Slaves(REFUSING, asked=3)
-    slaves.wait()
+    slaves.wait_for_preop()
     assert slaves.requests == [(1, AlState.PREOP, True)] * 3
 
 
 @pytest.mark.parametrize("second", [AlStatus(AlState.NONE), REFUSING])
 def test_slave_that_is_lost_or_refuses_is_worth_a_second_try(second: AlStatus) -> None:
     with pytest.raises(BringUpError, match=r"not in PREOP: slave 1 \(b\): "):
-        Slaves(second, asked=inf).wait()
+        Slaves(second, asked=inf).wait_for_preop()
 
 
 @pytest.mark.parametrize("state", [AlState.INIT, AlState.OP])
 def test_slave_that_answers_and_does_nothing_hangs(state: AlState) -> None:
     with pytest.raises(HungError, match=rf"^b: stays in {state.name} "):
-        Slaves(AlStatus(state), asked=inf).wait()
+        Slaves(AlStatus(state), asked=inf).wait_for_preop()

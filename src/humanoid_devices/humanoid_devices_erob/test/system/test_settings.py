@@ -151,7 +151,7 @@ def test_joint_without_calibration_is_named(make_info, tmp_path) -> None:
 @pytest.mark.parametrize("damping", ["1e-9", "6", "3482"])
 @pytest.mark.parametrize("length", [2, 4])
 def test_fallback_damping_fits_every_drive(make_info, damping: str, length: int) -> None:
-    system = ErobSystem(realtime=False)
+    system = ErobSystem()
     system.on_configure(make_info(2, block={"fallback_damping": damping}))
     system.mode_changed(Mode.DAMPING, 1)
     watch = system._watch
