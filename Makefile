@@ -51,7 +51,7 @@ integration: setup build ## Run the tests in wall time: programs side by side; b
 	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --integration $(ARGS)
 
 .PHONY: mutants
-mutants: setup build ## Change the code in single places, each of which a test must notice: ARGS="limits.py"
+mutants: setup build ## Change the code in single places, each of which a test must notice: ARGS="limit_stage.py"
 	@source ./env.sh; export $(ISOLATED); exec python scripts/mutants.py $(ARGS)
 
 .PHONY: soak

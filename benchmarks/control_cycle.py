@@ -21,7 +21,7 @@ from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.passive_controllers import DampingController, DampingParameters
 from humanoid_controllers.standby import Pose, StandbyController, StandbyParameters
 

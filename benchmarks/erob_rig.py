@@ -23,7 +23,7 @@ from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
 from humanoid_controller_manager.loop.snapshot import Snapshot
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.passive_controllers import DampingController, DampingParameters
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_twin.ethercat.control import RingControl

@@ -18,7 +18,7 @@ from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, l
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController

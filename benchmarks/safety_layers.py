@@ -23,7 +23,7 @@ from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.control_loop import SwitchRequest
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.tick_recorder import tick_recorder
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -45,7 +45,7 @@ class RaiseElbow(Node):
         if self.mode is None:
             return "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID"
         if self.mode != ControlMode.REMOTE:
-            return "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` asks for it"
+            return "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` requests it"
         return "" if self.held else "/prime/joint_commands is silent: `hc status` tells why"
 
     @property
@@ -70,7 +70,7 @@ class RaiseElbow(Node):
                 position=target.tolist(),
                 velocity=[0.0] * count,
                 effort=[0.0] * count,
-                stiffness=[20.0] * count,  # an eRob has its mode's, whatever is asked
+                stiffness=[20.0] * count,  # an eRob has its mode's, whatever is commanded
                 damping=[2.0] * count,
             )
         )
@@ -92,7 +92,7 @@ def main() -> None:
     while not node.left:
         rclpy.spin_once(node, timeout_sec=0.1)
         if time.monotonic() - node.begin > length + PATIENCE:
-            sys.exit("DAMPING was asked for and is not in force: `hc status` tells why, `hc stop`")
+            sys.exit("DAMPING was requested and is not in force: `hc status` tells why, `hc stop`")
     done = time.monotonic() - node.begin > length
     sys.exit(None if done else "REMOTE was left too early: `hc status` tells why")
 

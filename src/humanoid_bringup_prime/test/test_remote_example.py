@@ -59,7 +59,7 @@ def test_beside_a_robot_that_has_fallen_the_example_ends_and_says_what_to_do(
     finally:
         rclpy.shutdown()
     said = output(example)
-    assert "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` asks" in said
+    assert "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` requests" in said
     assert example.returncode == 1
 
 

@@ -15,7 +15,7 @@ from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
 from humanoid_controller_manager.loop.snapshot import Snapshot
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.passive_controllers import DampingController, DampingParameters
 from humanoid_controllers.remote import RemoteCommand, RemoteParameters, RemotePolicyController
 from prime_description import expand

@@ -25,7 +25,7 @@ from humanoid_controller_manager.hardware_component import (
 from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
 from humanoid_controller_manager.loop.snapshot import Snapshot
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 
 RATE = 100.0  # [Hz]
 PERIOD = 1.0 / RATE

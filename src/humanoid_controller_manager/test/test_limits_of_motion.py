@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.joints import JointLimits, SoftLimits
 from humanoid_control_common.mit_interface import JointCommand, JointState, mit_torque
-from humanoid_controller_manager.safety.limits import Limited, LimitPrecheck, LimitStage
+from humanoid_controller_manager.safety.limit_stage import Limited, LimitPrecheck, LimitStage
 
 N = 2
 ONES = np.ones(N)

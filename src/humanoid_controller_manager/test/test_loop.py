@@ -10,7 +10,7 @@ import pytest
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.loop.snapshot import Phase
-from humanoid_controller_manager.safety.limits import Limited
+from humanoid_controller_manager.safety.limit_stage import Limited
 
 HEARTBEAT_LIMIT = 0.2  # [s]
 

@@ -23,7 +23,7 @@ from humanoid_controller_manager.hardware_component import CapabilityArray, Hard
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
 from humanoid_controller_manager.loop.snapshot import Snapshot
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.mode_manager.mode_status import Answer

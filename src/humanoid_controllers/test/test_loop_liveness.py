@@ -47,7 +47,7 @@ def test_no_request_is_accepted_while_the_loop_hangs(hanging: Any) -> None:
 def test_damp_is_not_promised_by_a_loop_that_hangs_but_served_when_it_goes_on(hanging: Any) -> None:
     answer = hanging.ask(Intent.DAMP)
     assert not answer.accepted
-    assert "DAMPING is asked for, but the control loop stands still" in answer.message
+    assert "DAMPING is requested, but the control loop stands still" in answer.message
     assert hanging.tick(2).mode is Mode.DAMPING
 
 

@@ -83,7 +83,7 @@ def test_any_other_request_drops_it(load: Any, other: str) -> None:
 def test_the_requester_learns_what_dropped_the_request(load: Any) -> None:
     ticket = load.modes._requests.ticket + 1
     load.ask(Intent.DAMP)
-    assert load.message == "Rejected LOAD: DAMP was asked for meanwhile"
+    assert load.message == "Rejected LOAD: DAMP was requested meanwhile"
     assert (load.modes.refusal.ticket, load.modes.refusal.reason.text) == (ticket, load.message)
 
 

@@ -88,7 +88,7 @@ def test_clicks_become_requests_and_refusals_are_shown(open_tab, robot, wait_unt
     tab.shows_mode(Mode.ZERO_TORQUE)
     tab.click_mode(Mode.DAMPING)
     wait_until(lambda: robot.requests == [1], "a request for DAMPING")
-    tab.shows("asked for DAMPING", ".hc-answer")
+    tab.shows("requested DAMPING", ".hc-answer")
     tab.shows_mode(Mode.ZERO_TORQUE)  # asking is not having: the requests are not statements
 
     robot.refusal = "Rejected LOAD: requires DAMPING (currently <b>ZERO_TORQUE</b>)"
@@ -122,7 +122,7 @@ def test_one_click_stops_also_when_the_connection_to_the_joints_is_lost(
 def test_clicks_without_a_subscriber_are_reported(open_tab, add_silent_mode_manager, wait_until):
     tab = open_tab()
     tab.click_mode(Mode.DAMPING)
-    tab.shows("asked for DAMPING, but /control_mode has no subscriber", ".hc-answer.hc-refused")
+    tab.shows("requested DAMPING, but /control_mode has no subscriber", ".hc-answer.hc-refused")
     tab.button("CLEAR FAULT").click()
     tab.shows("there is no /mode_manager/clear_fault", ".hc-answer.hc-refused")
     tab.button(STOP_LABEL).click()

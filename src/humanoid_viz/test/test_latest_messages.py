@@ -183,6 +183,6 @@ def test_sources_beyond_what_the_mode_manager_takes_are_one_fault_that_names_the
 
 
 def test_the_outcome_of_a_click_is_shown_for_a_while(board):
-    board.put_answer("asked for DAMPING", refused=False, time=10.0)
-    assert board.snapshot(10.0 + ANSWER_SHOWN).answer == Answer("asked for DAMPING", False)
+    board.put_answer("requested DAMPING", refused=False, time=10.0)
+    assert board.snapshot(10.0 + ANSWER_SHOWN).answer == Answer("requested DAMPING", False)
     assert board.snapshot(10.1 + ANSWER_SHOWN).answer is None

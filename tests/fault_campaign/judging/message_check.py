@@ -32,7 +32,7 @@ class Hears(Protocol):
     def fresh(self, seconds: float, count: int = 3) -> bool:
         """Return True if statements still arrive."""
 
-    def ask(self, mode: int) -> None:
+    def request(self, mode: int) -> None:
         """Publish one request."""
 
 
@@ -92,7 +92,7 @@ class MessageCheck:
     def _goes_up(self) -> list[Violation]:
         """Return a violation if a request alone leaves DAMPING after a fall."""
         observer = self._observer
-        observer.ask(Mode.STANDBY)
+        observer.request(Mode.STANDBY)
         observer.fresh(GRACE)
         if observer.now.mode != Mode.DAMPING:
             return [Violation(Breach.UP_AGAIN, f"mode {observer.now.mode}")]

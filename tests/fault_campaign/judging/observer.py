@@ -71,8 +71,8 @@ class Observer(Operator):
         """Forget all messages but the latest."""
         del self.safety[:], self.joint_states[:-1], self.statements[:-1], self.standby[:-1]
 
-    def asked(self, mode: int, seconds: float) -> bool:
-        """Ask for `mode` until it is in force; False if it isn't in time."""
+    def reach(self, mode: int, seconds: float) -> bool:
+        """Request `mode` until it is in force; False if it isn't in time."""
         return self.within(seconds, lambda: self.now.mode == mode or self._again(mode))
 
     def confirmed(self) -> bool:
@@ -100,7 +100,7 @@ class Observer(Operator):
         seen = len(self.statements)
         return self.within(seconds, lambda: len(self.statements) >= seen + count)
 
-    def ask(self, mode: int) -> None:
+    def request(self, mode: int) -> None:
         """Publish one request."""
         self.publish_mode(ControlMode(mode=mode))
 
@@ -109,7 +109,7 @@ class Observer(Operator):
         self._requests.publish(message)
 
     def _again(self, mode: int) -> bool:
-        self.ask(mode)
+        self.request(mode)
         self.fresh(0.5)
         return False
 

@@ -45,7 +45,7 @@ def _report(level: SafetyLevel) -> Callable[[Scene], None]:
 
 
 def _request(mode: int) -> Callable[[Scene], None]:
-    return lambda scene: scene.robot.observer.ask(mode)
+    return lambda scene: scene.robot.observer.request(mode)
 
 
 def stop(scene: Scene) -> None:
@@ -73,7 +73,7 @@ def _push(scene: Scene) -> None:
 def _sinking(scene: Scene) -> None:
     """Release the arms: DAMPING. Raises RefutedError if they don't sink."""
     robot, observer = scene.robot, scene.robot.observer
-    observer.ask(Mode.DAMPING)
+    observer.request(Mode.DAMPING)
     damped = observer.within(_TOLD, lambda: observer.now.mode == Mode.DAMPING)
     if not (damped and observer.within(_TOLD, lambda: not robot.at_rest())):
         raise RefutedError(f"no arm sinks: mode {observer.now.mode}")
@@ -83,7 +83,7 @@ def _limp(scene: Scene) -> None:
     """A request that must be refused, or wait. Raises RefutedError if the arms are made limp."""
     robot, observer = scene.robot, scene.robot.observer
     _sinking(scene)
-    observer.ask(Mode.ZERO_TORQUE)
+    observer.request(Mode.ZERO_TORQUE)
     if not observer.within(_TOLD, lambda: _ANSWERS.intersection(observer.now.reason_codes)):
         raise RefutedError(f"no answer: {observer.now.status_message!r}")
     observer.fresh(_TOLD)
@@ -114,7 +114,7 @@ def _forge(scene: Scene) -> None:
 
 def _storm(scene: Scene) -> None:
     for _ in range(300):
-        scene.robot.observer.ask(scene.dice.randrange(2, 256))
+        scene.robot.observer.request(scene.dice.randrange(2, 256))
 
 
 def _beat(number: signal.Signals) -> Callable[[Scene], None]:

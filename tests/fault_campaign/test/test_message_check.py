@@ -68,7 +68,7 @@ class Told:
     def fresh(self, _seconds: float, _count: int = 3) -> bool:
         return self.speaks
 
-    def ask(self, mode: int) -> None:
+    def request(self, mode: int) -> None:
         if self.obeys:
             self.mode = Mode(mode)
 

@@ -51,7 +51,7 @@ class FakeObserver:
     def fresh(self, _seconds: float, _count: int = 3) -> bool:
         return True
 
-    def ask(self, mode: int) -> None:
+    def request(self, mode: int) -> None:
         """It refuses everything."""
 
     def forget(self) -> None:

@@ -22,7 +22,7 @@ from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
 from humanoid_controller_manager.safety.ineffective_commands import IneffectiveCommands
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.loop_monitor import LoopMonitor
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 

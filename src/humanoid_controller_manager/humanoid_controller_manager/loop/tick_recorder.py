@@ -33,7 +33,7 @@ from humanoid_controller_manager.hardware.member import COMPONENT_ERRORS
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
-from humanoid_controller_manager.safety.limits import Limited
+from humanoid_controller_manager.safety.limit_stage import Limited
 
 SECONDS: Final = 60.0  # of ticks that are kept
 # Topics under which the black box writes the ticks: those of the broadcaster.

@@ -40,7 +40,7 @@ from humanoid_controller_manager.ros.ros_session import RosSession, parameters_o
 from humanoid_controller_manager.ros.safety_messages import LATCHED, safety_message
 from humanoid_controller_manager.ros.shutdown_report import end_of
 from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, listeners_of, slots_of

@@ -22,7 +22,7 @@ from humanoid_controller_manager.reason_codes import (
     OVERRUNS,
 )
 from humanoid_controller_manager.safety.ineffective_commands import INTERFACES
-from humanoid_controller_manager.safety.limits import Limited
+from humanoid_controller_manager.safety.limit_stage import Limited
 
 Counts: TypeAlias = NDArray[np.int64]  # (kinds, n)
 

@@ -8,7 +8,7 @@ from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.reason_codes import PROCESS_HELD_UP, ROS_SIDE_SILENT
-from humanoid_controller_manager.safety.limits import LimitStage
+from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 
 HEARTBEAT_LIMIT: Final = 0.2  # [s] the ROS side may be silent before the loop goes to DAMPING

@@ -121,7 +121,7 @@ class ModeManager:
         `controller` names the controller to activate; None takes the first one of the mode.
         """
         snapshot = self.observe(now)
-        self._drop_waiting(_overtaken(f"{intent.value} was asked for meanwhile"))
+        self._drop_waiting(_overtaken(f"{intent.value} was requested meanwhile"))
         if self._closed:
             return self._refuse(refusal(intent, self._closed))
         mode = MODE_OF_INTENT.get(intent)
@@ -131,7 +131,7 @@ class ModeManager:
 
     def refuse_unknown_mode(self, number: int) -> Answer:
         """Refuse a request for a mode that does not exist."""
-        self._drop_waiting(_overtaken(f"mode {number} was asked for meanwhile"))
+        self._drop_waiting(_overtaken(f"mode {number} was requested meanwhile"))
         known = ", ".join(f"{mode.value} {mode.name}" for mode in Mode)
         text = f"Rejected request: there is no mode {number}; known: {known}"
         return self._refuse(Reason.of(UNKNOWN_MODE, text))
@@ -293,7 +293,7 @@ class ModeManager:
         if request.intent is Intent.DAMP:
             self._requests.go_down(request.controller)
             if self.standstill:
-                text = f"DAMPING is asked for, but the {self.standstill}"
+                text = f"DAMPING is requested, but the {self.standstill}"
                 return self._refuse(refusal(request.intent, self.standstill).worded(text))
         else:
             self._requests.switch(request.controller, request.decided_on, request.ticket)

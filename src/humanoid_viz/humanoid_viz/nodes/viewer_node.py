@@ -132,10 +132,10 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
         request.header.stamp = self.get_clock().now().to_msg()
         self._requests.publish(request)
         if self._requests.get_subscription_count() > 1:  # one of them is this node's
-            self._answer(f"asked for {mode.name}")
+            self._answer(f"requested {mode.name}")
         else:
             self._answer(
-                f"asked for {mode.name}, but {self._requests.topic_name} has no subscriber",
+                f"requested {mode.name}, but {self._requests.topic_name} has no subscriber",
                 refused=True,
             )
 

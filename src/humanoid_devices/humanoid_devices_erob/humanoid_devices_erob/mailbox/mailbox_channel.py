@@ -58,10 +58,11 @@ class _Exchange:
 
 
 class MailboxChannel:
-    """The jobs of one slave, in order. Each datagram from `ask` is followed by a call of `take`.
+    """The jobs of one slave, in order.
 
-    An answer that arrives after its job was given up is ignored. While an answer is due that could
-    be taken for that of the next job, with an old value of its object, that job is not sent.
+    Each datagram from `next_datagram` is followed by a call of `take`. An answer that arrives after
+    its job was given up is ignored. While an answer is due that could be taken for that of the next
+    job, with an old value of its object, that job is not sent.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class MailboxChannel:
         self._exchange: _Exchange  # of the transfer
         self._access: Access  # the next datagram of the exchange
         self._then: Callable[[bytes | None], None]  # takes its answer
-        self._asked_at = 0.0  # [s] when `ask` returned it
+        self._returned_at = 0.0  # [s] when `next_datagram` returned it
         self._read_register = Access(slave, SM1_ACTIVATE, 1)
         self._poll = Access(slave, layout.read_address, layout.read_size)
         self._slave = slave
@@ -110,9 +111,9 @@ class MailboxChannel:
             self._waiting.popleft().done(SdoOutcome(SdoStatus.REFUSED, message=reason))
         self.due = inf
 
-    def ask(self) -> Access | None:
+    def next_datagram(self) -> Access | None:
         """Return the datagram that is due; None if no job is left."""
-        self._asked_at = now = self._clock()
+        self._returned_at = now = self._clock()
         while self._job is not None or self._begin(now):
             if now >= self._exchange.deadline:
                 self._access, self._then = self._poll, self._looked_for_the_last_time
@@ -122,7 +123,7 @@ class MailboxChannel:
         return None
 
     def take(self, answer: bytes | None) -> None:
-        """Evaluate the answer to the datagram from `ask`; None: no working counter."""
+        """Evaluate the answer to the datagram from `next_datagram`; None: no working counter."""
         self._then(answer)
 
     def _begin(self, now: float) -> bool:
@@ -172,7 +173,7 @@ class MailboxChannel:
 
     def _drained(self, answer: bytes | None) -> None:
         """Take a poll before the request is sent."""
-        job, exchange, now = self._job, self._exchange, self._asked_at
+        job, exchange, now = self._job, self._exchange, self._returned_at
         if answer is not None:
             exchange.attempted = now
         self._use(answer)
@@ -192,13 +193,13 @@ class MailboxChannel:
             self._plan(self._poll, self._looked, exchange.sent)
 
     def _looked(self, answer: bytes | None) -> None:
-        now = self._asked_at
+        now = self._returned_at
         waited = 0.0 if answer is not None else now - self._exchange.begun
         self._plan_request(now + waited / _POLLS_PER_DELAY)
         self._use(answer)
 
     def _fetched(self, answer: bytes | None) -> None:
-        exchange, now = self._exchange, self._asked_at
+        exchange, now = self._exchange, self._returned_at
         if answer is not None:
             self._plan(self._poll, self._fetched, now)  # another message may follow
             self._use(answer)
@@ -211,18 +212,18 @@ class MailboxChannel:
 
     def _got_register(self, answer: bytes | None) -> None:
         if answer is None:
-            later = self._asked_at + PATIENCE / _POLLS_PER_DELAY
+            later = self._returned_at + PATIENCE / _POLLS_PER_DELAY
             self._plan(self._read_register, self._got_register, later)
             return
         toggled = bytes([answer[0] ^ _REPEAT_REQUEST])
         write = Access(self._slave, SM1_ACTIVATE, data=toggled)
-        self._plan(write, self._repeat_requested, self._asked_at)
+        self._plan(write, self._repeat_requested, self._returned_at)
 
     def _repeat_requested(self, _: bytes | None) -> None:
         # If this frame is lost, the sequence starts again: a second toggle would undo the request.
         self._exchange.attempted = self._clock()
         self._exchange.repeated = True
-        self._plan(self._poll, self._fetched, self._asked_at)
+        self._plan(self._poll, self._fetched, self._returned_at)
 
     def _looked_for_the_last_time(self, answer: bytes | None) -> None:
         # The master may have been held up: the answer can be in the mailbox.

@@ -65,9 +65,9 @@ class MailboxEngine:
     def step(self) -> bool:
         """Exchange one frame for the channels that wait longest; False if none is due."""
         while due := self._due():
-            if asking := self._ask(due):
-                answers = self._port.access([access for _, access in asking])
-                for (channel, _), answer in zip(asking, answers, strict=True):
+            if datagrams := self._datagrams(due):
+                answers = self._port.access([access for _, access in datagrams])
+                for (channel, _), answer in zip(datagrams, answers, strict=True):
                     channel.take(answer)
                 return True
         return False
@@ -77,15 +77,15 @@ class MailboxEngine:
         return sorted((it for it in self._channels if it.due <= now), key=lambda it: it.due)
 
     @staticmethod
-    def _ask(due: list[MailboxChannel]) -> list[tuple[MailboxChannel, Access]]:
+    def _datagrams(due: list[MailboxChannel]) -> list[tuple[MailboxChannel, Access]]:
         """Return the datagrams of the channels that are due, as many as fit into a frame."""
-        asking: list[tuple[MailboxChannel, Access]] = []
+        datagrams: list[tuple[MailboxChannel, Access]] = []
         room = FRAME_ROOM
         for channel in due:
-            if asking and channel.most_bytes > room:
+            if datagrams and channel.most_bytes > room:
                 break
-            access = channel.ask()
+            access = channel.next_datagram()
             if access is not None:
-                asking.append((channel, access))
+                datagrams.append((channel, access))
                 room -= channel.most_bytes
-        return asking
+        return datagrams

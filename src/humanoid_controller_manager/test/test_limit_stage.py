@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from humanoid_control_common.joints import JointLimits
 from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_controller_manager.safety.limits import Limited, LimitStage
+from humanoid_controller_manager.safety.limit_stage import Limited, LimitStage
 
 LOWER, UPPER, VELOCITY, EFFORT = -1.0, 2.0, 3.0, 10.0
 N = 2
