@@ -28,9 +28,9 @@ def test_what_is_not_installed_fails_where_it_must_be(monkeypatch: pytest.Monkey
 def test_a_fault_is_shown_and_hides_no_other(capfd: pytest.CaptureFixture[str]) -> None:
     shows = ["sh", "-c", "echo the fault; exit 1"]
     assert ament_linters.main([shows, ["false"], ["true"]]) == 1
-    said = capfd.readouterr()
-    assert "the fault" in said.out
-    assert "sh, false found fault" in said.err
+    output = capfd.readouterr()
+    assert "the fault" in output.out
+    assert "sh, false found fault" in output.err
 
 
 def test_every_package_of_the_workspace_is_looked_at_and_nothing_imported() -> None:

@@ -182,9 +182,9 @@ def test_an_import_that_failed_is_an_error_and_not_a_build_of_less(
     (workspace / "src/external/launch_ros/launch_ros").mkdir(parents=True)
     (workspace / "src/external/launch_ros/launch_ros/package.xml").write_text("<package/>")
     assert build.main() == 1
-    said = capsys.readouterr().err
-    assert "nothing is in src/external/launch, src/external/ros2cli:" in said
-    assert "vcs import src/external < bar.repos" in said
+    output = capsys.readouterr().err
+    assert "nothing is in src/external/launch, src/external/ros2cli:" in output
+    assert "vcs import src/external < bar.repos" in output
     assert builds(workspace) == 0
 
 

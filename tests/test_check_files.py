@@ -66,9 +66,9 @@ def test_a_program_that_a_platform_lacks_is_named(capsys: pytest.CaptureFixture[
 def test_one_fault_does_not_hide_another(capfd: pytest.CaptureFixture[str]) -> None:
     faults = [check_files.Check(("false",), (name,)) for name in ("env.sh", "Makefile")]
     assert check_files.main(faults, ROOT) == 1
-    said = capfd.readouterr().err
-    assert "env.sh" in said
-    assert "Makefile" in said
+    output = capfd.readouterr().err
+    assert "env.sh" in output
+    assert "Makefile" in output
 
 
 def test_every_shell_script_is_checked() -> None:

@@ -93,8 +93,8 @@ def in_container(
 def test_the_command_runs_as_the_user_with_ros_and_the_workspace_open(
     opened: dict[str, str],
 ) -> None:
-    said = 'echo "$(id -un) $USER $OPENED $LD_LIBRARY_PATH $ROS_DOMAIN_ID"'
-    result = in_container(opened, BECOME_A_USER, "bash", "-c", said)
+    script = 'echo "$(id -un) $USER $OPENED $LD_LIBRARY_PATH $ROS_DOMAIN_ID"'
+    result = in_container(opened, BECOME_A_USER, "bash", "-c", script)
     assert result.stdout == f"{USER} {USER} workspace /ros/lib 42\n", result.stderr
 
 

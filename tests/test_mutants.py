@@ -60,12 +60,12 @@ def test_only_a_failed_test_kills_and_the_rest_is_printed_last(
 ) -> None:
     before = (root / "src/package/package/limit.py").read_text()
     assert run(root, NOTICED, SURVIVES, "['value > 3', 'value >']") == 1
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     file = "src/package/package/limit.py"
-    assert f"killed: {file}: value > 3  ->  value > 30\n" in said
-    assert f"\n{file}: # metres  ->  # feet: survived\n" in said
-    assert f"\n{file}: value > 3  ->  value >: no program: pytest ended with 2" in said
-    assert said.splitlines()[-1].startswith(
+    assert f"killed: {file}: value > 3  ->  value > 30\n" in output
+    assert f"\n{file}: # metres  ->  # feet: survived\n" in output
+    assert f"\n{file}: value > 3  ->  value >: no program: pytest ended with 2" in output
+    assert output.splitlines()[-1].startswith(
         "mutants: RED: 3 mutants: 1 killed, 0 hung, 1 survived, 1 no program; "
     )
     assert (root / file).read_text() == before
@@ -81,19 +81,19 @@ def test_tests_that_come_to_no_end_are_distinguished_and_kill_nothing(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(root, NOTICED, f"{{{ENDLESS}}}") == 1
-    said = capsys.readouterr().out
-    assert "\nNOT KILLED: hung: src/package/package/limit.py: value > 3  ->" in said
-    assert re.search(r"if v\): hung: no end within \d+ s\n", said)
-    assert "RED: 2 mutants: 1 killed, 1 hung, 0 survived" in said.splitlines()[-1]
+    output = capsys.readouterr().out
+    assert "\nNOT KILLED: hung: src/package/package/limit.py: value > 3  ->" in output
+    assert re.search(r"if v\): hung: no end within \d+ s\n", output)
+    assert "RED: 2 mutants: 1 killed, 1 hung, 0 survived" in output.splitlines()[-1]
 
 
 def test_tests_may_hang_where_the_row_says_why(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(root, f"{{{ENDLESS}, hangs = true, reason = 'it waits'}}") == 0
-    said = capsys.readouterr().out
-    assert "hung, as listed: it waits: src/package/package/limit.py" in said
-    assert "green: 1 mutants: 0 killed, 1 hung" in said.splitlines()[-1]
+    output = capsys.readouterr().out
+    assert "hung, as listed: it waits: src/package/package/limit.py" in output
+    assert "green: 1 mutants: 0 killed, 1 hung" in output.splitlines()[-1]
 
 
 def test_row_that_may_hang_is_red_if_it_survives(

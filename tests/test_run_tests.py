@@ -251,8 +251,8 @@ def test_two_second_tries_at_most(count: int, code: int) -> None:
     phase.outcomes = dict.fromkeys(names, Outcome("failed", "late"))
     found = judge([phase], dict.fromkeys(names, Outcome("passed")), [], whole=True)
     assert found.code == code
-    told = f"red: {count} tests needed a second try: 2 at most may"
-    assert (told in found.lines) == bool(code)
+    message = f"red: {count} tests needed a second try: 2 at most may"
+    assert (message in found.lines) == bool(code)
 
 
 def verdict_on(code: int, phase: str = PURE) -> Verdict:

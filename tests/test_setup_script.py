@@ -34,10 +34,10 @@ def refusal(clone: Path, environment: Environment, *arguments: str) -> str:
     """The one sentence of a setup that fails; only make may print more."""
     result = make_setup(clone, environment, *arguments)
     assert result.returncode != 0
-    said = [line for line in result.stderr.splitlines() if not line.startswith("make: ***")]
-    assert len(said) == 1, result.stderr
-    assert said[0].startswith("setup: error: ")
-    return said[0]
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("make: ***")]
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("setup: error: ")
+    return lines[0]
 
 
 def fake_python(version: str, *, imports_rclpy: bool = False) -> str:
@@ -65,9 +65,9 @@ def sourced(environment: Environment, prefix: Path) -> Environment:
 
 
 def test_no_python_at_all(clone: Path, outside: Environment) -> None:
-    said = refusal(clone, outside)
-    assert "Python 3.11, 3.12 or 3.13 is needed and none was found: install one" in said
-    assert "sudo apt install python3 python3-dev python3-venv" in said
+    message = refusal(clone, outside)
+    assert "Python 3.11, 3.12 or 3.13 is needed and none was found: install one" in message
+    assert "sudo apt install python3 python3-dev python3-venv" in message
 
 
 @pytest.mark.parametrize("version", ["3.6.15", "3.10.13", "3.14.0"])
@@ -114,9 +114,9 @@ def test_a_sourced_ros_that_is_too_old_is_refused(
 ) -> None:
     prefix = ros_prefix(tmp_path / "opt" / "humble")
     old = add_tool("python3", fake_python("3.10.12", imports_rclpy=True))
-    said = refusal(clone, sourced(outside, prefix), f"PYTHON={old}")
-    assert "no Python >= 3.11 that can import its rclpy" in said
-    assert "use ROS 2 Jazzy or newer, or open a shell without ROS" in said
+    message = refusal(clone, sourced(outside, prefix), f"PYTHON={old}")
+    assert "no Python >= 3.11 that can import its rclpy" in message
+    assert "use ROS 2 Jazzy or newer, or open a shell without ROS" in message
 
 
 def test_wheels_opened_in_the_shell_are_not_taken_for_a_ros_installation(
@@ -131,9 +131,9 @@ def test_wheels_opened_in_the_shell_are_not_taken_for_a_ros_installation(
 def test_missing_compilers_are_named_with_the_command_that_brings_them(
     clone: Path, outside: Environment, real_python: Path
 ) -> None:
-    said = refusal(clone, outside)
-    assert "a C compiler (gcc) and a C++ compiler (g++) not found" in said
-    assert "run `sudo apt install build-essential python3" in said
+    message = refusal(clone, outside)
+    assert "a C compiler (gcc) and a C++ compiler (g++) not found" in message
+    assert "run `sudo apt install build-essential python3" in message
     assert not (clone / ".venv").exists()
 
 
@@ -141,9 +141,9 @@ def test_missing_compilers_are_named_with_the_command_that_brings_them(
 def test_a_folder_that_colcon_cannot_work_in_is_refused(
     clone: Path, outside: Environment, real_python: Path, name: str
 ) -> None:
-    said = refusal(clone.rename(clone.with_name(name)), outside)
-    assert f"colcon cannot work in '{clone.with_name(name)}'" in said
-    assert said.endswith("move or rename the folder")
+    message = refusal(clone.rename(clone.with_name(name)), outside)
+    assert f"colcon cannot work in '{clone.with_name(name)}'" in message
+    assert message.endswith("move or rename the folder")
 
 
 def test_a_second_setup_waits_for_the_first(

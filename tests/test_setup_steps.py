@@ -247,7 +247,7 @@ def test_a_broken_download_is_tried_again(venv: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("output", "sentence"),
     [
         (
             "WARNING: Retrying (Retry(total=0 ...",
@@ -264,10 +264,10 @@ def test_a_broken_download_is_tried_again(venv: Path) -> None:
     ids=["unreachable", "unknown version", "disk full", "killed", "silent"],
 )
 def test_the_reason_of_pip_is_reported_with_file_log_and_way_on(
-    venv: Path, said: str, sentence: str
+    venv: Path, output: str, sentence: str
 ) -> None:
     with pytest.raises(SetupError) as caught:
-        install(venv, f"printf '%s' '{said}' >&2; exit 1")
+        install(venv, f"printf '%s' '{output}' >&2; exit 1")
     message = str(caught.value)
     assert message.startswith("installing requirements/b.txt failed: ")
     assert sentence in message

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import SystemRandom
 
 from fault_campaign.campaign import Campaign, Entry, drawn
-from fault_campaign.controls import CONTROLS, convictions, told
+from fault_campaign.controls import CONTROLS, convictions, text_of
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
@@ -54,7 +54,7 @@ def _controls() -> int:
     """0: all were convicted."""
     convicted = 0
     for conviction in convictions(CONTROLS, _say):
-        print(told(conviction), flush=True)
+        print(text_of(conviction), flush=True)
         convicted += conviction.convicted
     print(f"{convicted} of {len(CONTROLS)} sabotaged stacks convicted")
     return int(convicted < len(CONTROLS))

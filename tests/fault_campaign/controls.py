@@ -70,7 +70,7 @@ def convictions(controls: Sequence[Control], say: Callable[[str], object]) -> It
         yield Conviction(control, list(campaign.run([(control.kind, _SEED)])))
 
 
-def told(conviction: Conviction) -> str:
+def text_of(conviction: Conviction) -> str:
     """In words."""
     control = conviction.control
     mark = "convicted" if conviction.convicted else "NOT CONVICTED"

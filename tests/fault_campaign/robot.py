@@ -124,8 +124,8 @@ class Robot:
         cleared = observer.within(HEALTHY, self._clear)
         if not (cleared and observer.within(HEALTHY, self._well)):
             obeyed = f"DAMP obeyed: {damped}, faults cleared: {cleared}"
-            said = f"{observer.now.status_message!r}, {self.ailing()}, {obeyed}"
-            raise NotHealthyError(f"mode {observer.now.mode}: {said}")
+            found = f"{observer.now.status_message!r}, {self.ailing()}, {obeyed}"
+            raise NotHealthyError(f"mode {observer.now.mode}: {found}")
 
     def held_up(self) -> float:
         """Longest time [s] this machine had none for the virtual robot, since the last call."""

@@ -80,9 +80,9 @@ class Clearing:
         if answer.success:
             return True
         self.refusals.append(answer.message)
-        told = f"clear_fault was refused {len(self.refusals)} times, at last: {answer.message}"
-        assert RESET_SENT.name in answer.reason_codes, f"{told} (no reset mends that)"
-        assert not gone, f"{told} (although every source was well)"
+        message = f"clear_fault was refused {len(self.refusals)} times, at last: {answer.message}"
+        assert RESET_SENT.name in answer.reason_codes, f"{message} (no reset mends that)"
+        assert not gone, f"{message} (although every source was well)"
         return False
 
 

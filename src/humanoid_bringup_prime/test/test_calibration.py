@@ -96,10 +96,10 @@ class Prime:
     def check_angles(self) -> None:
         """The robot says where its joints are."""
         message, truth = self.fresh_joint_states(), self.control.joints()
-        told = dict(zip(message.name, message.position, strict=True))
+        angles = dict(zip(message.name, message.position, strict=True))
         for joint in COUNT:
             moved = 0.2 * abs(truth[joint]["velocity"])  # [rad] since the message was made
-            assert told[joint] == pytest.approx(truth[joint]["position"], abs=0.02 + moved), joint
+            assert angles[joint] == pytest.approx(truth[joint]["position"], abs=0.02 + moved), joint
 
 
 def _seconds(stamp: Any) -> float:

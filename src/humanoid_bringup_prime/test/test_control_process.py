@@ -179,7 +179,7 @@ def test_an_interrupt_damps_the_joints_before_it_takes_the_torque(robot, client)
     robot.process.send_signal(signal.SIGINT)
     client.until(lambda: robot.process.poll() is not None, "the end")
     assert robot.process.returncode == 0
-    stated = dict.fromkeys(said.mode for said in client.statements)
+    stated = dict.fromkeys(statement.mode for statement in client.statements)
     stated.pop(ControlMode.STANDBY, None)  # of the moment before
     assert list(stated) == [ControlMode.DAMPING, ControlMode.ZERO_TORQUE]
     assert "powering down: DAMPING until the joints are slow" in robot.text()
@@ -193,7 +193,7 @@ def test_sigterm_takes_the_torque_at_once(robot, client, signals):
         robot.process.send_signal(number)
     client.until(lambda: robot.process.poll() is not None, "the end")
     assert robot.process.returncode == 0
-    assert ControlMode.ZERO_TORQUE not in {said.mode for said in client.statements}
+    assert ControlMode.ZERO_TORQUE not in {statement.mode for statement in client.statements}
     assert "all joints are without torque" in robot.text()
 
 
@@ -256,15 +256,15 @@ def test_remote_follows_commands_whatever_their_clock_says(user, used_robot):
         publisher.publish(command)
         return user.commands[-1].stiffness[0] == 0.0
 
-    told: list[str] = []
+    messages: list[str] = []
     user.node.create_subscription(
         DiagnosticArray,
         "/diagnostics",
-        lambda message: told.extend(status.message for status in message.status),
+        lambda message: messages.extend(status.message for status in message.status),
         10,
     )
     user.until(soft, "gains 0 without valid commands")
-    user.until(lambda: any("REMOTE: stale commands" in text for text in told), "a warning")
+    user.until(lambda: any("REMOTE: stale commands" in text for text in messages), "a warning")
     assert "command refused: joints in another order" in used_robot.control.text()
 
 

@@ -109,11 +109,11 @@ def test_gains_that_the_drives_don_t_get_are_refused_with_both_values(
     hardware.check_gains(Mode.ZERO_TORQUE, 0.0, 0.0, "zero_torque_controller")
     with pytest.raises(ConfigError) as refused:
         hardware.check_gains(Mode.STANDBY, 15.0, 1.5, "own.yaml: my_controller")
-    said = str(refused.value)
-    assert said.startswith("own.yaml: my_controller: stiffness 15, damping 1.5, but in STANDBY")
-    assert "gives stiffness 20, damping 2 (mode_kp and mode_kd, value 2)" in said
-    assert "left_elbow_pitch" in said
-    assert "wrist_roll" not in said
+    message = str(refused.value)
+    assert message.startswith("own.yaml: my_controller: stiffness 15, damping 1.5, but in STANDBY")
+    assert "gives stiffness 20, damping 2 (mode_kp and mode_kd, value 2)" in message
+    assert "left_elbow_pitch" in message
+    assert "wrist_roll" not in message
 
 
 @pytest.mark.parametrize(("stiffness", "damping"), [(20.0, 2.1), (20.1, 2.0), (0.0, 2.0)])

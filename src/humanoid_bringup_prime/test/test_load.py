@@ -48,8 +48,8 @@ def robot(start_control: Callable[..., Any], client: Any, tmp_path: Path) -> Rob
 
 def test_a_controller_takes_the_place_of_the_robots_until_it_is_unloaded(robot: Robot) -> None:
     client = robot.client
-    said = robot.hc("load", robot.write("own_standby"))
-    assert said == (
+    answer = robot.hc("load", robot.write("own_standby"))
+    assert answer == (
         0,
         "'own_standby' is loaded: STANDBY is own_standby, in place of standby_controller\n"
         "next: in DAMPING: hc mode load\n",
@@ -72,7 +72,7 @@ def test_a_controller_takes_the_place_of_the_robots_until_it_is_unloaded(robot: 
 
 
 def test_what_is_wrong_with_a_file_is_told_and_nothing_changes(robot: Robot) -> None:
-    for changes, said in (
+    for changes, message in (
         ({"type": "own/Standby"}, "unknown plugin 'own/Standby'; known: "),
         ({"type": "own/Standby"}, "source that workspace in the shell that starts the robot"),
         ({"stiffness": 15.0}, "own_standby: stiffness 15, damping 2, but in STANDBY the impedance"),
@@ -82,7 +82,7 @@ def test_what_is_wrong_with_a_file_is_told_and_nothing_changes(robot: Robot) -> 
         name = "own" if "joints" in changes else "own_standby"
         code, text = robot.hc("load", robot.write(name, **changes))
         assert code == 1
-        assert said in text
+        assert message in text
         assert f"{name}.yaml" in text or "plugin" in text
     robot.client.reach(ControlMode.DAMPING)
     robot.client.reach(ControlMode.STANDBY)

@@ -86,10 +86,10 @@ def test_gains_that_the_robots_drives_don_t_get_are_refused_at_the_start(
     controllers.write_text(yaml.safe_dump(content, sort_keys=False))
     running = start_control(controllers_file=controllers)
     assert running.wait() == 1
-    said = running.text()
-    assert "hold_controller: stiffness 15, damping 1.5, but in STANDBY" in said
-    assert "stiffness 20, damping 2 (mode_kp and mode_kd, value 2)" in said
-    assert str(controllers) in said
+    output = running.text()
+    assert "hold_controller: stiffness 15, damping 1.5, but in STANDBY" in output
+    assert "stiffness 20, damping 2 (mode_kp and mode_kd, value 2)" in output
+    assert str(controllers) in output
 
 
 def test_without_its_workspace_the_missing_plugin_is_named(

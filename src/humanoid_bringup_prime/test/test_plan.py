@@ -136,8 +136,8 @@ def test_a_real_robot_that_was_never_calibrated_is_named(tmp_path: Path) -> None
     text = PLACEHOLDER.read_text()
     file = tmp_path / "calibration.yaml"
     file.write_text(text)
-    (said,) = notes(Options(backend=Backend.REAL, calibration_file=file))
-    assert said.startswith(f"NOT CALIBRATED: {file}")
+    (note,) = notes(Options(backend=Backend.REAL, calibration_file=file))
+    assert note.startswith(f"NOT CALIBRATED: {file}")
     assert notes(Options(backend=Backend.TWIN, calibration_file=file)) == []
     file.write_text(text.replace("homing_offset: 0.0", "homing_offset: 0.1", 1))
     assert notes(Options(backend=Backend.REAL, calibration_file=file)) == []
@@ -200,12 +200,12 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
         }
     found = blocks(control)
     words = virtual.arguments
-    told = dict(zip(words[:-2:2], words[1:-2:2], strict=True))
+    arguments = dict(zip(words[:-2:2], words[1:-2:2], strict=True))
     assert words[-2:] == ("--realtime", "--ignore-interrupt")
-    assert found["PrimeEtherCATSide"]["interface"] == told["--cable"]
+    assert found["PrimeEtherCATSide"]["interface"] == arguments["--cable"]
     assert found["PrimeSitoCAN"]["interface"] == "slcan"
-    assert found["PrimeSitoCAN"]["channel"] == told["--can"]
-    assert parameters(truth, "truth")["control"] == told["--control"]
+    assert found["PrimeSitoCAN"]["channel"] == arguments["--can"]
+    assert parameters(truth, "truth")["control"] == arguments["--control"]
     for node in ("mode_manager", "standby_controller", "damping_controller"):
         assert parameters(control, node) == parameters(original, node)
 

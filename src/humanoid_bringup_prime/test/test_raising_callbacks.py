@@ -91,7 +91,7 @@ def _report(client: Any) -> SafetyStatus:
 
 
 @pytest.mark.parametrize(
-    ("topic", "order", "said"),
+    ("topic", "order", "message"),
     [
         ("/order", "q", "'listen.<locals>.obey' (topic /order) of node 'standby_controller' "
          "raised KeyError('q')"),
@@ -100,14 +100,14 @@ def _report(client: Any) -> SafetyStatus:
     ],
 )  # fmt: skip
 def test_a_controller_whose_callback_raises_is_left_for_damping_and_its_topics_close(
-    running: Any, client: Any, topic: str, order: str, said: str
+    running: Any, client: Any, topic: str, order: str, message: str
 ) -> None:
     _tell(client, topic, order)
     client.until(lambda: client.now.mode == ControlMode.DAMPING, "DAMPING")
     client.until(lambda: client.commands[-1].damping[0] == 6.0, "the damping of every joint")
     client.until(lambda: _report(client).level == SafetyStatus.FAULT, "a FAULT")
-    assert said in _report(client).message
-    assert said in client.now.status_message
+    assert message in _report(client).message
+    assert message in client.now.status_message
     _tell(client, "/order", "again")
     client.request(ControlMode.STANDBY)
     assert client.now.mode == ControlMode.DAMPING
@@ -117,7 +117,7 @@ def test_a_controller_whose_callback_raises_is_left_for_damping_and_its_topics_c
     running.end()
     assert running.process.returncode == 0
     text = running.text()
-    assert text.count(said) >= 1
+    assert text.count(message) >= 1
     assert "Traceback" in text
     assert "obeyed again" not in text
 

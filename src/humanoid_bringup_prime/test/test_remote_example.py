@@ -38,8 +38,8 @@ def output(example: subprocess.Popen[str]) -> str:
 
 def test_without_a_robot_the_example_ends_and_says_what_to_do(domain: int) -> None:
     example = started(patience=0.5)
-    said = output(example)
-    assert "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID" in said
+    text = output(example)
+    assert "no robot answers: start one (`hc up mujoco`) with the same ROS_DOMAIN_ID" in text
     assert example.returncode == 1
 
 
@@ -58,8 +58,8 @@ def test_beside_a_robot_that_has_fallen_the_example_ends_and_says_what_to_do(
             rclpy.spin_once(node, timeout_sec=0.1)
     finally:
         rclpy.shutdown()
-    said = output(example)
-    assert "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` requests" in said
+    text = output(example)
+    assert "the robot is not in REMOTE: `hc status` tells why, `hc mode remote` requests" in text
     assert example.returncode == 1
 
 
@@ -75,8 +75,8 @@ def test_the_example_raises_an_elbow_lowers_it_and_leaves_the_robot_in_damping(
     client.joint_states.clear()
     example = started()
     client.until(lambda: example.poll() is not None, "the end of the example")
-    said = output(example)
-    assert example.returncode == 0, said
+    text = output(example)
+    assert example.returncode == 0, text
     assert client.now.mode == ControlMode.DAMPING
     assert client.now.status_message == ""
     names = list(client.joint_states[0].name)

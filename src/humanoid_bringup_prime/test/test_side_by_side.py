@@ -124,7 +124,7 @@ def test_each_moves_its_own_arm_and_the_rest_is_held(
 
 
 @pytest.mark.parametrize(
-    ("joints", "said"),
+    ("joints", "message"),
     [
         (
             {"a": LEFT, "b": [*RIGHT, "left_elbow_pitch"]},
@@ -141,11 +141,11 @@ def test_each_moves_its_own_arm_and_the_rest_is_held(
     ids=["twice", "one without", "unknown", "empty", "gains"],
 )
 def test_what_cannot_be_is_refused_before_anything_moves(
-    start_control: Callable[..., Any], write: Callable[..., Path], joints: Any, said: str
+    start_control: Callable[..., Any], write: Callable[..., Path], joints: Any, message: str
 ) -> None:
     file = write(joints)
     lines = file.read_text().splitlines()
     claim = next(i for i, line in enumerate(lines, 1) if line.strip().startswith("joints:"))
     running = start_control(controllers_file=file)
     assert running.wait() == 1
-    assert said.format(file=file, a=claim) in running.text()
+    assert message.format(file=file, a=claim) in running.text()

@@ -84,13 +84,13 @@ def test_tools_that_are_installed_show_the_robot_and_may_end(
 
 def test_the_workstation_starts_nothing_that_commands(installed: Any, tmp_path: Path) -> None:
     installed("rviz2")
-    processes, said = view_plan.workstation(find_robot(), {**SHOWN, "simulated": False}, tmp_path)
+    processes, notes = view_plan.workstation(find_robot(), {**SHOWN, "simulated": False}, tmp_path)
     assert [process.label for process in processes] == ["rviz", "status", "viewer"]
-    assert said == []
+    assert notes == []
     installed()
-    processes, said = view_plan.workstation(find_robot(), {**SHOWN, "simulated": False}, tmp_path)
+    processes, notes = view_plan.workstation(find_robot(), {**SHOWN, "simulated": False}, tmp_path)
     assert [process.label for process in processes] == ["viewer"]
-    assert "rviz2 is not installed" in said[0]
+    assert "rviz2 is not installed" in notes[0]
 
 
 def test_the_model_alone_touches_no_topic_of_a_robot(installed: Any, tmp_path: Path) -> None:

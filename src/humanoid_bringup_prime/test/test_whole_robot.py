@@ -115,8 +115,8 @@ class Prime:
         """Report whether this machine was held up since `begin` [s, monotonic]."""
         gap = self._stalls.worst(begin, time.monotonic())
         if gap:
-            told = f"held up for {gap * 1e3:.0f} ms: {str(error).partition(chr(10))[0]}"
-            self.properties.append(("second try", told))
+            remark = f"held up for {gap * 1e3:.0f} ms: {str(error).partition(chr(10))[0]}"
+            self.properties.append(("second try", remark))
         return gap > 0.0
 
     def pass_time(self, seconds: float) -> None:

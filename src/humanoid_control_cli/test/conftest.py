@@ -152,7 +152,7 @@ class Run:
         self.finish()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        assert not killed, f"had to be killed: {'; '.join(killed)}; it said:\n{self.text}"
+        assert not killed, f"had to be killed: {'; '.join(killed)}; its output:\n{self.text}"
 
 
 class Starter:

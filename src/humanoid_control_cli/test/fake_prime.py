@@ -4,8 +4,8 @@ Usage: fake_prime.py URDF [manager|manager_later|remote]; manager_later comes wh
 With `remote` it has a REMOTE controller, to which somebody has sent a command too short.
 
 Whatever is loose - the wrists, and a drive with gate 1 and no position gain - is moved between both
-stops again and again by somebody's hand. TRUTH is how all joints are mounted. It is told on stdout
-when a drive has become limp, and when its gate is closed.
+stops again and again by somebody's hand. TRUTH is how all joints are mounted. A line on stdout
+reports that a drive has become limp, or that its gate is closed.
 """
 
 import sys

@@ -74,7 +74,7 @@ def test_version_names_what_a_bug_report_needs(hc) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("up fake", "'fake' is not one of 'mujoco', 'mock', 'twin', 'real'"),
         ("up real --rtf 1", "is for `hc up mujoco`, not real"),
@@ -102,10 +102,10 @@ def test_version_names_what_a_bug_report_needs(hc) -> None:
         ("decode 4616 --as word", "'word' is not one of"),
     ],
 )
-def test_a_bad_argument_is_a_usage_error(arguments: str, said: str) -> None:
+def test_a_bad_argument_is_a_usage_error(arguments: str, message: str) -> None:
     result = CliRunner().invoke(app, arguments.split())
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_without_a_control_process_the_domain_is_named(
     domain = own_domains()[0]
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     result = CliRunner().invoke(app, [*arguments.split(), "--timeout", "0.3"])
-    said = f"no control process answers on ROS_DOMAIN_ID {domain} within 0.3 s"
-    with pytest.raises(NoAnswerError, match=f"^{said}"):
+    message = f"no control process answers on ROS_DOMAIN_ID {domain} within 0.3 s"
+    with pytest.raises(NoAnswerError, match=f"^{message}"):
         raise result.exception
 
 

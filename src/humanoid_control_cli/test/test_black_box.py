@@ -39,7 +39,7 @@ def flown(start_once, quick_controllers) -> SimpleNamespace:
     """
     up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
     up.wait_for("Prime is up")
-    said = {}
+    outputs = {}
     for name, arguments in {
         "damp": ["mode", "damp"],
         "load": ["mode", "load", "--wait"],
@@ -48,7 +48,7 @@ def flown(start_once, quick_controllers) -> SimpleNamespace:
     }.items():
         run = start_once.hc(*arguments, "--timeout", TIMEOUT)
         assert run.finish() == 0, run.text
-        said[name] = run.text
+        outputs[name] = run.text
     store = Store(Path(start_once.environment["ROS_HOME"]) / "black_box")
     up.wait_for_match(r"\[black_box\]: saved \S+: emergency stop")
     control = up.descendant("humanoid_controllers/control")
@@ -64,7 +64,7 @@ def flown(start_once, quick_controllers) -> SimpleNamespace:
     return SimpleNamespace(
         files=files,
         all=list(reasons),
-        said=said,
+        outputs=outputs,
         control=control,
         run=start_once.hc,
         domain=int(start_once.environment["ROS_DOMAIN_ID"]),
@@ -83,7 +83,7 @@ def texts(story: FaultReport) -> list[str]:
 
 
 def test_a_file_that_was_requested_is_named(flown: SimpleNamespace) -> None:
-    assert str(flown.files[0]) in flown.said["save"]
+    assert str(flown.files[0]) in flown.outputs["save"]
 
 
 def test_the_moment_of_the_fault_is_in_its_file(flown: SimpleNamespace) -> None:
@@ -91,8 +91,8 @@ def test_the_moment_of_the_fault_is_in_its_file(flown: SimpleNamespace) -> None:
     assert modes_in(flown.files[1]) == [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY]
     assert story.before > 0.3  # [s]: the way into STANDBY at least
     assert story.after >= 2.0
-    told = [moment for moment in story.moments if "emergency stop" in moment.text and moment.alarm]
-    assert told[0].time == pytest.approx(0.0, abs=1e-6)
+    stops = [moment for moment in story.moments if "emergency stop" in moment.text and moment.alarm]
+    assert stops[0].time == pytest.approx(0.0, abs=1e-6)
     (down,) = (m for m in story.moments if m.text.startswith("switch: DAMPING") and m.time > 0.0)
     assert down.time < story.after
 
@@ -128,7 +128,7 @@ def test_the_files_are_listed_and_reported(flown: SimpleNamespace) -> None:
 def test_files_say_from_which_robot_they_are(flown: SimpleNamespace) -> None:
     for file in flown.files:
         assert read_origin(file) == Origin(flown.domain, "mock")
-    assert f"(ROS domain {flown.domain}, backend mock)" in flown.said["save"]
+    assert f"(ROS domain {flown.domain}, backend mock)" in flown.outputs["save"]
 
 
 def test_a_robot_that_is_gone_leaves_nothing_in_memory(flown: SimpleNamespace) -> None:
@@ -182,23 +182,26 @@ def three_robots(tmp_path: Path) -> Path:
 def test_the_files_of_the_own_domain_are_taken_and_all_of_them_on_request(
     black_box: Callable[..., tuple[int, list[str]]], three_robots: Path
 ) -> None:
-    def said(*words: str) -> list[str]:
-        code, lines = black_box(*words, "--folder", three_robots, domain=3)
-        assert code == 0, lines
-        return lines
+    def lines(*words: str) -> list[str]:
+        code, output = black_box(*words, "--folder", three_robots, domain=3)
+        assert code == 0, output
+        return output
 
-    listed = said("list")
+    listed = lines("list")
     assert [line.split()[:3] for line in listed[1:2]] == [["black_box_of_3", "3", "real"]]
     assert listed[2:] == ["2 more are of other ROS domains, or without a mark: --all"]
-    everything = said("list", "--all")
+    everything = lines("list", "--all")
     assert [line.split()[:3] for line in everything[1:]] == [
         ["black_box_older", "–", "–"],
         ["black_box_of_4", "4", "mujoco"],
         ["black_box_of_3", "3", "real"],
     ]
-    assert said("show")[:2] == ["black_box_of_3", "ROS domain 3, backend real"]
-    assert said("show", "--all")[:2] == ["black_box_older", "ROS domain –, backend –"]
-    assert said("show", "black_box_of_4")[:2] == ["black_box_of_4", "ROS domain 4, backend mujoco"]
+    assert lines("show")[:2] == ["black_box_of_3", "ROS domain 3, backend real"]
+    assert lines("show", "--all")[:2] == ["black_box_older", "ROS domain –, backend –"]
+    assert lines("show", "black_box_of_4")[:2] == [
+        "black_box_of_4",
+        "ROS domain 4, backend mujoco",
+    ]
 
 
 @pytest.mark.parametrize("command", ["list", "show"])

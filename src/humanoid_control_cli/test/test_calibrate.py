@@ -141,8 +141,8 @@ def test_the_chosen_joints_get_their_true_offsets_and_the_others_keep_theirs(
         assert entry["homing_offset"] == pytest.approx(expected, abs=1e-6), joint
     assert run.lines[-1] == f"written to {output}; start the robot again to use it"
     assert "left_elbow_pitch: move it to both stops" in run.lines
-    told = "right_wrist_yaw: direction -1, homing offset +0.300000 rad (swept 5.000 of 5.000 rad)"
-    assert told in run.lines
+    result = "right_wrist_yaw: direction -1, homing offset +0.300000 rad (swept 5.000 of 5.000 rad)"
+    assert result in run.lines
     # One after the other, and each as it was before the next.
     assert prime.gates == [
         f"gate 3 1 {LIMP}", f"gate 3 0 {FACTORY}", f"gate 9 1 {LIMP}", f"gate 9 0 {FACTORY}"
@@ -218,7 +218,7 @@ def test_an_impedance_manager_that_turns_up_ends_it_with_the_joint_restored(
 
 
 def test_the_impossible_is_reported_before_anything_is_changed(prime, calibrate, tmp_path) -> None:
-    for options, said in (
+    for options, message in (
         (("--joint", "left_knee"), "unknown joint left_knee; known: left_shoulder_pitch, "),
         (
             ("--joint", "left_elbow_pitch", "--output", str(tmp_path / "no" / "c.yaml")),
@@ -228,7 +228,7 @@ def test_the_impossible_is_reported_before_anything_is_changed(prime, calibrate,
         run = calibrate("--duration", "1", *options)
         assert run.finish() == 1
         (line,) = run.lines
-        assert said in line
+        assert message in line
     assert prime.gates == []
 
 
@@ -278,7 +278,7 @@ def test_a_flip_of_an_unknown_joint_changes_nothing(used) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("calibrate", "is needed without a terminal"),
         ("calibrate --joint left_elbow_pitch", "is needed without a terminal"),
@@ -288,10 +288,10 @@ def test_a_flip_of_an_unknown_joint_changes_nothing(used) -> None:
         ("calibrate --duration 0", "--duration"),
     ],
 )
-def test_a_bad_argument_is_a_usage_error(used, arguments: str, said: str) -> None:
+def test_a_bad_argument_is_a_usage_error(used, arguments: str, message: str) -> None:
     result = CliRunner().invoke(app, arguments.replace("FILE", str(used)).split())
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output
 
 
 # In a terminal.

@@ -106,7 +106,7 @@ def test_every_number_means_something(value: int, kind: Kind | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "data", "said"),
+    ("address", "data", "text"),
     [
         (Address(0x603F, 0), b"\x00\xa0", "EtherCAT communication error (`hc decode 0xA000`"),
         (Address(0x1003, 1), b"\x00\x85\x12\x00", "position error exceeds limit (`hc decode"),
@@ -115,8 +115,8 @@ def test_every_number_means_something(value: int, kind: Kind | None) -> None:
         (Address(0x6041, 0), b"\x08\x12", "fault"),
     ],
 )
-def test_an_object_that_needs_words_gets_them(address: Address, data: bytes, said: str) -> None:
-    assert meaning(address, data).startswith(said)
+def test_an_object_that_needs_words_gets_them(address: Address, data: bytes, text: str) -> None:
+    assert meaning(address, data).startswith(text)
 
 
 @pytest.mark.parametrize("address", [Address(0x1003, 0), Address(0x2381, 1)])

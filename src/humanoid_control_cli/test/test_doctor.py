@@ -66,7 +66,7 @@ def test_a_good_interface_is_found_good(machine: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "subject", "level", "said"),
+    ("file", "content", "subject", "level", "message"),
     [
         ("flags", "0x1002", "link", Level.MISSING, "ecm0 is down"),
         ("carrier", "0", "link", Level.MISSING, "nothing answers"),
@@ -75,13 +75,13 @@ def test_a_good_interface_is_found_good(machine: Path) -> None:
     ],
 )
 def test_a_bad_interface_is_found_out(
-    machine: Path, file: str, content: str, subject: str, level: Level, said: str
+    machine: Path, file: str, content: str, subject: str, level: Level, message: str
 ) -> None:
     path = machine / "sys/class/net/ecm0" / file
     write(path.parent, **{path.name: content})
     found = interface(machine)[subject]
     assert found.level is level
-    assert said in found.found
+    assert message in found.found
     assert found.remedy
 
 
@@ -122,7 +122,7 @@ def test_a_virtual_interface_has_no_speed_to_judge(machine: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "version", "level", "said"),
+    ("flag", "version", "level", "message"),
     [
         ("1", "#1 SMP PREEMPT_RT Debian", Level.OK, "6.1.0, PREEMPT_RT"),
         ("0", "#1 SMP PREEMPT_DYNAMIC", Level.WARNING, "6.1.0, PREEMPT_DYNAMIC: no real-time"),
@@ -130,12 +130,12 @@ def test_a_virtual_interface_has_no_speed_to_judge(machine: Path) -> None:
     ],
 )
 def test_a_real_time_kernel_is_distinguished_from_others(
-    tmp_path: Path, flag: str | None, version: str, level: Level, said: str
+    tmp_path: Path, flag: str | None, version: str, level: Level, message: str
 ) -> None:
     write(tmp_path / "kernel", **({"realtime": flag} if flag else {}))
     found = kernel("6.1.0", version, tmp_path)
     assert found.level is level
-    assert said in found.found
+    assert message in found.found
 
 
 def test_a_refused_priority_says_how_to_get_it() -> None:
@@ -203,8 +203,8 @@ def test_the_rights_of_this_process_are_those_of_the_kernel(tmp_path: Path) -> N
 def test_what_the_kernel_would_refuse_is_named_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     none = frozenset({Capability.NET_ADMIN})
     monkeypatch.setattr("humanoid_bringup.preflight.rights.held", lambda: none)
-    said = "^a ring on ecs0 needs CAP_NET_RAW, which this process lacks: "
-    with pytest.raises(MissingRightsError, match=said):
+    message = "^a ring on ecs0 needs CAP_NET_RAW, which this process lacks: "
+    with pytest.raises(MissingRightsError, match=message):
         require("a ring on ecs0", RAW_ETHERNET)
 
 

@@ -72,24 +72,24 @@ def test_a_robot_that_waits_for_a_heartbeat_stops_when_it_ends(
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         ("stop", "NOT STOPPED: no subscriber on /emergency_stop within 0.5 s"),
         ("down", "no mode manager answers on ROS_DOMAIN_ID"),
     ],
 )
 def test_without_a_robot_the_message_names_the_alternative(
-    command: str, said: str, monkeypatch: pytest.MonkeyPatch
+    command: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domains()[0]))
     result = CliRunner().invoke(app, [command, "--timeout", "0.5"])
-    with pytest.raises(NoAnswerError, match=f"^{said}.* the power"):
+    with pytest.raises(NoAnswerError, match=f"^{message}.* the power"):
         raise result.exception
 
 
 @pytest.mark.parametrize("text", ["desk", "desk:", "desk:0", "Desk:1", "a.b:1", "desk:nan", ":1"])
 def test_a_heartbeat_that_can_t_be_read_is_refused(text: str) -> None:
     result = CliRunner().invoke(app, ["up", "mock", "--heartbeat", text])
-    said = f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)"
-    with pytest.raises(ConfigError, match=f"^{re.escape(said)}$"):
+    message = f"heartbeat is '{text}', expected NAME:SECONDS (a_name:0.5)"
+    with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
         raise result.exception

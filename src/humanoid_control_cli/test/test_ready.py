@@ -18,12 +18,12 @@ FELL = Reason.of(FELL_TO_SAFETY, "Fell to safety: bus off")
     ],
 )
 def test_it_says_what_to_type_next(mode: Mode, command: str) -> None:
-    said = sentence("Prime", ModeStatus(mode, "some_controller", NO_REASON, 1, 0), 199.7)
-    assert said == f"Prime is up: {mode.name}, joint states at 200 Hz; next: {command}"
+    text = sentence("Prime", ModeStatus(mode, "some_controller", NO_REASON, 1, 0), 199.7)
+    assert text == f"Prime is up: {mode.name}, joint states at 200 Hz; next: {command}"
 
 
 def test_it_says_why_the_robot_has_fallen() -> None:
     fallen = ModeStatus(Mode.DAMPING, "damping_controller", FELL, 2, 0)
-    said = sentence("Prime", fallen, 50.0)
-    assert "DAMPING, joint states at 50 Hz (Fell to safety: bus off)" in said
-    assert said.endswith("next: hc status")
+    text = sentence("Prime", fallen, 50.0)
+    assert "DAMPING, joint states at 50 Hz (Fell to safety: bus off)" in text
+    assert text.endswith("next: hc status")

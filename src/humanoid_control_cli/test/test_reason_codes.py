@@ -93,9 +93,9 @@ def test_the_doctor_says_what_is_wrong_with_a_robot_and_how_to_mend_it() -> None
 
 
 def test_the_doctor_tells_what_a_safety_report_and_a_diagnosis_say_once() -> None:
-    said = "statusword 4616 (0x1208): fault"
-    status = robot_with(Diagnosis("joint: elbow", DiagnosisLevel.ERROR, said, source="Side"))
-    status.safety["Side"] = SafetyReport("Side", SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, said)
+    message = "statusword 4616 (0x1208): fault"
+    status = robot_with(Diagnosis("joint: elbow", DiagnosisLevel.ERROR, message, source="Side"))
+    status.safety["Side"] = SafetyReport("Side", SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT, message)
     (finding,) = judged(status)
     assert finding.subject == "joint: elbow"
 

@@ -114,20 +114,20 @@ def test_a_replay_publishes_statements_and_no_requests(bags, start, client: Clie
     assert client.wait(lambda: heard["descriptions"], TIMEOUT)
     run.send(signal.SIGINT)
     assert run.finish() == 0, run.text
-    said = recorded(bags["whole"])
-    if asked := len(requests_in(said)):
+    bag = recorded(bags["whole"])
+    if asked := len(requests_in(bag)):
         assert f"left out {asked} requests for a mode" in run.text
-    assert heard["descriptions"][0].data == said["/robot_description"][0].data
+    assert heard["descriptions"][0].data == bag["/robot_description"][0].data
     assert all(message.controller_name for message in heard["modes"])
     assert heard["modes"][-1].mode == Mode.STANDBY
-    stamps = [(message.header.stamp.sec, message.header.stamp.nanosec) for message in said[STATES]]
+    stamps = [(message.header.stamp.sec, message.header.stamp.nanosec) for message in bag[STATES]]
     latest = [
         (message.header.stamp.sec, message.header.stamp.nanosec) for message in heard["states"]
     ]
     # Only messages before the discovery of the two are lost.
     assert latest
     assert latest == stamps[-len(latest) :]
-    assert list(heard["states"][-1].position) == list(said[STATES][-1].position)
+    assert list(heard["states"][-1].position) == list(bag[STATES][-1].position)
 
 
 def test_a_loop_begins_again_until_it_is_stopped(bags, start, client: Client) -> None:

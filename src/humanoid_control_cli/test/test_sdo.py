@@ -34,10 +34,10 @@ def test_a_program_reads_an_object(ring) -> None:
 
 
 def test_an_object_is_read_and_explained(ask) -> None:
-    told = "slave 0 0x603F:00 = 40960 (0xA000): EtherCAT communication error (`hc decode 0xA000`"
+    start = "slave 0 0x603F:00 = 40960 (0xA000): EtherCAT communication error (`hc decode 0xA000`"
     code, (line,) = ask("read", "0", "0x603F")
     assert code == 0
-    assert line.startswith(told)
+    assert line.startswith(start)
     assert ask("read", "0", "24639") == (0, [line])
 
 
@@ -63,8 +63,8 @@ def test_the_size_of_an_unknown_object_is_read_from_the_drive(ask) -> None:
 
 def test_a_given_type_wins(ask) -> None:
     assert ask("read", "1", "0x2381:1", "--type", "u32")[0] == 0
-    told = "hc: the object has 4 bytes, i16 has 2"
-    assert ask("read", "1", "0x2381:1", "--type", "i16") == (1, [told])
+    expected = "hc: the object has 4 bytes, i16 has 2"
+    assert ask("read", "1", "0x2381:1", "--type", "i16") == (1, [expected])
 
 
 def test_every_way_to_fail_is_reported_with_its_slave(ask) -> None:
@@ -81,8 +81,8 @@ def test_every_way_to_fail_is_reported_with_its_slave(ask) -> None:
 
 
 def test_an_object_that_the_drive_lacks_is_reported(ask) -> None:
-    told = "slave 0 0x4000:00 was aborted by the drive: 0x06020000 (object does not exist)"
-    assert ask("read", "0", "0x4000") == (1, [f"hc: {told}"])
+    expected = "slave 0 0x4000:00 was aborted by the drive: 0x06020000 (object does not exist)"
+    assert ask("read", "0", "0x4000") == (1, [f"hc: {expected}"])
     code, (line,) = ask("write", "0", "0x4000", "1")
     assert code == 1
     assert "read for its type" in line

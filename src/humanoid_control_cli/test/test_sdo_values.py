@@ -35,7 +35,7 @@ def test_an_address_is_written_as_the_documents_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "message"),
     [
         ("603F", "object index is '603F'"),
         ("0x10000", "object index is '0x10000', expected a number from 0 to 65535"),
@@ -44,8 +44,8 @@ def test_an_address_is_written_as_the_documents_do() -> None:
         ("", "object index is ''"),
     ],
 )
-def test_what_is_no_object_is_refused(word: str, said: str) -> None:
-    with pytest.raises(BadWordError, match=said):
+def test_what_is_no_object_is_refused(word: str, message: str) -> None:
+    with pytest.raises(BadWordError, match=message):
         parse_address(word)
 
 
@@ -74,7 +74,7 @@ def test_what_is_written_reads_the_same(kind: ValueType, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize(
-    ("word", "kind", "said"),
+    ("word", "kind", "message"),
     [
         ("256", ValueType.U8, "expected 0 to 255 for u8"),
         ("-1", ValueType.U16, "expected 0 to 65535 for u16"),
@@ -82,8 +82,8 @@ def test_what_is_written_reads_the_same(kind: ValueType, data: st.DataObject) ->
         ("1.5", ValueType.I32, "value is '1.5', expected a number"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused(word: str, kind: ValueType, said: str) -> None:
-    with pytest.raises(BadWordError, match=said):
+def test_a_value_that_does_not_fit_is_refused(word: str, kind: ValueType, message: str) -> None:
+    with pytest.raises(BadWordError, match=message):
         encode_value(word, kind)
 
 

@@ -19,7 +19,7 @@ def test_one_line_has_the_state_of_remote_and_its_latest_refusal(
     start(sys.executable, str(FAKE), str(urdf), "remote").wait_for("serving")
     run = start.hc("status", "--timeout", "4")
     assert run.finish() == 1  # this robot says nothing of its timing
-    said = " ".join(run.text.split())
+    text = " ".join(run.text.split())
     refused = "expected 14 values each, found: damping (13)"
-    assert f"remote not in charge; 1 refused, the latest (number 2): {refused} (" in said
-    assert " s ago)" in said
+    assert f"remote not in charge; 1 refused, the latest (number 2): {refused} (" in text
+    assert " s ago)" in text

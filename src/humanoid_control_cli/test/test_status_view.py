@@ -69,12 +69,12 @@ def test_everything_is_on_one_screen_of_80_columns() -> None:
 
 def test_what_remote_does_and_refused_last_is_one_row() -> None:
     status = full_status()
-    said = "follows commands; 3 refused, the latest (number 37): joints unknown: knee"
+    message = "follows commands; 3 refused, the latest (number 37): joints unknown: knee"
     values = {"received": "40", "refused": "3", "latest refusal [s ago]": "2.5"}
-    status.diagnoses[REMOTE] = Diagnosis(REMOTE, DiagnosisLevel.OK, said, values)
+    status.diagnoses[REMOTE] = Diagnosis(REMOTE, DiagnosisLevel.OK, message, values)
     lines = text_of(status).splitlines()
     (row,) = (i for i, line in enumerate(lines) if line.startswith("remote "))
-    assert " ".join(" ".join(lines[row : row + 2]).split()) == f"remote {said} (2.5 s ago)"
+    assert " ".join(" ".join(lines[row : row + 2]).split()) == f"remote {message} (2.5 s ago)"
     status.diagnoses[REMOTE] = Diagnosis(REMOTE, message="not in charge")
     (line,) = (it for it in text_of(status).splitlines() if it.startswith("remote "))
     assert line.split() == ["remote", "not", "in", "charge"]
@@ -101,8 +101,8 @@ def test_joints_without_problems_are_shown_only_on_request() -> None:
 def test_a_joint_that_is_not_well_is_shown_with_what_to_do() -> None:
     status = full_status()
     name = "joint: joint_03"
-    said, codes = "statusword 4616 (0x1208): fault", ("DRIVE_ERROR_8500", "DRIVE_FAULT")
-    status.diagnoses[name] = Diagnosis(name, DiagnosisLevel.ERROR, said, codes=codes)
+    message, codes = "statusword 4616 (0x1208): fault", ("DRIVE_ERROR_8500", "DRIVE_FAULT")
+    status.diagnoses[name] = Diagnosis(name, DiagnosisLevel.ERROR, message, codes=codes)
     text = text_of(status)
     assert f"ERROR {name}: statusword 4616" in text
     assert "[DRIVE_ERROR_8500 DRIVE_FAULT]" in " ".join(text.split())

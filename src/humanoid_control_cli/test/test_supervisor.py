@@ -199,9 +199,9 @@ def test_further_signals_kill_no_process_that_may_hold_torque(supervise, tmp_pat
     done = tmp_path / "done"
     run = supervise({"slow": [*python(EXITING), str(done)]}, patience=[1000.0, 1000.0])
     run.wait_for("ready")
-    for said in ("stopping", "again: ending sooner", "slow is ending, for 1000 s more at most"):
+    for text in ("stopping", "again: ending sooner", "slow is ending, for 1000 s more at most"):
         run.send(SIGINT)
-        run.wait_for(said)
+        run.wait_for(text)
     done.touch()
     assert run.finish() == 0
 

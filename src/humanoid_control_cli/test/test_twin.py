@@ -73,15 +73,15 @@ def test_a_bus_alone_is_a_serial_port_until_the_interrupt(hc, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--ids", "22,22"), "names a motor twice"),
         (("--model", "TA40-99"), "no model 'TA40-99', there are TA40-50, TA40-100"),
     ],
 )
 def test_a_bus_that_cannot_be_is_refused(
-    hc, tmp_path: Path, words: tuple[str, ...], said: str
+    hc, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     bus = hc("twin", "can", str(tmp_path / "bus"), *words)
     assert bus.finish() != 0
-    assert said in bus.text
+    assert message in bus.text

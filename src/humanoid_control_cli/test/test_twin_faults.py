@@ -38,12 +38,12 @@ def prime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RobotCont
 
 def test_a_wrist_is_broken_by_its_name(prime: RobotControl) -> None:
     assert faults.mend_joint(WRIST) == f"nothing is wrong with {WRIST}"
-    said = faults.break_joint(WRIST, None)
-    assert said == f"{WRIST} has disabled itself and is silent; `hc clear-fault` enables it again"
+    answer = faults.break_joint(WRIST, None)
+    assert answer == f"{WRIST} has disabled itself and is silent; `hc clear-fault` enables it again"
     found = prime.can_drives().items()
     assert [id for id, motor in found if motor["firmware"]["faults"]] == [23]
-    said = faults.mend_joint(WRIST)
-    assert said.startswith(f"the fault of {WRIST} has no lasting cause; `hc clear-fault`")
+    answer = faults.mend_joint(WRIST)
+    assert answer.startswith(f"the fault of {WRIST} has no lasting cause; `hc clear-fault`")
 
 
 @pytest.mark.parametrize(("given", "code"), [(None, 0x8500), ("0x8400", 0x8400), ("29455", 0x730F)])
@@ -51,16 +51,16 @@ def test_an_erob_is_put_at_fault_by_its_name_and_a_new_battery_helps(
     prime: RobotControl, given: str | None, code: int
 ) -> None:
     assert faults.mend_joint(ELBOW) == f"nothing is wrong with {ELBOW}"
-    said = faults.break_joint(ELBOW, given)
-    assert said.startswith(f"{ELBOW} reports 0x{code:04X}; ")
-    assert ("hc twin mend" in said) == (code == 0x730F)
+    answer = faults.break_joint(ELBOW, given)
+    assert answer.startswith(f"{ELBOW} reports 0x{code:04X}; ")
+    assert ("hc twin mend" in answer) == (code == 0x730F)
     assert [drive["error"] for drive in prime.drives()] == [0] * 8 + [code, 0]
     expected = "has a new battery" if code == 0x730F else "has no lasting cause"
     assert expected in faults.mend_joint(ELBOW)
 
 
 @pytest.mark.parametrize(
-    ("joint", "error", "said"),
+    ("joint", "error", "message"),
     [
         ("left_elbow", None, "no joint 'left_elbow', there are left_shoulder_pitch, "),
         (WRIST, "0x8500", f"{WRIST} has a Sito motor, which has no error codes: no --error"),
@@ -69,11 +69,11 @@ def test_an_erob_is_put_at_fault_by_its_name_and_a_new_battery_helps(
     ],
 )
 def test_what_cannot_break_is_refused(
-    domain: int, joint: str, error: str | None, said: str
+    domain: int, joint: str, error: str | None, message: str
 ) -> None:
     with pytest.raises(RefusedError) as refused:
         faults.break_joint(joint, error)
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(message)
 
 
 @pytest.mark.parametrize("stale", [False, True])

@@ -30,7 +30,7 @@ def pair(start_once, quick_controllers) -> SimpleNamespace:
     return SimpleNamespace(left=left, right=right, start=start_once)
 
 
-def said_by(pair: SimpleNamespace, name: str, *arguments: str) -> str:
+def output_of(pair: SimpleNamespace, name: str, *arguments: str) -> str:
     run = pair.start.hc("--namespace", name, *arguments, "--timeout", TIMEOUT)
     assert run.finish() == 0, run.text
     return str(run.text)
@@ -73,10 +73,10 @@ def test_hc_sees_the_robot_of_its_namespace(pair: SimpleNamespace, option: tuple
     for mode in ("damp", "load"):
         run = pair.start.hc(*option, "mode", mode, "--timeout", TIMEOUT, **environment)
         assert run.finish() == 0, run.text
-    assert "STANDBY" in said_by(pair, "/left", "mode")
-    assert "STANDBY" not in said_by(pair, "/right", "mode")
-    assert "left_elbow_pitch" in said_by(pair, "/left", "status")
-    assert "DAMPING" in said_by(pair, "/left", "mode", "damp")
+    assert "STANDBY" in output_of(pair, "/left", "mode")
+    assert "STANDBY" not in output_of(pair, "/right", "mode")
+    assert "left_elbow_pitch" in output_of(pair, "/left", "status")
+    assert "DAMPING" in output_of(pair, "/left", "mode", "damp")
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def hc_beside(pair: SimpleNamespace, hc_here, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--namespace", "/nowhere", "mode", "--timeout", "1"), "namespace /nowhere within 1 s"),
         (("mode", "--timeout", "1"), "no control process answers on ROS_DOMAIN_ID"),
@@ -98,11 +98,11 @@ def hc_beside(pair: SimpleNamespace, hc_here, monkeypatch: pytest.MonkeyPatch) -
     ids=["nobody", "nobody in the root", "taken", "bad robot", "bad client"],
 )
 def test_a_wrong_namespace_is_reported(
-    hc_beside: Callable, words: tuple[str, ...], told: str
+    hc_beside: Callable, words: tuple[str, ...], message: str
 ) -> None:
     code, lines = hc_beside(*words)
     assert code == 1
-    assert told in "\n".join(lines)
+    assert message in "\n".join(lines)
 
 
 def test_a_recording_is_of_one_robot(pair: SimpleNamespace, tmp_path: Path) -> None:
@@ -116,9 +116,9 @@ def test_a_recording_is_of_one_robot(pair: SimpleNamespace, tmp_path: Path) -> N
 
 def test_the_black_boxes_are_apart(pair: SimpleNamespace) -> None:
     home = Path(pair.start.environment["ROS_HOME"]) / "black_box"
-    said = said_by(pair, "/left", "blackbox", "save")
+    output = output_of(pair, "/left", "blackbox", "save")
     (file,) = Store(home / "left").files()
-    assert str(file) in said
+    assert str(file) in output
     assert Store(home).files() == Store(home / "right").files() == []
     assert read_origin(file).namespace == "/left"
     topics = {recorded.channel.topic for recorded in BagReader(file)}
@@ -131,11 +131,11 @@ def test_the_black_boxes_are_apart(pair: SimpleNamespace) -> None:
 
 
 def test_one_goes_down_and_the_other_does_not_notice(pair: SimpleNamespace) -> None:
-    before = said_by(pair, "/right", "mode")
-    said = said_by(pair, "/left", "down")
-    assert "all joints are without torque" in said
+    before = output_of(pair, "/right", "mode")
+    output = output_of(pair, "/left", "down")
+    assert "all joints are without torque" in output
     assert pair.left.finish() == 0, pair.left.text
-    assert said_by(pair, "/right", "mode") == before
+    assert output_of(pair, "/right", "mode") == before
     assert pair.right.process.poll() is None
     flights = [attach(path).facts.namespace for path in FOLDER.glob("*.right_*.flight")]
     assert set(flights) == {"/right"}

@@ -59,7 +59,7 @@ def test_a_file_becomes_typed_values(write: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "told"),
+    ("old", "new", "line", "expected"),
     [
         ("    id: 3", "    id: 3\n    gian: 1", 5, ["unknown key 'motors.knee.gian'"]),
         ("    id: 3", "    id: three", 4, ["'motors.knee.id'", "integer", "'three'"]),
@@ -77,14 +77,14 @@ def test_a_file_becomes_typed_values(write: Any) -> None:
     ],
 )
 def test_a_wrong_value_is_reported_with_file_line_key_and_what_was_found(
-    write: Any, old: str, new: str, line: int, told: list[str]
+    write: Any, old: str, new: str, line: int, expected: list[str]
 ) -> None:
     assert old in GOOD
     path = write(GOOD.replace(old, new))
     message = _error(path)
     assert message.startswith(f"{path}:{line}: ")
     assert len(message.splitlines()) == 1
-    for part in told:
+    for part in expected:
         assert part in message
 
 

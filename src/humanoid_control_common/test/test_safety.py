@@ -73,8 +73,8 @@ def test_without_a_message_the_flags_tell(flags: SafetyFlag, details: list[str])
     monitor.report(_report(SafetyLevel.FAULT, flags=flags), 0.0)
     problem = monitor.problem(0.0).text
     assert problem.startswith("bus reports FAULT: ")
-    told = {name for name in (*SafetyFlag.__members__, "no details") if name in problem}
-    assert told == set(details)
+    named = {name for name in (*SafetyFlag.__members__, "no details") if name in problem}
+    assert named == set(details)
 
 
 def test_a_source_with_a_deadline_may_be_silent_that_long() -> None:

@@ -108,7 +108,7 @@ class ConfirmingHardware(ScriptedHardware):
     def __init__(self, measured: float = 0.5, *, confirmed: bool = True) -> None:
         super().__init__(measured)
         self.confirmed = confirmed
-        self.told: list[tuple[Mode, int]] = []
+        self.modes: list[tuple[Mode, int]] = []
         self.stiffness: FloatArray | None = None
 
     def on_configure(self, info: HardwareInfo) -> None:
@@ -116,7 +116,7 @@ class ConfirmingHardware(ScriptedHardware):
         np.minimum(self.capability_array[3:], Capability.PER_MODE, out=self.capability_array[3:])
 
     def mode_changed(self, mode: Mode, switch_number: int) -> None:
-        self.told.append((mode, switch_number))
+        self.modes.append((mode, switch_number))
         self._called("mode_changed")
 
     def impedance_confirmed(self) -> bool:

@@ -46,11 +46,11 @@ def test_a_controllers_callback_leads_to_damping_and_the_process_goes_on(
     guarded = Guarded(ours=False)
     guarded.guard.take(_failure(error=error), 0.0)
     guarded.guard.look(100.0)
-    said = f"ROS callback 'receive' (topic /x) of node 'gripper' raised {error!r}"
-    assert guarded.reasons == [Reason.of(ROS_CALLBACK_RAISED, said)]
+    message = f"ROS callback 'receive' (topic /x) of node 'gripper' raised {error!r}"
+    assert guarded.reasons == [Reason.of(ROS_CALLBACK_RAISED, message)]
     assert guarded.end == EndRequests()
     assert not guarded.guard.failed
-    assert said in caplog.text
+    assert message in caplog.text
 
 
 def test_the_processs_own_callback_leads_down_in_order_and_at_last_at_once() -> None:

@@ -311,7 +311,7 @@ def test_without_a_common_member_it_is_a_switch_like_any_other(bench: Bench) -> 
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         ({"joints": "ba"}, "'left' and 'other' can't be in charge together: both claim a"),
         (
@@ -325,20 +325,20 @@ def test_without_a_common_member_it_is_a_switch_like_any_other(bench: Bench) -> 
     ],
 )
 def test_what_cannot_be_in_charge_together_is_refused_with_both_named(
-    bench: Bench, other: dict[str, Any], said: str
+    bench: Bench, other: dict[str, Any], message: str
 ) -> None:
     bench.add("other", **other)
     bench.slots = {it: bench.slots[it] for it in bench.slots if it != "right"}
     bench.rig.loop._active._slots = bench.slots
-    assert bench.rig.loop.refusal_of("left+other").text == said
+    assert bench.rig.loop.refusal_of("left+other").text == message
     bench.start("left")
     bench.rig.ask("left+other")
-    assert bench.rig.tick().refusal.reason.text == said
+    assert bench.rig.tick().refusal.reason.text == message
 
 
 def test_one_with_all_joints_has_no_place_beside_another(bench: Bench) -> None:
-    said = bench.rig.loop.refusal_of("left+damped").text
-    assert said.endswith("they are of REMOTE and DAMPING")
+    message = bench.rig.loop.refusal_of("left+damped").text
+    assert message.endswith("they are of REMOTE and DAMPING")
     bench.slots["whole"] = ControllerSlot("whole", bench.rig.controllers["remote"])
     bench.exchange()
     assert bench.rig.loop.refusal_of("left+whole").text.endswith("'whole' claims all joints")

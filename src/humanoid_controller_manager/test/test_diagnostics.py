@@ -153,7 +153,7 @@ def test_a_safety_report_is_reported_with_its_flags(watched, safety, level) -> N
     assert found.values == {"flags": "BUS_OFF"}
 
 
-class Told:
+class Publications:
     """The reports of a robot over time, published as the control process does."""
 
     def __init__(self, watched: Watched) -> None:
@@ -190,36 +190,36 @@ BAD, GOOD = SafetyLevel.FAULT, SafetyLevel.OK
 def test_a_change_for_the_worse_is_reported_at_once_whatever_the_second(
     watched, phase: float
 ) -> None:
-    told = Told(watched)
-    told.at(1.0)
-    told.at(1.0 + phase, BAD)
-    assert told.times == [1.0 + phase]
-    told.at(1.0 + phase + 5.0, BAD)
-    assert told.times == [1.0 + phase]
+    publications = Publications(watched)
+    publications.at(1.0)
+    publications.at(1.0 + phase, BAD)
+    assert publications.times == [1.0 + phase]
+    publications.at(1.0 + phase + 5.0, BAD)
+    assert publications.times == [1.0 + phase]
 
 
 def test_what_flaps_is_reported_every_tenth_of_a_second_and_how_it_ended(watched) -> None:
-    told = Told(watched)
-    told.at(1.0, BAD)
-    told.at(1.06, GOOD)
-    told.at(1.09, BAD)
-    assert told.times == [1.0]
-    told.at(1.098, GOOD)
-    told.at(1.3, GOOD)
-    assert told.times == [1.0, pytest.approx(1.198)]
+    publications = Publications(watched)
+    publications.at(1.0, BAD)
+    publications.at(1.06, GOOD)
+    publications.at(1.09, BAD)
+    assert publications.times == [1.0]
+    publications.at(1.098, GOOD)
+    publications.at(1.3, GOOD)
+    assert publications.times == [1.0, pytest.approx(1.198)]
     for i in range(100):
-        told.at(2.0 + 0.01 * i, BAD if i % 2 else GOOD)
-    assert 8 <= len(told.times) - 2 <= 11
-    assert np.diff(told.times).min() >= 0.0999
+        publications.at(2.0 + 0.01 * i, BAD if i % 2 else GOOD)
+    assert 8 <= len(publications.times) - 2 <= 11
+    assert np.diff(publications.times).min() >= 0.0999
 
 
 def test_a_change_in_the_periodic_report_is_not_published_again(watched) -> None:
-    told = Told(watched)
-    told.at(1.0, BAD)
-    told.at(1.05, GOOD)
-    told.at(1.06)
-    told.at(1.3, GOOD)
-    assert told.times == [1.0]
+    publications = Publications(watched)
+    publications.at(1.0, BAD)
+    publications.at(1.05, GOOD)
+    publications.at(1.06)
+    publications.at(1.3, GOOD)
+    assert publications.times == [1.0]
 
 
 def test_a_remark_that_comes_or_goes_is_a_change(watched) -> None:
@@ -238,12 +238,12 @@ def test_a_remark_that_comes_or_goes_is_a_change(watched) -> None:
 class Talking:
     """Mixed into scripted hardware."""
 
-    said: Sequence[Diagnosis] | Exception = ()
+    result: Sequence[Diagnosis] | Exception = ()
 
     def diagnose(self) -> Sequence[Diagnosis]:
-        if isinstance(self.said, Exception):
-            raise self.said
-        return self.said
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
 
     def watchdog_times(self) -> np.ndarray:
         return np.array([0.1, np.inf])
@@ -259,13 +259,13 @@ def talking(rig, scripted_hardware):
 
 def test_components_with_more_diagnoses_are_called(talking) -> None:
     watched, arm = talking
-    arm.said = [Diagnosis("bus: arm", WARN, "hm", {"x [ms]": "1"}, "arm")]
-    assert watched.report()["bus: arm"] == arm.said[0]
+    arm.result = [Diagnosis("bus: arm", WARN, "hm", {"x [ms]": "1"}, "arm")]
+    assert watched.report()["bus: arm"] == arm.result[0]
 
 
 def test_a_mistake_in_diagnosing_ends_nothing_and_is_reported(talking) -> None:
     watched, arm = talking
-    arm.said = KeyError("oops")
+    arm.result = KeyError("oops")
     found = watched.report()["bus: arm"]
     assert found.level is ERROR
     assert "oops" in found.message

@@ -82,7 +82,7 @@ PARTIAL = {name: getattr(Confirming, name) for name in ("mode_changed", "impedan
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         (_with(impedance_confirm=_nothing), "'impedance_confirm', which looks like .*_confirmed'"),
         (_with(reset_fault=_nothing), "has 'reset_fault', which looks like .* 'reset_faults'"),
@@ -109,8 +109,8 @@ PARTIAL = {name: getattr(Confirming, name) for name in ("mode_changed", "impedan
         (len, "does not derive from"),
     ],
 )
-def test_a_class_that_would_silently_not_do_its_duty_is_refused(kind: Any, said: str) -> None:
-    with pytest.raises(ConfigError, match=f"^arm: .*{said}"):
+def test_a_class_that_would_silently_not_do_its_duty_is_refused(kind: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"^arm: .*{message}"):
         _taken_on(kind)
 
 
@@ -184,11 +184,11 @@ def test_a_companion_is_held_to_its_contract() -> None:
 def test_components_receive_publications_and_their_errors_end_nothing(
     rig: Any, scripted_hardware: Any, caplog: Any
 ) -> None:
-    told: list[tuple[float, float]] = []
+    publications: list[tuple[float, float]] = []
 
     class Gated(scripted_hardware):  # type: ignore[misc]
         def joint_states_published(self, published: float, measured: float) -> None:
-            told.append((published, measured))
+            publications.append((published, measured))
 
     class Broken(scripted_hardware):  # type: ignore[misc]
         def joint_states_published(self, published: float, measured: float) -> None:
@@ -201,6 +201,6 @@ def test_components_receive_publications_and_their_errors_end_nothing(
     measured = robot.tick().measured
     for published in (7.5, 8.0):
         robot.group.joint_states_published(published, measured)
-    assert told == [(7.5, 7.0), (8.0, 7.0)]
+    assert publications == [(7.5, 7.0), (8.0, 7.0)]
     assert caplog.text.count("broken: joint_states_published failed") == 1
     assert np.isfinite(robot.tick().state_array).all()

@@ -64,7 +64,7 @@ def test_a_number_that_a_component_fails_to_give_is_its_fault_and_every_tick_is_
 
 
 @pytest.mark.parametrize(
-    ("duty", "bad", "said"),
+    ("duty", "bad", "message"),
     [
         ("sample_age", -0.1, "found -0.1, expected 0 or more"),
         ("teleports", -1, "found -1, expected 0 or more"),
@@ -72,12 +72,12 @@ def test_a_number_that_a_component_fails_to_give_is_its_fault_and_every_tick_is_
     ],
 )
 def test_a_number_that_can_not_be_is_a_fault_and_nothing_runs_backwards(
-    telling: Any, duty: str, bad: Any, said: str
+    telling: Any, duty: str, bad: Any, message: str
 ) -> None:
     robot = telling.start("damped")
     robot.tick()
     robot.arm.values[duty] = bad
-    assert robot.tick(2).reports[0].message == f"{duty} failed: ValueError: {said}"
+    assert robot.tick(2).reports[0].message == f"{duty} failed: ValueError: {message}"
     assert robot.group.time == 1.0
 
 

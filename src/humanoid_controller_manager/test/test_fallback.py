@@ -270,14 +270,14 @@ def test_a_controller_whose_progress_fails_does_not_end_the_loop(rig: Any) -> No
     assert len(robot.arm.written) == 3
 
 
-@pytest.mark.parametrize("said", [None, 3])
-def test_a_remark_that_is_no_text_is_an_error_of_the_controller(rig: Any, said: Any) -> None:
+@pytest.mark.parametrize("remark", [None, 3])
+def test_a_remark_that_is_no_text_is_an_error_of_the_controller(rig: Any, remark: Any) -> None:
     robot = rig().start("damped")
     robot.run("torque")
-    robot.controllers["torque"].remarks = said
+    robot.controllers["torque"].remarks = remark
     snapshot = robot.tick()
     assert snapshot.controller == "damped"
-    assert f"remark {said}" in snapshot.fall.reason.text
+    assert f"remark {remark}" in snapshot.fall.reason.text
 
 
 def test_a_controller_that_fails_does_not_fall_back_to_itself(rig: Any) -> None:

@@ -288,10 +288,10 @@ def test_a_failed_activation_also_reports_what_could_not_be_switched_off(
     second.fail["on_activate"] = HardwareError("no answer")
     with pytest.raises(Exception) as caught:
         robot.start()
-    told = [str(caught.value), *getattr(caught.value, "__notes__", [])]
-    told += [str(error) for error in getattr(caught.value, "exceptions", ())]
-    assert "no answer" in " ".join(told)
-    assert "stuck on" in " ".join(told)
+    messages = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    messages += [str(error) for error in getattr(caught.value, "exceptions", ())]
+    assert "no answer" in " ".join(messages)
+    assert "stuck on" in " ".join(messages)
 
 
 def test_joints_without_a_measured_state_are_named_and_nothing_stays_active(prime: Any) -> None:
@@ -323,25 +323,25 @@ def test_deactivation_tries_all_and_names_those_that_failed(
     with pytest.raises(ExceptionGroup) as caught:
         robot.loop.stop()
 
-    told = {str(error) for error in caught.value.exceptions}
-    assert told == {"first: first stuck", "third: third stuck"}
+    messages = {str(error) for error in caught.value.exceptions}
+    assert messages == {"first: first stuck", "third: third stuck"}
     assert all(component.calls[-1] == "on_deactivate" for component, _ in parts.values())
 
 
 def test_every_component_learns_of_the_loops_end_before_the_first_is_deactivated(
     rig: Any, scripted_hardware: Any
 ) -> None:
-    told: list[str] = []
+    latest_calls: list[str] = []
 
     class Minding(scripted_hardware):  # type: ignore[misc]
         def loop_ended(self) -> None:
-            told.append(ring.calls[-1])
+            latest_calls.append(ring.calls[-1])
 
     bus, ring = Minding(), scripted_hardware()
     robot = rig({"bus": (bus, ("a",)), "ring": (ring, ("b",))}).start()
     robot.loop.stop()
-    assert len(told) == 1
-    assert told != ["on_deactivate"]
+    assert len(latest_calls) == 1
+    assert latest_calls != ["on_deactivate"]
     assert ring.calls[-1] == "on_deactivate"
 
 
@@ -356,7 +356,7 @@ def test_joints_without_a_watchdog_are_named(rig: Any, scripted_hardware: Any) -
 
 
 @pytest.mark.parametrize(
-    ("error", "said", "traceback"),
+    ("error", "message", "traceback"),
     [
         (KeyError("q"), "read failed: KeyError: 'q'", True),
         (SystemExit(2), "read failed: SystemExit: 2", True),
@@ -364,12 +364,12 @@ def test_joints_without_a_watchdog_are_named(rig: Any, scripted_hardware: Any) -
     ],
 )
 def test_a_mistake_of_a_component_is_reported_by_its_type_and_logged_once(
-    rig: Any, caplog: Any, error: Any, said: str, traceback: bool
+    rig: Any, caplog: Any, error: Any, message: str, traceback: bool
 ) -> None:
     robot = rig().start("damped")
     robot.arm.fail["read"] = error
     robot.tick(3)
-    assert robot.loop.snapshot.reports[0].message == said
+    assert robot.loop.snapshot.reports[0].message == message
     assert caplog.text.count("Traceback") == traceback
     robot.arm.fail["read"] = ZeroDivisionError("another")
     robot.tick(3)

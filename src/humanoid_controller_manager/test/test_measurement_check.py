@@ -69,8 +69,8 @@ def test_a_sample_from_nowhere_is_replaced_by_the_last_good_one(watched: Watched
 def test_an_encoder_that_jumped_and_stays_there_is_reported_once(watched: Watched) -> None:
     watched.show(0.2)
     watched.show(1.5)
-    said = watched.show(1.5)
-    assert said == ("b is 1.3 rad from where it was 20 ms ago (velocity safety limit 4.5 rad/s)")
+    text = watched.show(1.5)
+    assert text == ("b is 1.3 rad from where it was 20 ms ago (velocity safety limit 4.5 rad/s)")
     assert watched.state.position[1] == 1.5
     assert watched.show(1.5) == ""
 
@@ -79,18 +79,18 @@ def test_a_runaway_is_caught_in_its_second_tick_without_a_measured_velocity(
     watched: Watched,
 ) -> None:
     watched.show(0.0)
-    said = [watched.show(i * 0.12) for i in (1, 2)]  # 12 rad/s
-    assert said[0] == ""
-    assert said[1].startswith("b is 0.24 rad from where it was 20 ms ago")
+    texts = [watched.show(i * 0.12) for i in (1, 2)]  # 12 rad/s
+    assert texts[0] == ""
+    assert texts[1].startswith("b is 0.24 rad from where it was 20 ms ago")
 
 
 def test_a_slow_runaway_without_a_measured_velocity_is_caught_in_a_fifth_of_a_second(
     watched: Watched,
 ) -> None:
-    said = [watched.show(i * 0.06) for i in range(24)]  # 6 rad/s
-    told = [text for text in said if text]
-    assert told
-    assert told[0].startswith("b moved 0.6")
+    texts = [watched.show(i * 0.06) for i in range(24)]  # 6 rad/s
+    found = [text for text in texts if text]
+    assert found
+    assert found[0].startswith("b moved 0.6")
 
 
 def test_a_tick_that_comes_late_allows_a_longer_way(watched: Watched) -> None:
@@ -115,8 +115,8 @@ def test_samples_from_before_a_hold_up_are_no_jump_but_a_jump_after_it_is_seen(
     assert watched.show(0.60, 3.0, period=0.1) == ""
     for i in range(20):
         assert watched.show(0.90 + i * 0.03, 3.0) == ""
-    said = [watched.show(0.0), watched.show(0.0)]
-    assert said[1].startswith("b is -1.47 rad from where it was")
+    texts = [watched.show(0.0), watched.show(0.0)]
+    assert texts[1].startswith("b is -1.47 rad from where it was")
 
 
 @pytest.mark.parametrize(("periods", "allowed"), [(2.0, False), (2.1, True), (3.0, True)])
@@ -152,8 +152,8 @@ def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_seen
         assert watched.show(0.57, 3.0, age=i * PERIOD) == ""
     for i in range(20):
         assert watched.show(0.90 + i * 0.03, 3.0) == ""
-    said = [watched.show(0.0), watched.show(0.0)]
-    assert said[1].startswith("b is -1.47 rad from where it was")
+    texts = [watched.show(0.0), watched.show(0.0)]
+    assert texts[1].startswith("b is -1.47 rad from where it was")
 
 
 def test_a_bus_that_stays_silent_makes_no_jump_plausible(watched: Watched) -> None:
@@ -161,8 +161,8 @@ def test_a_bus_that_stays_silent_makes_no_jump_plausible(watched: Watched) -> No
     most = LIMIT * (PERIOD + 0.2)
     assert watched.show(0.99 * most, age=60.0) == ""
     assert watched.state.position[1] == 0.99 * most
-    said = [watched.show(-1.0, age=60.0) for _ in range(2)]
-    assert said[1].startswith("b is -1.9")
+    texts = [watched.show(-1.0, age=60.0) for _ in range(2)]
+    assert texts[1].startswith("b is -1.9")
 
 
 def is_believed_at_once(watched: Watched, position: float) -> bool:
@@ -201,13 +201,13 @@ def test_joints_put_somewhere_else_have_not_moved(watched: Watched) -> None:
 def _follow(
     trip: MeasurementCheck, targets: Any, position: Callable[[int], float], stiffness: float
 ) -> list[str]:
-    said = []
+    texts = []
     state = JointState(3, np.zeros((3, 3)))
     for i, target in enumerate(targets):
         state.position[1] = position(i)
         arrays = np.array([0.0, target, 0.0]), np.full(3, stiffness)
-        said.append(trip.check_following(state, *arrays, PERIOD).text)
-    return [text for text in said if text]
+        texts.append(trip.check_following(state, *arrays, PERIOD).text)
+    return [text for text in texts if text]
 
 
 STANDS_STILL: Callable[[int], float] = lambda i: 0.1  # noqa: E731
@@ -216,8 +216,8 @@ AWAY = np.linspace(0.1, 0.5, 60)  # 0.4 rad at 20 Nm/rad: 8 Nm, the limit is 10
 
 
 def test_a_stiff_joint_that_does_not_follow_its_target_is_reported(limits_of: Any) -> None:
-    said = _follow(_trip(limits_of(3)), AWAY, STANDS_STILL, 20.0)
-    assert said[0].startswith("b does not follow: no motion is measured although the pull on it")
+    texts = _follow(_trip(limits_of(3)), AWAY, STANDS_STILL, 20.0)
+    assert texts[0].startswith("b does not follow: no motion is measured although the pull on it")
 
 
 @pytest.mark.parametrize(
@@ -236,10 +236,12 @@ def test_a_joint_with_a_reason_to_stand_still_is_left_alone(
 
 
 # 20 Nm/rad; a third of the effort limit is 3.33 Nm.
-@pytest.mark.parametrize(("way", "told"), [(0.16, False), (-0.16, False), (0.17, True)])
-def test_a_third_of_the_effort_limit_is_a_hard_pull(limits_of: Any, way: float, told: bool) -> None:
+@pytest.mark.parametrize(("way", "trips"), [(0.16, False), (-0.16, False), (0.17, True)])
+def test_a_third_of_the_effort_limit_is_a_hard_pull(
+    limits_of: Any, way: float, trips: bool
+) -> None:
     targets = [0.1] * 6 + [0.1 + way] * 6
-    assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is told
+    assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is trips
 
 
 def test_stiffness_that_begins_far_from_the_last_target_is_no_pull(limits_of: Any) -> None:

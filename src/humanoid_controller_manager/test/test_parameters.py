@@ -110,7 +110,7 @@ def test_a_later_file_adds_to_an_earlier_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "line", "told"),
+    ("changes", "line", "expected"),
     [
         ({"update_rate": "fast"}, 3, ["'update_rate'", "'fast'"]),
         ({"update_rate": 50.0}, 3, ["'update_rate'", "50.0"]),
@@ -125,14 +125,14 @@ def test_a_later_file_adds_to_an_earlier_one(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_parameter_is_reported_with_file_line_and_key(
-    tmp_path: Path, changes: Any, line: int, told: list[str]
+    tmp_path: Path, changes: Any, line: int, expected: list[str]
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         _manager(tmp_path, **changes)
     message = str(caught.value)
     assert f"controllers.yaml:{line}: " in message
     assert message.startswith("controller_manager: ")
-    for part in told:
+    for part in expected:
         assert part in message
 
 

@@ -154,7 +154,7 @@ def test_nothing_left_to_fall_back_to_is_no_longer_preparing(robot: Any) -> None
 def test_components_receive_every_mode_with_its_number(robot: Any, drives: Any) -> None:
     robot.run("standby")
     robot.tick(52)
-    assert drives.told == [(Mode.DAMPING, 1), (Mode.STANDBY, 2), (Mode.DAMPING, 3)]
+    assert drives.modes == [(Mode.DAMPING, 1), (Mode.STANDBY, 2), (Mode.DAMPING, 3)]
     assert robot.loop.snapshot.switch_number == 3
 
 
@@ -165,7 +165,7 @@ def test_a_dropped_or_refused_request_does_not_reach_the_components(
     robot.tick()
     robot.ask("nobody")
     robot.tick()
-    assert drives.told == [(Mode.DAMPING, 1)]
+    assert drives.modes == [(Mode.DAMPING, 1)]
 
 
 @pytest.mark.parametrize("method", ["impedance_confirmed", "mode_changed", "reset_faults"])
@@ -197,7 +197,7 @@ def test_a_component_that_missed_the_last_mode_can_be_reset(robot: Any, drives: 
     snapshot = robot.tick(3)
 
     assert snapshot.reports[0].level is SafetyLevel.OK
-    assert drives.told[-1] == (Mode.DAMPING, snapshot.switch_number)
+    assert drives.modes[-1] == (Mode.DAMPING, snapshot.switch_number)
 
 
 def test_no_controller_is_updated_twice_in_a_tick(rig: Any) -> None:

@@ -66,12 +66,12 @@ def test_after_a_loop_that_hangs_nothing_is_called_made_sure_of() -> None:
 
 def test_failures_are_logged_and_reported_to_companions() -> None:
     logged: list[str] = []
-    told: list[ShutdownReport] = []
+    reports: list[ShutdownReport] = []
     manager = manager_that(raising(BOTH))
     manager.node = SimpleNamespace(get_logger=lambda: SimpleNamespace(fatal=logged.append))
-    companions: Any = [SimpleNamespace(ended=told.append)]
+    companions: Any = [SimpleNamespace(ended=reports.append)]
     ending = control_process._stop(manager, companions)
-    assert told == [ending]
+    assert reports == [ending]
     assert logged == [ending.failure]
 
 

@@ -34,8 +34,8 @@ def test_capabilities_that_are_none_are_refused_before_anything_moves(
     rig: Any, scripted_hardware: Any, found: Any
 ) -> None:
     arm = _telling(scripted_hardware, capabilities=lambda self: found)
-    said = r"'arm'>: plugin .*: capabilities: found .*, expected Capability values, shape \(5, 2\)"
-    with pytest.raises(ConfigError, match=said):
+    text = r"'arm'>: plugin .*: capabilities: found .*, expected Capability values, shape \(5, 2\)"
+    with pytest.raises(ConfigError, match=text):
         rig({"arm": (arm, ("a", "b"))})
     assert "on_activate" not in arm.calls
 
@@ -83,16 +83,16 @@ def test_joints_whose_watchdogs_make_no_sense_are_taken_to_have_none(
 def test_a_component_with_invalid_diagnoses_is_reported_and_the_others_are_published(
     rig: Any, scripted_hardware: Any, found: Any
 ) -> None:
-    said = Diagnosis("bus: leg", message="well")
+    diagnosis = Diagnosis("bus: leg", message="well")
     arm = _telling(scripted_hardware, diagnose=lambda self: found)
-    leg = _telling(scripted_hardware, diagnose=lambda self: [said])
+    leg = _telling(scripted_hardware, diagnose=lambda self: [diagnosis])
     robot = rig({"arm": (arm, ("a",)), "leg": (leg, ("b",))}).start()
     runner = LoopThread(robot.loop, 100.0, lambda snapshot: None)
     report = Diagnostician(robot.loop, runner, lambda: 0).report()
     (bad,) = [it for it in report if it.name == "bus: arm"]
     assert bad.level is DiagnosisLevel.ERROR
     assert bad.message.startswith("diagnose failed: ResultError(")
-    assert said in report
+    assert diagnosis in report
 
 
 @pytest.mark.parametrize(

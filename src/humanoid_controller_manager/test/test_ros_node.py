@@ -136,8 +136,8 @@ def started(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> l
 def test_a_start_that_fails_once_the_joints_have_torque_takes_it_from_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    said = started(tmp_path, monkeypatch, part)
-    assert said == ["powered", "without torque", "no memory", "stopped", "[]"]
+    lines = started(tmp_path, monkeypatch, part)
+    assert lines == ["powered", "without torque", "no memory", "stopped", "[]"]
 
 
 def test_a_start_that_fails_says_which_joints_may_still_have_torque(

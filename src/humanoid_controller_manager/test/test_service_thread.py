@@ -31,7 +31,7 @@ def test_what_a_callback_raises_is_logged_and_reported_and_the_services_go_on(
 ) -> None:
     executor = CallbackExecutor(context=node.context)
     executor.add_node(node)
-    told: list[CallbackFailure] = []
+    failures: list[CallbackFailure] = []
     served: list[str] = []
 
     def fail() -> None:
@@ -39,7 +39,7 @@ def test_what_a_callback_raises_is_logged_and_reported_and_the_services_go_on(
         raise error
 
     def tell(failure: CallbackFailure) -> None:
-        told.append(failure)
+        failures.append(failure)
         if telling_fails:
             raise ZeroDivisionError
 
@@ -48,6 +48,6 @@ def test_what_a_callback_raises_is_logged_and_reported_and_the_services_go_on(
     serve(executor, lambda: bool(served), tell, LINUX)
     executor.shutdown()
 
-    assert [(failure.node, failure.error) for failure in told] == [(node, error)]
+    assert [(failure.node, failure.error) for failure in failures] == [(node, error)]
     assert f"raised {error!r}" in caplog.text
     assert "Traceback" in caplog.text

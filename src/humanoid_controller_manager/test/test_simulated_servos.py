@@ -115,7 +115,7 @@ def test_the_target_of_a_servo_follows_it_without_commanded_or_confirmed_stiffne
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"mode_stiffness": "0 0 20 20 20"}, "joint 'a': mode_damping is '', expected 5 numbers"),
         ({**SERVO, "mode_damping": "0 6 2 2"}, "mode_damping is '0 6 2 2', expected 5 numbers"),
@@ -125,9 +125,9 @@ def test_the_target_of_a_servo_follows_it_without_commanded_or_confirmed_stiffne
     ],
 )
 def test_gains_that_make_no_sense_are_refused(
-    limits_of: Any, parameters: Mapping[str, str], said: str
+    limits_of: Any, parameters: Mapping[str, str], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=f"^<ros2_control name='mock'>: .*{said}"):
+    with pytest.raises(ConfigError, match=f"^<ros2_control name='mock'>: .*{message}"):
         Bench(limits_of(2), parameters)
 
 

@@ -69,14 +69,14 @@ def test_the_one_in_charge_deactivated_alone_is_followed_by_the_next_safe_one() 
 
 def test_the_last_of_the_safe_controllers_stays() -> None:
     for strict in (True, False):
-        said = _refusal(deactivate=["limp"], in_charge="limp", successor="", strict=strict)
-        assert "last of the safe controllers" in said
+        text = _refusal(deactivate=["limp"], in_charge="limp", successor="", strict=strict)
+        assert "last of the safe controllers" in text
 
 
 def test_the_one_in_charge_is_never_restarted() -> None:
     for strict in (True, False):
-        said = _refusal(activate=["damped"], deactivate=["damped"], strict=strict)
-        assert said == "Controller with name 'damped' can not be restarted while it is in charge."
+        text = _refusal(activate=["damped"], deactivate=["damped"], strict=strict)
+        assert text == "Controller with name 'damped' can not be restarted while it is in charge."
 
 
 def test_broadcasters_come_and_go_beside_it() -> None:
@@ -85,7 +85,7 @@ def test_broadcasters_come_and_go_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("switch", "said"),
+    ("switch", "message"),
     [
         (
             {"activate": ["ghost"]},
@@ -111,9 +111,9 @@ def test_broadcasters_come_and_go_beside_it() -> None:
     ids=["ghost on", "ghost off", "unconfigured", "active", "not active"],
 )
 def test_strict_refuses_what_cannot_be_done_in_upstreams_words(
-    switch: dict[str, list[str]], said: str
+    switch: dict[str, list[str]], message: str
 ) -> None:
-    assert _refusal(**switch) == said
+    assert _refusal(**switch) == message
 
 
 def test_best_effort_leaves_out_what_cannot_be_done_and_says_why() -> None:
@@ -164,7 +164,7 @@ def test_the_last_of_them_is_followed_by_the_next_safe_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("activate", "deactivate", "said"),
+    ("activate", "deactivate", "message"),
     [
         (
             ["spare"],
@@ -187,12 +187,12 @@ def test_the_last_of_them_is_followed_by_the_next_safe_one() -> None:
     ],
 )
 def test_two_that_claim_one_joint_are_refused_with_both_named(
-    activate: list[str], deactivate: list[str], said: str
+    activate: list[str], deactivate: list[str], message: str
 ) -> None:
     for strict in (True, False):
         with pytest.raises(SwitchRefusedError) as caught:
             plan_switch(Selection(activate, deactivate, strict), SIDES, "damped")
-        assert str(caught.value) == said
+        assert str(caught.value) == message
 
 
 @given(

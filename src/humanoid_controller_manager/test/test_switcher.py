@@ -98,8 +98,8 @@ def test_a_switch_is_answered_when_the_other_commands(bench: Bench) -> None:
 
 
 def test_best_effort_says_what_was_done(bench: Bench) -> None:
-    said = bench.switch(["torque", "speaker"], ["damped", "limp"], strict=False)
-    assert said.splitlines() == [
+    message = bench.switch(["torque", "speaker"], ["damped", "limp"], strict=False)
+    assert message.splitlines() == [
         "Successfully switched controllers!",
         "Deactivated controllers: [ damped ]",
         "Activated controllers: [ torque speaker ]",
@@ -135,16 +135,16 @@ def test_an_impedance_that_is_never_confirmed_is_reported(
     drive = confirming_hardware(confirmed=False)
     bench = Bench(rig({"arm": (drive, ("a", "b"))}).start("damped"))
     bench.bell.ticks = 100
-    said = bench.refusal(activate=["standby"], deactivate=["damped"])
-    assert "Unable to activate controllers: [ standby ]" in said
-    assert "'damped' is in charge" in said
-    assert "impedance of STANDBY not confirmed" in said
+    message = bench.refusal(activate=["standby"], deactivate=["damped"])
+    assert "Unable to activate controllers: [ standby ]" in message
+    assert "'damped' is in charge" in message
+    assert "impedance of STANDBY not confirmed" in message
 
 
 def test_what_a_controller_says_when_it_refuses_to_start_is_passed_on(bench: Bench) -> None:
     bench.robot.controllers["torque"].fail["on_activate"] = ControllerError("no sensor")
-    said = bench.refusal(activate=["torque", "speaker"], deactivate=["damped"])
-    assert said == (
+    message = bench.refusal(activate=["torque", "speaker"], deactivate=["damped"])
+    assert message == (
         "Failed switching controllers....\n"
         "Unable to activate controllers: [ torque ]: torque: no sensor"
     )
@@ -171,15 +171,15 @@ def test_no_broadcaster_falls_silent_in_a_stiff_mode(bench: Bench) -> None:
     """The impedance of the drives is set only while joint states flow."""
     bench.switch(["torque", "speaker"], ["damped"])
     assert bench.robot.loop.snapshot.mode not in SAFE_MODES
-    said = bench.refusal(deactivate=["speaker"])
-    assert "'speaker' can not be deactivated in" in said
+    message = bench.refusal(deactivate=["speaker"])
+    assert "'speaker' can not be deactivated in" in message
     assert bench.active("speaker")
 
 
 def test_no_broadcaster_falls_silent_in_the_switch_to_a_stiff_mode(bench: Bench) -> None:
     bench.switch(["speaker"])
-    said = bench.refusal(activate=["torque"], deactivate=["damped", "speaker"])
-    assert "'speaker' can not be deactivated in" in said
+    message = bench.refusal(activate=["torque"], deactivate=["damped", "speaker"])
+    assert "'speaker' can not be deactivated in" in message
     assert (bench.in_charge, bench.active("speaker")) == ("damped", True)
 
 
@@ -223,8 +223,8 @@ def test_a_fall_between_the_decision_and_the_loop_wins(bench: Bench) -> None:
         return request_switch(*arguments)
 
     bench.switcher.authority.request_switch = fall_first  # type: ignore[method-assign]
-    said = bench.refusal(activate=["remote"], deactivate=["torque"])
-    assert "'damped' is in charge; the latest fall: torque failed: broke" in said
+    message = bench.refusal(activate=["remote"], deactivate=["torque"])
+    assert "'damped' is in charge; the latest fall: torque failed: broke" in message
     assert bench.in_charge == "damped"
 
 

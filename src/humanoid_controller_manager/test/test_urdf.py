@@ -99,9 +99,9 @@ def test_soft_limits_are_read_and_without_them_the_range_is_the_joints_own() -> 
     "change", [{"lower": -1.1}, {"upper": 2.1}, {"lower": 1.9}, {"k_position": -1.0}], ids=str
 )
 def test_soft_limits_that_make_no_sense_are_reported_with_their_joint(change: Any) -> None:
-    said = _error(robot(joint("a", safety(**change)), block("one", claimed("a"))))
-    assert said.startswith("joint 'a': safety_controller from ")
-    assert "expected a range within the limits -1 to 2 and no negative gain" in said
+    message = _error(robot(joint("a", safety(**change)), block("one", claimed("a"))))
+    assert message.startswith("joint 'a': safety_controller from ")
+    assert "expected a range within the limits -1 to 2 and no negative gain" in message
 
 
 def test_a_block_hands_on_its_parameters() -> None:
@@ -156,7 +156,7 @@ def test_a_description_without_a_block_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"),
+    ("parts", "expected"),
     [
         pytest.param(
             (ABC, block("one", claimed("z"))),
@@ -241,10 +241,10 @@ def test_a_description_without_a_block_is_reported() -> None:
     ],
 )
 def test_a_mistake_is_reported_with_block_and_joint(
-    parts: tuple[str, ...], told: list[str]
+    parts: tuple[str, ...], expected: list[str]
 ) -> None:
     message = _error(robot(*parts))
-    for part in told:
+    for part in expected:
         assert part in message
 
 

@@ -464,9 +464,9 @@ def test_what_follows_from_a_fall_does_not_hide_its_cause() -> None:
             _snapshot(Mode.DAMPING, 3, fall=Fall(number, Reason.of(CONTROLLER_FAILED, reason)))
         ]
         modes.observe(0.1 * number)
-        told = f"cable off; then: {reason}"
-        assert modes.fall.text == told
-        assert modes.statement.status_message.startswith(f"Fell to safety: {told}; call ")
+        text = f"cable off; then: {reason}"
+        assert modes.fall.text == text
+        assert modes.statement.status_message.startswith(f"Fell to safety: {text}; call ")
     assert modes.clear_fault(1.0).accepted
     loop.shown = [_snapshot(Mode.DAMPING, 3, fall=Fall(5, Reason.of(CONTROLLER_FAILED, "hot")))]
     modes.observe(1.1)

@@ -168,7 +168,7 @@ def test_one_of_them_is_exchanged_in_the_mode(shared: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "named", "said"),
+    ("wrong", "named", "message"),
     [
         (lambda robot: robot.stop.press("panel"), "left+spare", "panel"),
         (lambda robot: setattr(robot.hardware, "confirmed", False), "left+spare", "not confirmed"),
@@ -178,13 +178,13 @@ def test_one_of_them_is_exchanged_in_the_mode(shared: Any) -> None:
     ids=["stopped", "unconfirmed", "conflict", "unknown"],
 )
 def test_an_exchange_is_refused_where_a_start_would_be(
-    shared: Any, wrong: Callable[[Any], object], named: str, said: str
+    shared: Any, wrong: Callable[[Any], object], named: str, message: str
 ) -> None:
     wrong(shared)
     shared.loop.tick(shared.time, 0.01, lambda: shared.time)
     answer = ask(shared, Mode.REMOTE, named)
     assert not answer.accepted
-    assert re.search(f"^Rejected START_REMOTE: .*{said}", answer.message)
+    assert re.search(f"^Rejected START_REMOTE: .*{message}", answer.message)
     assert shared.loop.snapshot.controller == "left+right"
 
 

@@ -36,7 +36,7 @@ def test_a_command_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "expected"),
     [
         (["elbow", "shoulder", "wrist"], ["another order", "shoulder, elbow, wrist"]),
         (["shoulder", "elbow"], ["missing: wrist"]),
@@ -48,11 +48,11 @@ def test_a_command_is_taken_as_it_is() -> None:
     ],
 )
 def test_joints_must_be_exactly_the_robots_in_their_order(
-    names: list[str], told: list[str]
+    names: list[str], expected: list[str]
 ) -> None:
     with pytest.raises(ControllerError) as caught:
         checked_command(JOINTS, names, _values(), 0.0)
-    for part in told:
+    for part in expected:
         assert part in str(caught.value)
 
 

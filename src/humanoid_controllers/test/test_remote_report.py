@@ -38,24 +38,24 @@ def test_a_refusal_is_reported_soon_with_its_number_and_reason_and_is_remembered
     report.due(FOLLOWS, 0.0)
     report.received(0.0)
     report.received(0.1, "joints unknown: knee")
-    told = report.due(FOLLOWS, 0.2)
-    assert told is not None
-    assert told.level is DiagnosisLevel.WARN
-    said = f"{FOLLOWS}; 1 refused, the latest (number 2): joints unknown: knee"
-    assert told.message == said
-    assert told.values == {"received": "2", "refused": "1", "latest refusal [s ago]": "0.1"}
+    diagnosis = report.due(FOLLOWS, 0.2)
+    assert diagnosis is not None
+    assert diagnosis.level is DiagnosisLevel.WARN
+    message = f"{FOLLOWS}; 1 refused, the latest (number 2): joints unknown: knee"
+    assert diagnosis.message == message
+    assert diagnosis.values == {"received": "2", "refused": "1", "latest refusal [s ago]": "0.1"}
     later = report.due(FOLLOWS, 60.1)
     assert later is not None
-    assert (later.level, later.message) == (DiagnosisLevel.OK, said)
+    assert (later.level, later.message) == (DiagnosisLevel.OK, message)
     assert later.values["latest refusal [s ago]"] == "60.0"
 
 
 def test_a_stream_of_refusals_is_reported_once_a_second(report: RemoteReport) -> None:
-    told = []
+    diagnoses = []
     for i in range(300):
         report.received(i * 0.01, "in another order" * 99)
-        told.append(report.due(FOLLOWS, i * 0.01))
-    found = [it for it in told if it is not None]
+        diagnoses.append(report.due(FOLLOWS, i * 0.01))
+    found = [it for it in diagnoses if it is not None]
     assert len(found) == 3
     assert {it.level for it in found} == {DiagnosisLevel.WARN}
     assert max(len(it.message) for it in found) < LONGEST_REASON + 80

@@ -152,25 +152,25 @@ def test_a_command_is_old_by_its_sending_where_the_middleware_stamps_it_when_it_
 def test_diagnostics_say_what_remote_does_and_which_command_was_refused_why(
     remote: Remote, at: Any
 ) -> None:
-    said: list[str] = []
+    messages: list[str] = []
 
     def listen(message: DiagnosticArray) -> None:
-        said.extend(status.message for status in message.status)
+        messages.extend(status.message for status in message.status)
 
     remote.attach(simulated=False)
     remote.node.create_subscription(DiagnosticArray, "/diagnostics", listen, 10)
     in_charge = SimpleNamespace(controller="remote_policy_controller")
 
-    def told(text: str, snapshot: Any) -> bool:
+    def reported(text: str, snapshot: Any) -> bool:
         remote.listener(snapshot)
-        return any(text in it for it in said)
+        return any(text in it for it in messages)
 
-    remote.spin_until(lambda: told("not in charge", SimpleNamespace(controller="damping")))
+    remote.spin_until(lambda: reported("not in charge", SimpleNamespace(controller="damping")))
     remote.controller.on_activate(at(0.5), JointCommand(3), NOW)
-    remote.spin_until(lambda: told("never commanded", in_charge))
+    remote.spin_until(lambda: reported("never commanded", in_charge))
     remote.send()
     remote.controller.update(at(0.5), JointCommand(3), NOW, PERIOD)
-    remote.spin_until(lambda: told("follows commands", in_charge))
+    remote.spin_until(lambda: reported("follows commands", in_charge))
     remote.send_wrong()
     refused = "follows commands; 1 refused, the latest (number 2): joints unknown: knee; missing: "
-    remote.spin_until(lambda: told(refused, in_charge))
+    remote.spin_until(lambda: reported(refused, in_charge))

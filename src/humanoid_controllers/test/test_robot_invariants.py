@@ -103,7 +103,7 @@ class RobotMachine(RuleBasedStateMachine):
 
     @rule(level=st.sampled_from(list(SafetyLevel)))
     def report(self, level: SafetyLevel) -> None:
-        self.robot.safety.report(SafetyReport("battery", level, message="told"), self.robot.time)
+        self.robot.safety.report(SafetyReport("battery", level, message="low"), self.robot.time)
         self.bad["battery"] = level >= SafetyLevel.FAULT
         self.robot.observe()  # as the node does for every report
         self._notice()
@@ -126,7 +126,7 @@ class RobotMachine(RuleBasedStateMachine):
 
     @rule(level=st.sampled_from(list(SafetyLevel)))
     def hardware_reports(self, level: SafetyLevel) -> None:
-        self.robot.hardware.fault = SafetyReport("arm", level, message="told")
+        self.robot.hardware.fault = SafetyReport("arm", level, message="low")
 
     @rule(methods=st.sets(st.sampled_from(["read", "write"])))
     def hardware_breaks(self, methods: set[str]) -> None:

@@ -54,7 +54,7 @@ def _disturbances(robot: Any) -> list[Callable[[], object]]:
 
 def _life(robot: Any, seed: int) -> list[object]:
     """What a robot does and states by codes in a random life; no text is in it."""
-    dice, told = Random(seed), []
+    dice, decisions = Random(seed), []
     disturbances = _disturbances(robot)
     for _ in range(STEPS):
         if dice.random() < 0.3:
@@ -62,11 +62,11 @@ def _life(robot: Any, seed: int) -> list[object]:
         answer = robot.ask(dice.choice(INTENTS))
         robot.tick(dice.choice((1, 1, 5, 60)))
         statement = robot.modes.statement
-        told.append((answer.accepted, answer.codes, answer.ticket, answer.shut_down))
-        told.append((statement.mode, statement.switch_number, statement.codes))
-        told.append([(it.level, it.codes) for it in robot.loop.snapshot.reports])
-        told.append(robot.modes.refusal and robot.modes.refusal.reason.codes)
-    return told
+        decisions.append((answer.accepted, answer.codes, answer.ticket, answer.shut_down))
+        decisions.append((statement.mode, statement.switch_number, statement.codes))
+        decisions.append([(it.level, it.codes) for it in robot.loop.snapshot.reports])
+        decisions.append(robot.modes.refusal and robot.modes.refusal.reason.codes)
+    return decisions
 
 
 @pytest.mark.parametrize("seed", range(4))

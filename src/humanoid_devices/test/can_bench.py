@@ -158,7 +158,7 @@ class CanRig:
     ) -> None:
         self.system, self.time = system, time
         self.buses: list[Bus] = []  # of tests with scripted ones: the latest is opened next
-        self.level = SafetyLevel.OK  # as it said last
+        self.level = SafetyLevel.OK  # of its latest report
         system.on_configure(info)
         count = len(info.joints)
         self.state, self.command = JointState(count), JointCommand(count)

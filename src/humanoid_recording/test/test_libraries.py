@@ -62,12 +62,13 @@ def test_offers_are_reported_in_the_file_and_beside_it(bag: Path) -> None:
     assert durabilities["/control_mode"] == "VOLATILE"
     beside = yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
     for topic in beside["topics_with_message_count"]:
-        told = topic["topic_metadata"]
-        channel = next(m.channel for m in BagReader(bag) if m.channel.topic == told["name"])
+        entry = topic["topic_metadata"]
+        channel = next(m.channel for m in BagReader(bag) if m.channel.topic == entry["name"])
         assert (
-            yaml.safe_load(channel.metadata["offered_qos_profiles"]) == told["offered_qos_profiles"]
+            yaml.safe_load(channel.metadata["offered_qos_profiles"])
+            == entry["offered_qos_profiles"]
         )
-        assert channel.metadata["topic_type_hash"] == told["type_description_hash"]
+        assert channel.metadata["topic_type_hash"] == entry["type_description_hash"]
 
 
 def test_the_summary_is_rosbag2s(bag: Path, bags) -> None:

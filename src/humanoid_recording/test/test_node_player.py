@@ -32,18 +32,18 @@ def node() -> Node:
 
 
 @pytest.fixture
-def said() -> list[str]:
+def logged() -> list[str]:
     return []
 
 
 @pytest.fixture
-def play(node: Node, said: list[str], bags):
+def play(node: Node, logged: list[str], bags):
     """Plays one message on a topic; returns the player. `change` alters its definition."""
-    player = NodePlayer(node, said.append)
+    player = NodePlayer(node, logged.append)
 
     def play(topic: str, message: object, change=lambda text: text, kind: str = "") -> NodePlayer:
-        told = bags.topic(topic, message)
-        schema = Schema(1, change(told.definition).encode(), "ros2msg", kind or told.type_name)
+        source = bags.topic(topic, message)
+        schema = Schema(1, change(source.definition).encode(), "ros2msg", kind or source.type_name)
         channel = Channel(1, topic, "cdr", {}, 1)
         player.publish(Recorded(channel, schema, bags.start, serialize_message(message)))
         return player
@@ -61,14 +61,14 @@ def test_observations_are_published_as_they_were_recorded(play, node: Node, bags
 
 
 def test_only_the_robot_in_the_namespace_of_the_node_is_replayed(
-    play, node: Node, said: list[str]
+    play, node: Node, logged: list[str]
 ) -> None:
     node.namespace = "/left"
     for topic in ("/control_mode", "/left/control_mode", "/right/control_mode"):
         play(topic, ControlMode(controller_name="damping_controller"))
     play("/left/control_mode", ControlMode(mode=1))  # a request
     assert {topic: len(sent) for topic, sent in node.published.items()} == {"/left/control_mode": 1}
-    assert [text.partition(": it is of the robot in ")[2] for text in said] == [
+    assert [text.partition(": it is of the robot in ")[2] for text in logged] == [
         "/: `hc --namespace / replay …`",
         "/right: `hc --namespace /right replay …`",
     ]
@@ -79,13 +79,13 @@ def test_only_the_robot_in_the_namespace_of_the_node_is_replayed(
     ["/remote_policy_controller/command", "/joy", "/humanoid_control/anything"],
 )
 def test_what_is_no_observation_is_left_out_and_named_once(
-    play, node: Node, said: list[str], topic: str
+    play, node: Node, logged: list[str], topic: str
 ) -> None:
     for _ in range(2):
         player = play(topic, MITCommand())
     assert not node.published
     assert player.count == 0
-    assert said == [f"not replayed: {topic}: it is no observation"]
+    assert logged == [f"not replayed: {topic}: it is no observation"]
 
 
 def test_a_request_for_a_mode_is_never_published(play, node: Node) -> None:
@@ -95,8 +95,8 @@ def test_a_request_for_a_mode_is_never_published(play, node: Node) -> None:
 
 
 def test_a_broken_message_on_the_topic_of_the_modes_is_reported(node: Node, bags) -> None:
-    told = bags.topic("/control_mode", ControlMode())
-    schema = Schema(1, told.definition.encode(), "ros2msg", told.type_name)
+    recorded = bags.topic("/control_mode", ControlMode())
+    schema = Schema(1, recorded.definition.encode(), "ros2msg", recorded.type_name)
     data = serialize_message(ControlMode(controller_name="a"))[:8]
     with pytest.raises(BagError, match="a message on /control_mode can't be read"):
         NodePlayer(node, print).publish(
@@ -110,10 +110,10 @@ def test_another_message_on_the_topic_of_the_modes_is_none(play, node: Node) -> 
     assert node.published == {"/control_mode": []}
 
 
-def test_a_definition_that_has_changed_is_not_misread(play, node: Node, said: list[str]) -> None:
+def test_a_definition_that_has_changed_is_not_misread(play, node: Node, logged: list[str]) -> None:
     play("/control_mode", ControlMode(), lambda text: text.replace("uint8 mode", "uint16 mode"))
     assert not node.published
-    assert said == [
+    assert logged == [
         "not replayed: /control_mode: humanoid_control_msgs/msg/ControlMode has changed since"
     ]
 
@@ -124,9 +124,9 @@ def test_comments_of_a_definition_may_have_changed(play, node: Node, bags) -> No
     assert len(node.published[topic]) == 1
 
 
-def test_a_type_that_is_not_installed_is_named(play, node: Node, said: list[str], bags) -> None:
+def test_a_type_that_is_not_installed_is_named(play, node: Node, logged: list[str], bags) -> None:
     play("/clock", bags.messages["/clock"], kind="nowhere_msgs/msg/Clock")
     assert not node.published
-    assert said == [
+    assert logged == [
         "not replayed: /clock: message type nowhere_msgs/msg/Clock is not installed here"
     ]

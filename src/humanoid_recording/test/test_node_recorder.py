@@ -32,7 +32,7 @@ class Graph:
         self.publishers = list(publishers)
         self.listening: list[tuple[type, str, QoSProfile]] = []
         self.topics: list[object] = []
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def get_publishers_info_by_topic(self, _: str) -> list[SimpleNamespace]:
         return self.publishers
@@ -47,18 +47,18 @@ class Graph:
         self.topics.append(topic)
 
     def look(self) -> None:
-        NodeRecorder(self, [TOPIC], self, self.said.append).subscribe_new()
+        NodeRecorder(self, [TOPIC], self, self.messages.append).subscribe_new()
 
 
 def test_a_topic_is_recorded_once_it_has_a_publisher() -> None:
     graph = Graph()
-    recorder = NodeRecorder(graph, [TOPIC], graph, graph.said.append)
+    recorder = NodeRecorder(graph, [TOPIC], graph, graph.messages.append)
     recorder.subscribe_new()
-    assert not graph.said
+    assert not graph.messages
     graph.publishers = [publisher(type_hash=type_hash(JOINT_STATE))]
     for _ in range(2):
         recorder.subscribe_new()
-    assert graph.said == [f"recording {TOPIC}"]
+    assert graph.messages == [f"recording {TOPIC}"]
     assert [(kind, topic) for kind, topic, _ in graph.listening] == [(JointState, TOPIC)]
 
 
@@ -77,8 +77,8 @@ def test_what_would_be_misread_is_not_recorded_and_reported_once(publishers) -> 
     graph.look()
     assert not graph.listening
     assert not graph.topics
-    (said,) = graph.said
-    assert said.startswith(f"not recorded: {TOPIC}: ")
+    (messages,) = graph.messages
+    assert messages.startswith(f"not recorded: {TOPIC}: ")
 
 
 @pytest.mark.parametrize(

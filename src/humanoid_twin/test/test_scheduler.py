@@ -89,10 +89,10 @@ def test_time_never_runs_backwards():
 
 def test_each_step_is_reported_after_it_is_done():
     world, history = world_of(10**12)
-    world.on_step = lambda now: history.append(("told", now))
+    world.on_step = lambda now: history.append(("reported", now))
     world.advance(2 * MILLISECOND)
-    assert [what for what, _ in history[-1:]] == ["told"]
-    assert [now for what, now in history if what == "told"] == [MILLISECOND, 2 * MILLISECOND]
+    assert [what for what, _ in history[-1:]] == ["reported"]
+    assert [now for what, now in history if what == "reported"] == [MILLISECOND, 2 * MILLISECOND]
 
 
 @given(

@@ -85,6 +85,6 @@ def test_the_model_stands_still_in_its_own_namespace(
 
 def test_the_model_is_never_published_as_a_robot(start: Any, arm_urdf: str) -> None:
     process = start("still_model")
-    _, said = process.communicate(timeout=GIVE_UP)
+    _, output = process.communicate(timeout=GIVE_UP)
     assert process.returncode == 1
-    assert said == "still_model: the root namespace is the robot's, expected another\n"
+    assert output == "still_model: the root namespace is the robot's, expected another\n"

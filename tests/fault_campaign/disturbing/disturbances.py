@@ -18,7 +18,7 @@ def chance(disturb: Disturb, low: float, high: float) -> Act:
     return lambda scene: disturb(scene.robot.twin, scene.dice.uniform(low, high))
 
 
-def told(act: Callable[[RobotControl], object]) -> Act:
+def on_twin(act: Callable[[RobotControl], object]) -> Act:
     """Tell the virtual robot something."""
     return lambda scene: act(scene.robot.twin)
 

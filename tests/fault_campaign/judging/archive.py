@@ -112,14 +112,14 @@ class Archive:
 def _read(path: Path) -> Flight:
     """Read the file and remove it."""
     try:
-        told = subprocess.run(
+        output = subprocess.run(
             [*_GENTLY, str(path)], stdout=subprocess.PIPE, timeout=_PATIENCE, check=True, text=True
         ).stdout
     except subprocess.SubprocessError as error:
         return Flight(0.0, 0.0, (), (), (), str(error))
     finally:
         shutil.rmtree(path, ignore_errors=True)
-    return _on_our_clock(from_json(told))
+    return _on_our_clock(from_json(output))
 
 
 def _on_our_clock(flight: Flight) -> Flight:

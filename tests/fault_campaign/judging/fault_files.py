@@ -54,7 +54,7 @@ def from_json(text: str) -> Flight:
     """Parse the output of `main`."""
     plain: dict[str, Any] = json.loads(text)
     plain["gaps"] = tuple(map(tuple, plain["gaps"]))
-    plain["alarms"] = tuple((at, said, tuple(codes)) for at, said, codes in plain["alarms"])
+    plain["alarms"] = tuple((at, message, tuple(codes)) for at, message, codes in plain["alarms"])
     return Flight(**plain | {"reasons": tuple(plain["reasons"])})
 
 

@@ -75,8 +75,8 @@ class MessageCheck:
         if self.fell:
             wrong = self._wrong_cause() if outcome is Outcome.EITHER else []
             return wrong + self._goes_up()
-        asked_itself = self._kind.asks or observer.now.mode == self._before
-        return [] if asked_itself else [self._departure()]
+        by_request = self._kind.requests_modes or observer.now.mode == self._before
+        return [] if by_request else [self._departure()]
 
     def _stayed(self) -> list[Violation]:
         """Return violations if the robot did not go on, or lacks the reason of a refusal."""
@@ -103,14 +103,14 @@ class MessageCheck:
         if observer.within(GRACE, lambda: any(map(self._is_reported, self.causes))):
             return []
         sources = {cause.source for cause in self.causes}
-        told = [
+        reported = [
             f"{it.source} {it.level} {it.flags:#x} {list(it.reason_codes)} {it.message!r}"
             for it in observer.safety
             if it.source in sources
         ]
         now = observer.now
         stated = f"{list(now.reason_codes)} {now.status_message!r}"
-        text = f"{stated}; reported: {told[-4:]}; demanded: {self.causes}"
+        text = f"{stated}; reported: {reported[-4:]}; demanded: {self.causes}"
         return [Violation(Breach.WRONG_CAUSE, text)]
 
     @property

@@ -77,11 +77,11 @@ class Observer(Operator):
 
     def confirmed(self) -> bool:
         """Return True if the impedance manager confirms the mode in force."""
-        told = self.impedance
+        state = self.impedance
         return (
-            told is not None
-            and told.confirmed
-            and (told.mode, told.switch_number) == (self.now.mode, self.now.switch_number)
+            state is not None
+            and state.confirmed
+            and (state.mode, state.switch_number) == (self.now.mode, self.now.switch_number)
         )
 
     def try_to_clear(self, seconds: float) -> ClearFault.Response | None:

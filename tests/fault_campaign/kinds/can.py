@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from fault_campaign.disturbing.disturbances import LATE, every, motor, rare, told
+from fault_campaign.disturbing.disturbances import LATE, every, motor, on_twin, rare
 from fault_campaign.kinds.kind import (
     CAN,
     CAN_ONLY,
@@ -98,14 +98,14 @@ _FRAMES: Final = (
 _BUS: Final = (
     _bus(
         name="can: bus-off",
-        inject=told(RobotControl.can_bus_off),
+        inject=on_twin(RobotControl.can_bus_off),
         flags=SafetyFlag.BUS_OFF,
         codes=(BUS_OFF,),
     ),
     _bus(
         name="can: adapter unplugged",
-        inject=told(RobotControl.can_unplug),
-        mend=told(RobotControl.can_plug_in),
+        inject=on_twin(RobotControl.can_unplug),
+        mend=on_twin(RobotControl.can_plug_in),
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
         codes=(ADAPTER_GONE,),
         quick=True,
@@ -121,14 +121,14 @@ _BUS: Final = (
     ),
     _bus(
         name="can: motors with another bit rate",
-        inject=told(lambda twin: twin.can_bitrate(500_000)),
-        mend=told(lambda twin: twin.can_bitrate(1_000_000)),
+        inject=on_twin(lambda twin: twin.can_bitrate(500_000)),
+        mend=on_twin(lambda twin: twin.can_bitrate(1_000_000)),
         codes=(RX_TIMEOUT, BUS_OFF, ERROR_FRAMES, NOT_ACKNOWLEDGED),
     ),
     _noticed(
         name="can: power of all motors lost",
-        inject=told(RobotControl.can_power_off),
-        mend=told(RobotControl.can_power_on),
+        inject=on_twin(RobotControl.can_power_off),
+        mend=on_twin(RobotControl.can_power_on),
         flags=SafetyFlag.RX_TIMEOUT,
         codes=(RX_TIMEOUT,),
     ),

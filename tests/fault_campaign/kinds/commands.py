@@ -104,7 +104,7 @@ _ALLOWED: Final = {
         Allowed(
             Breach.JUMP,
             0.06,
-            "a wrist told to go at 3.1 rad/s at once: 2 Nm s/rad pull with 6 Nm, 0.05 rad in 20 ms",
+            "a wrist that goes at 3.1 rad/s at once: 2 Nm s/rad pull with 6 Nm, 0.05 rad in 20 ms",
         ),
     ),
     "huge effort": (

@@ -41,8 +41,8 @@ def _acknowledge(scene: Scene) -> None:
         raise RefutedError(f"clear_fault after a callback raised: {answer}")
 
     def warns() -> bool:
-        told = [it for it in observer.safety if it.source == _CALLBACKS]
-        return bool(told and told[-1].level == SafetyLevel.WARNING)
+        reports = [it for it in observer.safety if it.source == _CALLBACKS]
+        return bool(reports and reports[-1].level == SafetyLevel.WARNING)
 
     if not observer.within(_TOLD, warns):
         raise RefutedError("a callback that raised is no WARNING after clear_fault")

@@ -106,11 +106,11 @@ def _find_turns(scene: Scene) -> None:
     finally:
         robot.twin.change_battery(scene.slave)
         robot.twin.shift_encoder(joint, 0.0)  # when the next restart reads it again
-    said = robot.observer.joint_states[-1]
-    found = said.position[list(said.name).index(joint)]
+    state = robot.observer.joint_states[-1]
+    found = state.position[list(state.name).index(joint)]
     true = robot.twin.joints()[joint]["position"]
     if abs(found - true) > _FOUND:
-        raise RefutedError(f"{joint} is said to be at {found:.3f} rad, and is at {true:.3f} rad")
+        raise RefutedError(f"{joint} is reported at {found:.3f} rad, and is at {true:.3f} rad")
 
 
 def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:

@@ -128,7 +128,7 @@ class Kind:
     spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that can't be reached
     follows: bool = False  # a target that follows the joint counts as soft, whatever the gains
     starves: bool = False  # the machine is meant to be held up
-    asks: bool = False  # it requests modes itself
+    requests_modes: bool = False  # by itself
     allowed: Sequence[Allowed] = ()
     dies: Sequence[str] = ()  # labels of the processes that the fault ends
     unclean: bool = False  # its exit is refused by a drive: the control process ends with code 1

@@ -136,7 +136,7 @@ _sinks: Final = partial(
     Kind,
     outcome=Outcome.EITHER,
     starts=(Start.STANDBY_FINISHED,),
-    asks=True,
+    requests_modes=True,
     alone=True,
     codes=(JOINT_TOO_FAST,),
 )
@@ -241,7 +241,7 @@ KINDS: Final = (
         outcome=Outcome.EITHER,
         within=1.5,
         watched=1.0,
-        asks=True,
+        requests_modes=True,
         alone=True,
         codes=(*HELD_UP, *UNCONFIRMED),
     ),

@@ -99,7 +99,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         heals=max(it.healed for it in both),
         spared=spared,
         follows=any(it.follows for it in both),
-        asks=any(it.asks for it in both),
+        requests_modes=any(it.requests_modes for it in both),
         allowed=_widest([*first.allowed, *second.allowed]),
         dies=sorted({*first.dies, *second.dies}),
         unclean=any(it.unclean for it in both),

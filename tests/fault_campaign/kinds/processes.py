@@ -77,14 +77,14 @@ def _guard(number: signal.Signals) -> Callable[[Scene], None]:
 def _unguarded(number: signal.Signals) -> Callable[[Scene], None]:
     """Strike the guard. Raises RefutedError without a warning to the operator."""
 
-    def told(message: SafetyStatus) -> bool:
+    def is_warning(message: SafetyStatus) -> bool:
         warns: bool = message.level == SafetyLevel.WARNING
         return warns and message.source == CAN and NO_GUARD.name in message.reason_codes
 
     def inject(scene: Scene) -> None:
         observer = scene.robot.observer
         _guard(number)(scene)
-        if not observer.within(_UNGUARDED, lambda: any(map(told, observer.safety))):
+        if not observer.within(_UNGUARDED, lambda: any(map(is_warning, observer.safety))):
             raise RefutedError("nobody says that there is no guard")
 
     return inject

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from fault_campaign.disturbing.disturbances import LATE, Disturb, every, rare, slave, told
+from fault_campaign.disturbing.disturbances import LATE, Disturb, every, on_twin, rare, slave
 from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import JOINT, RING, RING_ONLY, Kind, Outcome, Recovery
 from fault_campaign.scenario import STIFF
@@ -91,7 +91,7 @@ _SLAVES: Final = (
     _slave(
         name="ring: cable cut behind a slave",
         inject=slave(lambda twin, number: twin.cut(number - 1)),
-        mend=told(RobotControl.mend),
+        mend=on_twin(RobotControl.mend),
         codes=_LOST,
         quick=True,
     ),

@@ -35,7 +35,7 @@ def trial(it: Entry, *, lost: bool = False, starves: bool = False) -> Open:
     return Open(Due(kind, 7, it.excused), it, claim)
 
 
-def told(it: Open) -> tuple[list[Entry], list[Any]]:
+def outcome(it: Open) -> tuple[list[Entry], list[Any]]:
     """What counts of it, and what is to be done again."""
     waiting: deque[Due] = deque()
     return list(Campaign(lambda _text: None).counted_of(it, waiting)), list(waiting)
@@ -43,14 +43,14 @@ def told(it: Open) -> tuple[list[Entry], list[Any]]:
 
 def test_a_violation_while_the_host_held_the_machine_up_is_kept_and_done_again() -> None:
     it = trial(entry(LATE, held_up=0.2))
-    assert told(it) == ([], [Due(it.due.kind, 7, excused=(EXCUSE,))])
+    assert outcome(it) == ([], [Due(it.due.kind, 7, excused=(EXCUSE,))])
     twice = trial(entry(LATE, held_up=0.2, excused=1))
-    assert told(twice)[1] == [Due(twice.due.kind, 7, excused=(EXCUSE, EXCUSE))]
+    assert outcome(twice)[1] == [Due(twice.due.kind, 7, excused=(EXCUSE, EXCUSE))]
 
 
 def test_so_is_a_file_that_is_missing() -> None:
     it = trial(entry(held_up=0.2), lost=True)
-    assert told(it) == ([], [Due(it.due.kind, 7, excused=(Excuse(0.2, (LOST,)),))])
+    assert outcome(it) == ([], [Due(it.due.kind, 7, excused=(Excuse(0.2, (LOST,)),))])
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_so_is_a_file_that_is_missing() -> None:
     ids=["nothing held it up", "the fault itself holds it up", "the fourth attempt"],
 )
 def test_else_a_missing_file_counts(it: Open) -> None:
-    entries, again = told(it)
+    entries, again = outcome(it)
     assert [entry.news for entry in entries] == [(LOST,)]
     assert again == []
 
@@ -76,19 +76,19 @@ def test_else_a_missing_file_counts(it: Open) -> None:
     ],
 )  # fmt: skip
 def test_what_no_hold_up_explains_counts_at_once(breach: Breach) -> None:
-    entries, again = told(trial(entry(LATE, Violation(breach, "so"), held_up=0.2)))
+    entries, again = outcome(trial(entry(LATE, Violation(breach, "so"), held_up=0.2)))
     assert (len(entries), again) == (1, [])
 
 
 def test_a_kind_that_starves_the_machine_is_done_again_if_it_did_not_come_to_its_fault() -> None:
     it = entry(Violation(Breach.NOT_REACHED, "so"), held_up=0.2)
     it = replace(it, result=replace(it.result, verdict=None))
-    assert told(trial(it, starves=True))[0] == []
+    assert outcome(trial(it, starves=True))[0] == []
 
 
 @pytest.mark.parametrize("held_up", [0.0, 0.2])
 def test_a_trial_without_a_violation_counts(held_up: float) -> None:
-    entries, again = told(trial(entry(held_up=held_up)))
+    entries, again = outcome(trial(entry(held_up=held_up)))
     assert [entry.news for entry in entries] == [()]
     assert again == []
 

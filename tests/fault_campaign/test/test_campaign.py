@@ -8,7 +8,7 @@ from random import SystemRandom
 
 import pytest
 from fault_campaign.campaign import Campaign, drawn
-from fault_campaign.controls import CONTROLS, Control, convictions, told
+from fault_campaign.controls import CONTROLS, Control, convictions, text_of
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line
@@ -45,7 +45,7 @@ def not_convicted(controls: Sequence[Control]) -> list[str]:
     """The sabotaged stacks that the campaign takes for honest ones."""
     found = list(convictions(controls, say))
     for conviction in found:
-        say(told(conviction))
+        say(text_of(conviction))
     return [it.control.sabotage.defect for it in found if not it.convicted]
 
 

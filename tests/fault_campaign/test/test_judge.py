@@ -93,8 +93,8 @@ def cut(recording: Recording, rows: slice | list[int]) -> Recording:
 def test_rows_that_are_missing_are_no_data(
     calm: Recording, rows: slice | list[int], text: str
 ) -> None:
-    ((breach, told),) = breaches(cut(calm, rows))
-    assert (breach, text in told) == (Breach.NO_DATA, True), told
+    ((breach, message),) = breaches(cut(calm, rows))
+    assert (breach, text in message) == (Breach.NO_DATA, True), message
 
 
 def test_a_recording_that_ends_with_the_window_is_whole(calm: Recording) -> None:
@@ -164,8 +164,8 @@ def test_a_joint_may_reach_one_and_a_half_of_its_speed_limit(
     calm: Recording, joint: int, speed: float, wrong: str
 ) -> None:
     calm.velocity[700, joint] = speed
-    told = [(Breach.SPEED, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
-    assert breaches(calm) == told
+    expected = [(Breach.SPEED, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
+    assert breaches(calm) == expected
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_an_effort_that_drives_a_joint_on_stays_at_its_limit(
     calm.torque[700, joint] = sign * torque
     calm.velocity[:, joint] = sign * 1.0
     calm.position[:, joint] = sign * calm.time
-    told = [(Breach.EFFORT, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
-    assert breaches(calm) == told
+    expected = [(Breach.EFFORT, f"{NAMES[joint]}: {wrong} of its limit")] if wrong else []
+    assert breaches(calm) == expected
 
 
 def test_an_effort_that_brakes_is_reported(calm: Recording) -> None:
@@ -199,8 +199,8 @@ def test_a_joint_that_leaves_its_course_has_jumped_unless_it_is_slowed_down(
     calm.velocity[:, SHOULDER] = 1.0
     assert judge(calm, WINDOW).jump == pytest.approx(0.0, abs=1e-9)
     calm.position[700:, SHOULDER] += way
-    told = [(Breach.JUMP, f"left_shoulder_pitch: {wrong} rad off its course")] if wrong else []
-    assert breaches(calm) == told
+    expected = [(Breach.JUMP, f"left_shoulder_pitch: {wrong} rad off its course")] if wrong else []
+    assert breaches(calm) == expected
     calm.velocity[700:, SHOULDER] = 0.5
     assert breaches(calm) == []
 

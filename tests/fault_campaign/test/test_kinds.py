@@ -52,13 +52,13 @@ NAME_THEIR_JOINT = {
 
 def test_the_demands_are_those_of_the_page() -> None:
     """The page is written by hand: a bound that drifts in the catalogue is noticed."""
-    told = {}
+    rows = {}
     for row in PAGE.read_text(encoding="utf-8").partition("## The kinds")[2].splitlines():
         cells = [cell.strip() for cell in row.split("|")[1:-1]]
         if len(cells) == 7 and not cells[0].startswith(("---", "kind")):
-            told[cells[0]] = cells[1:]
-    assert list(told) == list(KINDS)
-    for name, (what, soft, way, allowed, ends, quick) in told.items():
+            rows[cells[0]] = cells[1:]
+    assert list(rows) == list(KINDS)
+    for name, (what, soft, way, allowed, ends, quick) in rows.items():
         kind = KINDS[name]
         if kind.drawn is not None:
             assert what == "the weaker demand of both"
@@ -89,8 +89,8 @@ def test_where_a_joint_is_struck_a_fall_names_it() -> None:
 def test_the_page_has_each_type_of_violation() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("## Demands")[2]
     first = [row.split("|")[1] for row in text.splitlines() if row.startswith("| ")]
-    told = {it.strip() for cell in first for it in cell.split(",")}
-    assert {str(breach) for breach in Breach} <= told
+    listed = {it.strip() for cell in first for it in cell.split(",")}
+    assert {str(breach) for breach in Breach} <= listed
 
 
 def test_a_campaign_can_be_repeated_by_its_seed_and_leaves_no_kind_out() -> None:

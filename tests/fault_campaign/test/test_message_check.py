@@ -46,7 +46,7 @@ def report(text: str = f"{JOINT} (id 22)", **other: int | str | list[str]) -> Sa
 
 
 @dataclass
-class Told:
+class Observed:
     """An observer with these messages, and no further ones."""
 
     mode: Mode = Mode.DAMPING
@@ -73,58 +73,58 @@ class Told:
             self.mode = Mode(mode)
 
 
-def breaches(told: Told, kind: Kind = SOFT, before: Mode = Mode.STANDBY) -> list[Breach]:
-    heard = MessageCheck(told, kind, before, JOINT)
+def breaches(observer: Observed, kind: Kind = SOFT, before: Mode = Mode.STANDBY) -> list[Breach]:
+    heard = MessageCheck(observer, kind, before, JOINT)
     return [it.breach for it in (*heard.listen(), *heard.conclude())]
 
 
 def test_a_fall_for_the_right_cause_is_right() -> None:
-    assert breaches(Told()) == []
-    assert breaches(Told(), EITHER) == []
+    assert breaches(Observed()) == []
+    assert breaches(Observed(), EITHER) == []
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
 def test_a_refusal_that_repeats_the_fall_states_it(kind: Kind) -> None:
     """A second fault, a request, is refused: its answer replaces the statement of the fall."""
-    assert breaches(Told(codes=("START_LOCOMOTION_REFUSED", *FELL)), kind) == []
-    other = Told(message="Fell to safety", codes=("LOAD_REFUSED", "REQUIRES_ANOTHER_MODE"))
+    assert breaches(Observed(codes=("START_LOCOMOTION_REFUSED", *FELL)), kind) == []
+    other = Observed(message="Fell to safety", codes=("LOAD_REFUSED", "REQUIRES_ANOTHER_MODE"))
     assert breaches(other, SOFT)[0] == Breach.NO_FALL
 
 
 def test_no_word_of_the_robot_decides_only_codes_and_names_do() -> None:
     """The texts are other ones; only the names of source and joint stay in them."""
-    strange = Told(message="PrimeSitoCAN x", safety=[report(f"y {JOINT} z")])
+    strange = Observed(message="PrimeSitoCAN x", safety=[report(f"y {JOINT} z")])
     assert breaches(strange) == []
-    uncoded = Told(safety=[report(reason_codes=["TEMPERATURE_LIMIT"])])
+    uncoded = Observed(safety=[report(reason_codes=["TEMPERATURE_LIMIT"])])
     assert breaches(uncoded) == [Breach.WRONG_CAUSE]
 
 
-@pytest.mark.parametrize("told", [Told(mode=Mode.STANDBY), Told(codes=())])
-def test_without_a_fall_that_is_stated_a_soft_kind_is_violated(told: Told) -> None:
-    assert Breach.NO_FALL in breaches(told)
+@pytest.mark.parametrize("observer", [Observed(mode=Mode.STANDBY), Observed(codes=())])
+def test_without_a_fall_that_is_stated_a_soft_kind_is_violated(observer: Observed) -> None:
+    assert Breach.NO_FALL in breaches(observer)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "observer",
     [
-        Told(safety=[]),
-        Told(safety=[report("right_wrist_roll (id 38)")]),
-        Told(safety=[report(level=int(SafetyLevel.WARNING))]),
-        Told(safety=[report(flags=int(SafetyFlag.MOTOR_FAULT))]),
-        Told(safety=[report(source="PrimeEtherCATSide")]),
-        Told(message="Fell to safety: control loop late", codes=("FELL_TO_SAFETY",)),
+        Observed(safety=[]),
+        Observed(safety=[report("right_wrist_roll (id 38)")]),
+        Observed(safety=[report(level=int(SafetyLevel.WARNING))]),
+        Observed(safety=[report(flags=int(SafetyFlag.MOTOR_FAULT))]),
+        Observed(safety=[report(source="PrimeEtherCATSide")]),
+        Observed(message="Fell to safety: control loop late", codes=("FELL_TO_SAFETY",)),
     ],
     ids=["none", "another joint", "a warning", "another flag", "another source", "statement"],
 )
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
-def test_a_fall_for_another_cause_is_wrong(told: Told, kind: Kind) -> None:
-    assert breaches(told, kind) == [Breach.WRONG_CAUSE]
+def test_a_fall_for_another_cause_is_wrong(observer: Observed, kind: Kind) -> None:
+    assert breaches(observer, kind) == [Breach.WRONG_CAUSE]
 
 
 def test_without_a_source_the_cause_is_that_of_the_statement() -> None:
     kind = Kind(name="any", inject=nothing, codes=(INVALID_COMMAND,), named=(JOINT_STRUCK,))
     codes = ("FELL_TO_SAFETY", "INVALID_COMMAND")
-    fell = Told(message=f"Fell to safety: remote: {JOINT} is NaN", codes=codes, safety=[])
+    fell = Observed(message=f"Fell to safety: remote: {JOINT} is NaN", codes=codes, safety=[])
     assert breaches(fell, kind) == []
     fell.message = "Fell to safety: remote: right_wrist_roll is NaN"
     assert breaches(fell, kind) == [Breach.WRONG_CAUSE]
@@ -132,31 +132,31 @@ def test_without_a_source_the_cause_is_that_of_the_statement() -> None:
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
 def test_a_robot_that_goes_up_again_on_request_is_convicted(kind: Kind) -> None:
-    assert breaches(Told(obeys=True), kind) == [Breach.UP_AGAIN]
+    assert breaches(Observed(obeys=True), kind) == [Breach.UP_AGAIN]
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER, STAYS])
 def test_a_robot_that_says_nothing_any_more_is_convicted(kind: Kind) -> None:
-    assert Breach.SILENT in breaches(Told(speaks=False), kind)
+    assert Breach.SILENT in breaches(Observed(speaks=False), kind)
 
 
 def test_drives_that_disable_themselves_need_no_report() -> None:
     off = Kind(name="any", inject=nothing, outcome=Outcome.OFF)
-    assert breaches(Told(speaks=False, codes=()), off) == []
+    assert breaches(Observed(speaks=False, codes=()), off) == []
 
 
 @pytest.mark.parametrize("kind", [STAYS, EITHER])
 def test_a_mode_that_is_left_without_a_fall_is_reported(kind: Kind) -> None:
-    assert breaches(Told(Mode.STANDBY, "", ()), kind) == []
-    assert breaches(Told(Mode.DAMPING, "", ()), kind) == [Breach.LEFT]
-    assert breaches(Told(Mode.DAMPING, "", ()), replace(EITHER, asks=True)) == []
+    assert breaches(Observed(Mode.STANDBY, "", ()), kind) == []
+    assert breaches(Observed(Mode.DAMPING, "", ()), kind) == [Breach.LEFT]
+    assert breaches(Observed(Mode.DAMPING, "", ()), replace(EITHER, requests_modes=True)) == []
 
 
 def test_a_fall_from_damping_counts_where_nothing_may_happen() -> None:
-    assert breaches(Told(), STAYS, Mode.DAMPING) == [Breach.LEFT]
+    assert breaches(Observed(), STAYS, Mode.DAMPING) == [Breach.LEFT]
 
 
 def test_what_must_be_refused_must_be_refused_for_this_reason() -> None:
     kind = replace(STAYS, codes=(UNKNOWN_MODE,))
-    assert breaches(Told(Mode.STANDBY, "any", ("UNKNOWN_MODE",)), kind) == []
-    assert breaches(Told(Mode.STANDBY, "", ()), kind) == [Breach.WRONG_CAUSE]
+    assert breaches(Observed(Mode.STANDBY, "any", ("UNKNOWN_MODE",)), kind) == []
+    assert breaches(Observed(Mode.STANDBY, "", ()), kind) == [Breach.WRONG_CAUSE]

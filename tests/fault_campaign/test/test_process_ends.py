@@ -127,8 +127,8 @@ def test_a_process_that_is_replaced_has_not_died() -> None:
 
 
 def test_a_guard_that_ended_by_itself_is_reported_like_an_exception() -> None:
-    said = "[ERROR] [can]: the guard of slcan:/tmp/can ended with exit code -9"
-    assert exceptions(said) == ["the guard of slcan:/tmp/can ended with exit code -9"]
+    line = "[ERROR] [can]: the guard of slcan:/tmp/can ended with exit code -9"
+    assert exceptions(line) == ["the guard of slcan:/tmp/can ended with exit code -9"]
 
 
 # What of it is a violation.

@@ -61,10 +61,10 @@ def launched(robot: str, arguments: Sequence[Argument], start: Start) -> LaunchD
         refuse_unknown(package, arguments, context)
         folder = Path(tempfile.mkdtemp(prefix="humanoid_control_"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        processes, said = start(package, read(arguments, context.launch_configurations), folder)
+        processes, notes = start(package, read(arguments, context.launch_configurations), folder)
         for process in processes:
             find_executable(process.package, process.executable)
-        return [*(LogInfo(msg=text) for text in said), *_in_order(processes)]
+        return [*(LogInfo(msg=text) for text in notes), *_in_order(processes)]
 
     declared = [argument.declared() for argument in arguments]
     return LaunchDescription([*declared, OpaqueFunction(function=actions)])
@@ -119,8 +119,8 @@ def _when_ready(action: ExecuteProcess, sign: str, others: list[Action]) -> Acti
     waiting = [others]
 
     def look(event: ProcessIO) -> list[Action] | None:
-        said = event.text.decode(errors="replace")
-        if waiting and any(line.startswith(sign) for line in said.splitlines()):
+        output = event.text.decode(errors="replace")
+        if waiting and any(line.startswith(sign) for line in output.splitlines()):
             return waiting.pop()
         return None
 

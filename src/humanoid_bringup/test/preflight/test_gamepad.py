@@ -17,13 +17,13 @@ def test_a_joystick_that_is_there_will_do(tmp_path: Path) -> None:
     assert joystick_number("js3") == 3
 
 
-@pytest.mark.parametrize(("present", "told"), [((), "none"), (("js1", "js4"), "js1, js4")])
+@pytest.mark.parametrize(("present", "listed"), [((), "none"), (("js1", "js4"), "js1, js4")])
 def test_a_missing_one_is_reported_with_those_there_are(
-    present: tuple[str, ...], told: str, tmp_path: Path
+    present: tuple[str, ...], listed: str, tmp_path: Path
 ) -> None:
     for name in (*present, "event0", "mice"):
         (tmp_path / name).touch()
-    with pytest.raises(NotReadyError, match=rf"js0: there is none; joysticks present: {told} \("):
+    with pytest.raises(NotReadyError, match=rf"js0: there is none; joysticks present: {listed} \("):
         require_joystick("js0", tmp_path)
 
 

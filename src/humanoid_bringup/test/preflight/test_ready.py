@@ -47,15 +47,15 @@ def test_what_could_be_better_is_a_warning_only(found, hardware: Path) -> None:
 
 def test_all_that_is_missing_is_reported_at_once_with_its_remedy(found, hardware: Path) -> None:
     found(missing("link", "down", "plug it in"), missing("x", "y", "z"))
-    said = "link: down: plug it in; and x: y: z .*hc doctor --interface ecm0`"
-    with pytest.raises(NotReadyError, match=said):
+    message = "link: down: plug it in; and x: y: z .*hc doctor --interface ecm0`"
+    with pytest.raises(NotReadyError, match=message):
         require_buses(RING, hardware)
 
 
 def test_what_both_buses_lack_is_reported_together(found, hardware: Path) -> None:
     found(missing("link", "down", "plug it in"))
-    said = "link: down: .*; and CAN slcan /nowhere/ttyACM0: no such serial port: .*hc up twin"
-    with pytest.raises(NotReadyError, match=said):
+    message = "link: down: .*; and CAN slcan /nowhere/ttyACM0: no such serial port: .*hc up twin"
+    with pytest.raises(NotReadyError, match=message):
         require_buses(ALL, hardware)
 
 

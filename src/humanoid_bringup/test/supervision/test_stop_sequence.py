@@ -31,20 +31,20 @@ class Fake:
 
 
 @pytest.fixture
-def said() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
-def sequence(said: list[str], *processes: Fake) -> StopSequence:
-    return StopSequence(processes, PATIENCE, said.append)
+def sequence(messages: list[str], *processes: Fake) -> StopSequence:
+    return StopSequence(processes, PATIENCE, messages.append)
 
 
-def test_a_needed_process_ends_after_its_dependants(said: list[str]) -> None:
+def test_a_needed_process_ends_after_its_dependants(messages: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
     manager = Fake("impedance", ends_on=None, outlives=True)
     robot = Fake("robot", outlives=True)
     everybody = (viewer, control, manager, robot)
-    stop = sequence(said, *everybody)
+    stop = sequence(messages, *everybody)
     stop.advance(0.0)
     assert [it.got for it in everybody] == [[SIGINT], [SIGINT], [], []], "a viewer delays nobody"
     viewer.running = control.running = False
@@ -53,12 +53,12 @@ def test_a_needed_process_ends_after_its_dependants(said: list[str]) -> None:
     manager.running = False
     stop.advance(2.0)
     assert robot.got == [SIGINT]
-    assert said == []
+    assert messages == []
 
 
-def test_a_stubborn_process_gets_harder_signals_in_time(said: list[str]) -> None:
+def test_a_stubborn_process_gets_harder_signals_in_time(messages: list[str]) -> None:
     stubborn = Fake("viewer", ends_on=SIGKILL)
-    stop = sequence(said, stubborn)
+    stop = sequence(messages, stubborn)
     for now, expected in [
         (0.0, [SIGINT]),
         (4.9, [SIGINT]),
@@ -68,15 +68,15 @@ def test_a_stubborn_process_gets_harder_signals_in_time(said: list[str]) -> None
     ]:
         stop.advance(now)
         assert stubborn.got == expected
-    assert said == [
+    assert messages == [
         "viewer has not ended: sending SIGTERM",
         "viewer has not ended: sending SIGKILL",
     ]
 
 
-def test_the_deadline_is_when_the_next_signal_is_due(said: list[str]) -> None:
+def test_the_deadline_is_when_the_next_signal_is_due(messages: list[str]) -> None:
     process = Fake("control", ends_on=None)
-    stop = sequence(said, process)
+    stop = sequence(messages, process)
     assert stop.deadline == -math.inf
     stop.advance(10.0)
     assert stop.deadline == 15.0
@@ -86,17 +86,17 @@ def test_the_deadline_is_when_the_next_signal_is_due(said: list[str]) -> None:
     assert stop.deadline == math.inf
 
 
-def test_a_program_that_does_not_catch_sigint_yet_gets_sigterm(said: list[str]) -> None:
+def test_a_program_that_does_not_catch_sigint_yet_gets_sigterm(messages: list[str]) -> None:
     starting = Fake("control", ends_on=SIGTERM, catching=frozenset())
-    sequence(said, starting).advance(0.0)
+    sequence(messages, starting).advance(0.0)
     assert starting.got == [SIGTERM]
-    assert said == []
+    assert messages == []
 
 
-def test_a_further_signal_waits_only_for_processes_that_need_another(said: list[str]) -> None:
+def test_a_further_signal_waits_only_for_processes_that_need_another(messages: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None)
     robot = Fake("robot", outlives=True)
-    stop = sequence(said, viewer, control, robot)
+    stop = sequence(messages, viewer, control, robot)
     stop.advance(0.0)
     stop.hasten(1.0)
     assert viewer.got == control.got == [SIGINT, SIGTERM]
@@ -107,14 +107,14 @@ def test_a_further_signal_waits_only_for_processes_that_need_another(said: list[
     assert robot.got == [SIGINT]
 
 
-def test_no_signal_kills_what_may_hold_torque_before_its_time(said: list[str]) -> None:
+def test_no_signal_kills_what_may_hold_torque_before_its_time(messages: list[str]) -> None:
     viewer, control = Fake("viewer", ends_on=None), Fake("control", ends_on=None, required=True)
-    stop = sequence(said, viewer, control)
+    stop = sequence(messages, viewer, control)
     stop.advance(0.0)
     for now in (1.0, 1.5, 2.0):
         stop.hasten(now)
     assert (viewer.got[-1], control.got) == (SIGKILL, [SIGINT, SIGTERM])
-    assert said[-1] == "control is ending, for 2 s more at most"
+    assert messages[-1] == "control is ending, for 2 s more at most"
     stop.advance(3.9)
     assert control.got == [SIGINT, SIGTERM]
     stop.advance(4.0)
@@ -138,10 +138,10 @@ class Slow(Fake):
 
 @pytest.mark.parametrize("impatient_at", [None, 0.0, 5.0])
 def test_a_robot_whose_every_step_takes_its_full_time_is_not_killed(
-    said: list[str], impatient_at: float | None
+    messages: list[str], impatient_at: float | None
 ) -> None:
     robot = Slow("control", ends_on=None, required=True)
-    stop = StopSequence([robot], Patience(), said.append)
+    stop = StopSequence([robot], Patience(), messages.append)
     for tick in range(1000):
         robot.now = now = tick * 0.1
         if now >= robot.ends_at:
@@ -155,9 +155,9 @@ def test_a_robot_whose_every_step_takes_its_full_time_is_not_killed(
     assert SIGKILL not in robot.got
 
 
-def test_a_process_in_order_is_never_signalled_after_its_end(said: list[str]) -> None:
+def test_a_process_in_order_is_never_signalled_after_its_end(messages: list[str]) -> None:
     processes = [Fake("a"), Fake("b", ends_on=SIGTERM), Fake("c")]
-    stop = sequence(said, *processes)
+    stop = sequence(messages, *processes)
     for now in range(20):
         stop.advance(float(now))
     stop.hasten(20.0)

@@ -89,19 +89,19 @@ def test_no_batch_is_sent_before_joint_states_flow(bench: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated_mode", "said"),
+    ("stated_mode", "message"),
     [
         (None, "waiting for a statement on /control_mode"),
         (ModeInForce(Mode.STANDBY, 4), "STANDBY is in force: go to ZERO_TORQUE or DAMPING"),
     ],
 )
 def test_no_batch_is_sent_outside_of_the_safe_modes(
-    bench: Any, stated_mode: Any, said: str
+    bench: Any, stated_mode: Any, message: str
 ) -> None:
     bench.stated_mode = stated_mode
     bench.select("joint0")
     assert bench.batches == []
-    assert bench.limp.message == said
+    assert bench.limp.message == message
 
 
 def test_batches_carry_mode_and_number_and_end_with_the_gate(bench: Any) -> None:

@@ -70,28 +70,28 @@ def test_a_flip_with_a_sweep_uses_the_sweep() -> None:
 
 def test_an_offset_beyond_pi_suggests_a_wrong_direction() -> None:
     found = result(None, Setting(1, -math.pi - 0.01))
-    (said,) = found.warnings
-    assert "beyond ±π" in said
+    (warning,) = found.warnings
+    assert "beyond ±π" in warning
     assert result(None, Setting(1, math.pi)).warnings == ()
 
 
 def test_a_sampled_range_that_misses_the_urdf_s_suggests_a_wrong_direction() -> None:
     truth = Setting(1, -1.0)  # sampled -3.3 … -0.65
     limits = Interval(0.7, 3.35)
-    (said,) = result(Interval(-3.3, -0.65), Setting(1, 0.0), limits=limits).warnings[-1:]
-    assert "misses the URDF's +0.70 … +3.35 rad: is the direction the wrong one?" in said
+    (warning,) = result(Interval(-3.3, -0.65), Setting(1, 0.0), limits=limits).warnings[-1:]
+    assert "misses the URDF's +0.70 … +3.35 rad: is the direction the wrong one?" in warning
     assert result(stops_of(truth), Setting(1, 0.0)).warnings == ()
 
 
 def test_a_range_that_misses_in_both_directions_is_worth_a_look() -> None:
-    said = " ".join(result(Interval(10.0, 12.65), Setting(1, 0.0)).warnings)
-    assert "check the direction" in said
+    warnings = " ".join(result(Interval(10.0, 12.65), Setting(1, 0.0)).warnings)
+    assert "check the direction" in warnings
 
 
 @pytest.mark.parametrize(
-    ("width", "said"),
+    ("width", "warning"),
     [(2.0, "only 75% of the URDF's range: were both stops reached?"), (2.9, "109% of the URDF's")],
 )
-def test_a_range_that_is_not_the_urdf_s_is_remarked(width: float, said: str) -> None:
+def test_a_range_that_is_not_the_urdf_s_is_remarked(width: float, warning: str) -> None:
     (found,) = result(Interval(-2.0, -2.0 + width), Setting(1, 0.0)).warnings
-    assert said in found
+    assert warning in found

@@ -96,14 +96,14 @@ BAD: list[tuple[Edit, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("edit", "said"), BAD, ids=[said[:30] for _, said in BAD])
+@pytest.mark.parametrize(("edit", "message"), BAD, ids=[message[:30] for _, message in BAD])
 def test_a_bad_calibration_file_is_reported_in_a_sentence(
-    urdf: str, edited: Any, edit: Edit, said: str
+    urdf: str, edited: Any, edit: Edit, message: str
 ) -> None:
     path = edited(edit)
     with pytest.raises(ConfigError) as caught:
         read_robot(urdf.replace("/nowhere.yaml", str(path)))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -123,16 +123,17 @@ class Robot:
         self.manager.stated(self._in_force, now)
         self.manager.joints_seen(self.names, [0.0] * len(self.names), now)
         self._send_due()
-        told = self.manager.summary(now)
-        position, velocity, integral = np.array(told.registers).T
+        summary = self.manager.summary(now)
+        position, velocity, integral = np.array(summary.registers).T
         self.system.impedance_stated(
             ImpedanceStatement(
-                arrived=now, gate_open=told.gate_open, armed=told.armed, confirmed=told.confirmed,
+                arrived=now, gate_open=summary.gate_open,
+                armed=summary.armed, confirmed=summary.confirmed,
                 mode=int(self._in_force.mode), number=self._in_force.number,
                 joint_names=tuple(self.names),
                 registers=Registers(position, velocity, integral),
                 stiffness=np.zeros(len(self.names)), damping=np.zeros(len(self.names)),
-                status_message=told.message,
+                status_message=summary.message,
             )
         )  # fmt: skip
 
@@ -228,8 +229,8 @@ def test_damping_is_confirmed_and_damps(
     robot.tick(20)
     assert robot.system.impedance_confirmed(), robot.manager.summary(robot.clock()).message
     assert robot.control.drives()[0]["vel_reg"] == 56
-    said = "0" if kind == "writable" else "the drive has none"
-    assert robot.values["velocity feed-forward 0x2382:03"] == said
+    expected = "0" if kind == "writable" else "the drive has none"
+    assert robot.values["velocity feed-forward 0x2382:03"] == expected
     assert robot.fall() == pytest.approx(1.31, abs=0.02)
     robot.enter(Mode.STANDBY)
     robot.tick(20)
@@ -306,10 +307,10 @@ def test_limp_joint_that_was_moved_is_not_pulled_when_it_is_to_be_stiff(
     if kind in ("writable", "absent"):
         assert robot.system.impedance_confirmed()
     else:
-        said = robot.manager.summary(robot.clock()).message
+        message = robot.manager.summary(robot.clock()).message
         assert not robot.system.impedance_confirmed()
-        assert "j0" in said
-        assert "0x2382:03" in said
+        assert "j0" in message
+        assert "0x2382:03" in message
         assert (robot.drive["pos_reg"], robot.drive["vel_reg"]) == (0, 56)  # it still damps
     robot.enter(Mode.DAMPING)
     robot.tick(25)

@@ -46,10 +46,10 @@ def launched(name: str, *arguments: str) -> tuple[int, list[str]]:
     """Exit code and error messages."""
     words = [sys.executable, "-W", "ignore", "-c", LAUNCH, str(FOLDER / name), *arguments]
     run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    said = [line for line in (run.stdout + run.stderr).splitlines() if "[ERROR]" in line]
+    errors = [line for line in (run.stdout + run.stderr).splitlines() if "[ERROR]" in line]
     assert "Traceback" not in run.stdout + run.stderr
     assert "process started" not in run.stdout + run.stderr
-    return run.returncode, said
+    return run.returncode, errors
 
 
 def arguments_of(name: str) -> dict[str, Any]:
@@ -100,9 +100,9 @@ def test_no_argument_sets_a_rate(name: str) -> None:
 def test_an_error_is_reported_at_once_and_nothing_is_started(
     file: str, arguments: list[str], message: str
 ) -> None:
-    code, said = launched(f"{file}.launch.py", *arguments)
+    code, errors = launched(f"{file}.launch.py", *arguments)
     assert code == 1
-    assert message in said[-1]
+    assert message in errors[-1]
 
 
 def test_a_bad_file_is_named_with_the_line(tmp_path: Path) -> None:
@@ -111,6 +111,6 @@ def test_a_bad_file_is_named_with_the_line(tmp_path: Path) -> None:
     hardware["joints"]["erob_slaves"]["left_elbow_pitch"]["position"] = "three"
     file = tmp_path / "hardware.yaml"
     file.write_text(yaml.safe_dump(hardware))
-    code, said = launched("real.launch.py", f"hardware_config:={file}")
+    code, errors = launched("real.launch.py", f"hardware_config:={file}")
     assert code == 1
-    assert "left_elbow_pitch" in said[-1]
+    assert "left_elbow_pitch" in errors[-1]

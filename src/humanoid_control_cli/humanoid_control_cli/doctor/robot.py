@@ -33,8 +33,8 @@ def robot() -> list[Finding]:
 def judged(status: Status) -> list[Finding]:
     """One finding for each thing that isn't well; else that the robot is."""
     details = wrong(status.diagnoses.values())
-    told = {(diagnosis.source, diagnosis.level) for diagnosis in details}
-    reports = [it for it in status.safety.values() if (it.source, level_of(it.level)) not in told]
+    known = {(diagnosis.source, diagnosis.level) for diagnosis in details}
+    reports = [it for it in status.safety.values() if (it.source, level_of(it.level)) not in known]
     found = [*_mode(status), *_safety(reports), *map(_finding, details)]
     statement = status.statement
     mode = statement.mode.name if statement else "no mode manager"

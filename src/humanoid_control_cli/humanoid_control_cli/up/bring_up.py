@@ -28,8 +28,8 @@ def bring_up(options: Options) -> int:
         commands = [*map(_command, plan(options, reaper.folder)), _ready(options)]
         warnings = require_machine(options)
         banner = f"bringing up {options.robot.title} ({options.backend.value}) on {where}"
-        said = [banner, *notes(options), *warnings]
-        return supervise(commands, said, signals, reaper)
+        texts = [banner, *notes(options), *warnings]
+        return supervise(commands, texts, signals, reaper)
 
 
 def supervise(

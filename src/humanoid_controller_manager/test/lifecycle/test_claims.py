@@ -79,7 +79,7 @@ def test_each_member_in_charge_is_active_and_left_alone(world: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("joints", "said"),
+    ("joints", "message"),
     [
         ({"s": ["a", "x"]}, r"^c.yaml:1: 'joints' of s: unknown joint x; known: a, b$"),
         ({"s": ["a", "a"]}, r"^c.yaml:1: 'joints' of s: joint listed more than once: a$"),
@@ -100,9 +100,9 @@ def test_each_member_in_charge_is_active_and_left_alone(world: Any) -> None:
     ],
 )
 def test_lists_that_cannot_be_are_refused_at_the_start_with_their_place(
-    new_world: Any, joints: dict[str, Any], said: str
+    new_world: Any, joints: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         _bring_up(new_world, **joints)
 
 

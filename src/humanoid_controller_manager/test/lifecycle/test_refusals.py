@@ -17,20 +17,20 @@ def _entries(**types: str) -> dict[str, ControllerEntry]:
 
 
 @pytest.mark.parametrize(
-    ("verb", "said"),
+    ("verb", "message"),
     [
         ("configure", "Controller 'd' can not be configured from 'active' state."),
         ("cleanup", "Controller 'd' can not be cleaned-up from 'active' state."),
         ("unload", "Could not unload controller with name 'd' because it is still active"),
     ],
 )
-def test_the_controller_in_charge_is_left_alone(world: Any, verb: str, said: str) -> None:
+def test_the_controller_in_charge_is_left_alone(world: Any, verb: str, message: str) -> None:
     world.lifecycle.load("d")
     world.lifecycle.configure("d")
     world.in_charge = "d"
     with pytest.raises(ControllerError) as caught:
         getattr(world.lifecycle, verb)("d")
-    assert str(caught.value) == said
+    assert str(caught.value) == message
     assert world.open_sides == 1
 
 
@@ -104,7 +104,7 @@ def test_a_controller_without_type_is_refused(world: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("x/NoUpdate", r"^controller 'n': plugin 'x/NoUpdate': .*NoUpdate lacks update$"),
         ("x/Misspelt", r"needs \{'stifness': .*\}, expected position, velocity, effort, stiff"),
@@ -112,10 +112,10 @@ def test_a_controller_without_type_is_refused(world: Any) -> None:
     ],
 )
 def test_what_is_no_controller_is_refused_before_the_loop_could_meet_it(
-    world: Any, kind: str, said: str
+    world: Any, kind: str, message: str
 ) -> None:
     world.entries = _entries(n=kind)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         world.lifecycle.load("n")
     assert world.registry.records == {}
 

@@ -51,7 +51,7 @@ def test_an_unknown_plugin_is_reported_with_the_controller(
 
 
 @pytest.mark.parametrize(
-    ("gain", "said"),
+    ("gain", "message"),
     [
         ("a lot", r"^d: parameters of d: 'gain'.*'a lot'"),
         (1e3, r"^parameters of d: d: gain: too much of it$"),
@@ -60,11 +60,11 @@ def test_an_unknown_plugin_is_reported_with_the_controller(
     ],
 )
 def test_what_is_wrong_with_a_controller_is_reported_with_its_name(
-    world: Any, gain: Any, said: str
+    world: Any, gain: Any, message: str
 ) -> None:
     world.lifecycle.load("d")
     world.gain = gain
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         world.lifecycle.configure("d")
     assert world.state("d") is State.UNCONFIGURED
     assert world.open_sides == 0

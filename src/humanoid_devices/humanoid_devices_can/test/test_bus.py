@@ -33,7 +33,7 @@ SERIAL = BusSettings("slcan", "/dev/ttyACM0", 1_000_000)
 
 
 @pytest.mark.parametrize(
-    ("error", "settings", "said"),
+    ("error", "settings", "message"),
     [
         (NotImplementedError(), BusSettings("socktcan", "can2", 1), "it knows: .*socketcan"),
         (CanInterfaceNotImplementedError("no module 'pcan'"), CAN2, "no module 'pcan'.*install"),
@@ -48,10 +48,10 @@ SERIAL = BusSettings("slcan", "/dev/ttyACM0", 1_000_000)
         (TypeError("unexpected keyword argument 'colour'"), SERIAL, "'colour'"),
     ],
 )
-def test_opening_problem_says_what_to_do(error, settings, said) -> None:
+def test_opening_problem_says_what_to_do(error, settings, message) -> None:
     text = opening_problem(error, settings)
     assert text.startswith(f"{settings}: cannot be opened: ")
-    with pytest.raises(InterfaceError, match=said):
+    with pytest.raises(InterfaceError, match=message):
         raise InterfaceError(text)
 
 
@@ -75,27 +75,27 @@ def test_full_queue_is_no_lost_adapter(error) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (CanOperationError("Failed", errno.ENETDOWN), "can2 up type can bitrate 1000000"),
         (CanOperationError("Failed", errno.ENXIO), "plug it in"),
     ],
 )
-def test_lost_adapter_says_what_to_do(error, said) -> None:
-    assert said in str(closed_problem(error, CAN2))
+def test_lost_adapter_says_what_to_do(error, message) -> None:
+    assert message in str(closed_problem(error, CAN2))
     assert isinstance(sending_problem(error, CAN2), AdapterLostError)
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         (BusSettings("no-such", "x", 1_000_000), "python-can has no such interface"),
         (BusSettings("slcan", "/nowhere/tty", 1_000_000), "no '/nowhere/tty'"),
         (BusSettings("slcan", "/dev/null", 1_000_000, {"colour": 2}), "cannot be opened"),
     ],
 )
-def test_bus_that_is_not_there_is_refused(settings, said) -> None:
-    with pytest.raises(InterfaceError, match=said):
+def test_bus_that_is_not_there_is_refused(settings, message) -> None:
+    with pytest.raises(InterfaceError, match=message):
         PythonCanBus(settings)
 
 
@@ -128,7 +128,7 @@ def test_frames_go_both_ways(pair) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "reason"),
     [
         (can.Message(arbitration_id=0x123, is_extended_id=False, data=b"1"), "0x123 has 11 bits"),
         (can.Message(arbitration_id=1, is_remote_frame=True, dlc=8), "remote or FD"),
@@ -136,12 +136,12 @@ def test_frames_go_both_ways(pair) -> None:
         (can.Message(arbitration_id=1, data=b"12", dlc=8), "announces 8 bytes and has 2"),
     ],
 )
-def test_frame_that_no_motor_sends_is_reported(pair, message, said) -> None:
+def test_frame_that_no_motor_sends_is_reported(pair, message, reason) -> None:
     ours, theirs = pair
     theirs.send(message)
     received = ours.receive(1.0)
     assert isinstance(received, InvalidFrame)
-    assert said in received.reason
+    assert reason in received.reason
 
 
 def test_error_frames_are_distinguished(pair) -> None:

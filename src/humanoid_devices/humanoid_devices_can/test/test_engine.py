@@ -67,8 +67,8 @@ def test_motor_that_refuses_what_prepares_it_is_not_enabled(bus, rig, plain, mon
         answer = STATUS << 8 | family.ids[motor]
         request = ((PREPARE << 8 | family.ids[motor], b""),)
 
-        def step(said: str) -> Exchange:
-            return Exchange(motor, request, lambda found, _: said if found == answer else None)
+        def step(refusal: str) -> Exchange:
+            return Exchange(motor, request, lambda found, _: refusal if found == answer else None)
 
         return [step("keeps another limit" if motor == 1 else ""), step("")]
 
@@ -235,21 +235,21 @@ def soft(bus, motor: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("stage", "said"),
+    ("stage", "message"),
     [
         (Stage.ACTS, "the guard is disabling j0 (id 1), j1 (id 2): the control loop stood still"),
         (Stage.FAILED, "the guard could not disable j0 (id 1), j1 (id 2): the control loop stood"),
     ],
 )
 def test_motors_that_are_not_disabled_go_on_being_commanded(
-    bus, rig, guard_page, stage, said
+    bus, rig, guard_page, stage, message
 ) -> None:
     rig.command.stiffness[:] = 3.0
     rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
     guard_page.set_stage(stage, 1.0)
     report = rig.tick()
     assert (report.level, report.flags) == (SafetyLevel.FAULT, SafetyFlag.MOTOR_FAULT)
-    assert report.message.startswith(said)
+    assert report.message.startswith(message)
     rig.command.stiffness[:] = 0.0  # as the loop does after a FAULT
     rig.until(lambda _: soft(bus, 1) and soft(bus, 2))
     rig.buses.clear()  # it is not opened anew
@@ -445,7 +445,7 @@ def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus,
 
 
 @pytest.mark.parametrize(
-    ("frame", "said"),
+    ("frame", "message"),
     [
         (ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x20])), "nobody acknowledges"),
         (ErrorFrame(BusEvent.NO_ACKNOWLEDGE | BusEvent.BUS_ERROR, bytes(8)), "nobody acknowledges"),
@@ -453,10 +453,10 @@ def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus,
         (InvalidFrame("standard"), "standard"),
     ],
 )
-def test_trouble_on_the_bus_is_a_warning_while_motors_answer(bus, rig, frame, said) -> None:
+def test_trouble_on_the_bus_is_a_warning_while_motors_answer(bus, rig, frame, message) -> None:
     rig.activate()
     bus.incoming.put(frame)
-    report = rig.until(lambda report: said in report.message)
+    report = rig.until(lambda report: message in report.message)
     assert report.level is SafetyLevel.WARNING
 
 

@@ -246,15 +246,15 @@ def test_full_queue_and_closed_adapter_are_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("motors", "said"),
+    ("motors", "message"),
     [
         (Motors(deaf=10**9), "still send"),
         (Motors(refusals=10**9), "takes no frames"),
         (Motors(closed=10**9), "not yet"),
     ],
 )
-def test_the_impossible_is_reported(motors: Motors, said: str) -> None:
-    assert said in disabled(JOB, motors, longest=0.1)
+def test_the_impossible_is_reported(motors: Motors, message: str) -> None:
+    assert message in disabled(JOB, motors, longest=0.1)
     assert motors.open == 0
 
 
@@ -398,18 +398,21 @@ def test_guard_that_can_not_be_started_is_reported(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("ends", "told"),
+    ("ends", "logged"),
     [("kill -9 $$", [f"the guard of {BUS} ended with exit code -9"]), ("cat >/dev/null", [])],
     ids=["killed", "in order"],
 )
 def test_guard_that_did_not_end_in_order_is_reported(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, ends: str, told: list[str]
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    ends: str,
+    logged: list[str],
 ) -> None:
     monkeypatch.setattr(guard_client, "COMMAND", ("sh", "-c", ends))
     guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
     guard.start()
     guard.end()
-    assert caplog.messages == told
+    assert caplog.messages == logged
 
 
 def test_guard_that_can_share_no_memory_is_reported_too(monkeypatch: pytest.MonkeyPatch) -> None:

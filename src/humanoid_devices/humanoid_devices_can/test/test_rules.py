@@ -48,7 +48,7 @@ def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
     assert gains.due([SOFT, SOFT], 0.1) == [1]
 
 
-class Told:
+class Disabling:
     """A family whose frames say what they are made from."""
 
     def commands(self, command: JointCommand) -> list[tuple[int, bytes]]:
@@ -60,7 +60,7 @@ class Told:
 def test_motors_that_are_to_be_limp_are_reported_to_stay_where_they_are_measured() -> None:
     """A motor whose gains got lost would go to the position of its command."""
     states = [MotorState(position=0.7), MotorState(position=-0.2), MotorState()]
-    items = limp_items(Told(), states, SentGains(3, 0.5), [0, 2], 1.0)
+    items = limp_items(Disabling(), states, SentGains(3, 0.5), [0, 2], 1.0)
     here, nowhere = b"[0.7, 0.0, 0.0, 0.0, 0.0]", b"[0.0, 0.0, 0.0, 0.0, 0.0]"
     assert [(it.kind, it.motor, it.frame[1]) for it in items] == [
         (Kind.GAINS, 0, here),

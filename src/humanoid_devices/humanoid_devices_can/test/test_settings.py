@@ -61,7 +61,7 @@ def test_missing_joint_parameter_is_named_with_its_joint(can_info, name) -> None
 
 
 @pytest.mark.parametrize(
-    ("block", "joint", "said"),
+    ("block", "joint", "message"),
     [
         ({"speed": "1"}, {}, "unknown parameter speed; known: interface, channel"),
         ({"bitrate": "0"}, {}, "bitrate is 0, expected the motors' rate"),
@@ -74,8 +74,8 @@ def test_missing_joint_parameter_is_named_with_its_joint(can_info, name) -> None
         ({}, {"gear": "51"}, "joint 'j0': unknown parameter gear; known: can_id, model"),
     ],
 )
-def test_wrong_value_is_named(can_info, block, joint, said) -> None:
-    with pytest.raises(ConfigError, match=re.escape(said)):
+def test_wrong_value_is_named(can_info, block, joint, message) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         parsed(can_info([22], "m", block=block, joint=joint))
 
 
@@ -85,7 +85,7 @@ def test_two_joints_with_one_id_are_named(can_info) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("j0: {id: 22, direction: 1, homing_offset: 0.0}\n", "no calibration for j1"),
         ("j0: {id: 22, direction: 2, homing_offset: 0.0}\n", "expected 1 or -1"),
@@ -94,10 +94,10 @@ def test_two_joints_with_one_id_are_named(can_info) -> None:
         ("- j0\n", "valid dictionary"),
     ],
 )
-def test_wrong_calibration_is_named(can_info, tmp_path, text, said) -> None:
+def test_wrong_calibration_is_named(can_info, tmp_path, text, message) -> None:
     info = can_info([22, 23], "m")
     (tmp_path / "prime_calibration.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=f"Wrists.*calibration_file.*{said}"):
+    with pytest.raises(ConfigError, match=f"Wrists.*calibration_file.*{message}"):
         parsed(info)
 
 
@@ -125,8 +125,10 @@ def with_watchdog(plain: FamilyKind, watchdog: float) -> CanSystem:
 def test_a_watchdog_that_expires_between_two_commands_is_refused(
     can_info, plain, watchdog, rate, least
 ) -> None:
-    said = rf"j0.*watchdog of model plain expires after {watchdog:g} s .*expected {least} s or more"
-    with pytest.raises(ConfigError, match=said):
+    error = (
+        rf"j0.*watchdog of model plain expires after {watchdog:g} s .*expected {least} s or more"
+    )
+    with pytest.raises(ConfigError, match=error):
         with_watchdog(plain, watchdog).on_configure(can_info([1, 2], "plain", update_rate=rate))
 
 

@@ -114,13 +114,13 @@ def test_faults_of_the_status_are_reported_in_words(make_family) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bits", "said"),
+    ("bits", "message"),
     [(0, ""), (1, "over temperature"), (8, "overvoltage"), (1 << 14, "stall"),
      (128, "uncalibrated"), (1 << 5, "fault 0x20")],
 )  # fmt: skip
-def test_fault_report_is_reported_in_words(make_family, bits, said) -> None:
+def test_fault_report_is_reported_in_words(make_family, bits, message) -> None:
     feedback = make_family().decode(*FaultReport(5, 0xFD, bits, 0).encode())
-    assert feedback.report.text == said
+    assert feedback.report.text == message
     assert not feedback.warned
 
 
@@ -129,7 +129,7 @@ def test_warning_of_the_fault_report_is_reported(make_family) -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "said"),
+    ("frame", "message"),
     [
         (Status(6, 0xFD, StatusFault(0), 0, 0, 0, 0, 0).encode(), "id 6 is no motor"),
         ((identifier(CommunicationType.ENABLE, 0xFE, 5), bytes(8)), "another sender of ENABLE"),
@@ -137,8 +137,8 @@ def test_warning_of_the_fault_report_is_reported(make_family) -> None:
         ((0x020005FD, bytes(7)), "STATUS has 8 bytes, not 7"),
     ],
 )
-def test_frame_that_no_motor_of_the_block_sends_is_refused(make_family, frame, said) -> None:
-    with pytest.raises(WireError, match=said):
+def test_frame_that_no_motor_of_the_block_sends_is_refused(make_family, frame, message) -> None:
+    with pytest.raises(WireError, match=message):
         make_family().decode(*frame)
 
 
@@ -187,7 +187,7 @@ def test_can_timeout_is_always_set(make_family, given, rate, ticks, watchdog) ->
 
 
 @pytest.mark.parametrize(
-    ("joint", "said"),
+    ("joint", "message"),
     [
         ({"torque_limit": "18"}, "torque_limit is 18 Nm, rs-02 has 17"),
         ({"torque_limit": "-1"}, "torque_limit is -1, expected more than 0"),
@@ -197,9 +197,9 @@ def test_can_timeout_is_always_set(make_family, given, rate, ticks, watchdog) ->
         ({"current_limit": "much"}, "current_limit: expected a finite number"),
     ],
 )
-def test_limit_that_can_not_be_is_refused(make_family, joint, said) -> None:
-    said = said.replace("+", r"\+")
-    with pytest.raises(ConfigError, match=f"joint 'j0': .*{said}|j0': {said}"):
+def test_limit_that_can_not_be_is_refused(make_family, joint, message) -> None:
+    message = message.replace("+", r"\+")
+    with pytest.raises(ConfigError, match=f"joint 'j0': .*{message}|j0': {message}"):
         make_family(joint=joint)
 
 

@@ -1,4 +1,4 @@
-"""A control process in small: Sito motors held stiff at 50 Hz. Told what to do line by line.
+"""A control process in small: Sito motors held stiff at 50 Hz, with orders line by line.
 
 Says what it does, one JSON value a line.
 """
@@ -42,13 +42,13 @@ def main() -> None:
     system.on_activate(state)
     command.position[:], command.stiffness[:], command.damping[:] = 0.3, 20.0, 2.0
     say(guard=started(system._lifecycle.guard))
-    told = None
+    latest = None
     while True:
         system.read(state, 0.0, PERIOD)
         system.write(command, 0.0, PERIOD)
         report = system.safety()
-        if report is not told:
-            told = report
+        if report is not latest:
+            latest = report
             say(level=int(report.level), flags=int(report.flags), message=report.message)
         if not select.select([sys.stdin], [], [], PERIOD)[0]:
             continue

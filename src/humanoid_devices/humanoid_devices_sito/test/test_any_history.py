@@ -63,7 +63,7 @@ def test_after_the_order_to_end_nothing_is_enabled_and_what_may_be_left_is_named
     assert not [who for _, who, _ in heard if who & 0xFF == SELECT_MODE]
     for id_ in IDS:
         drive = bench.drive(id_)
-        # One that hangs can't be told from one that obeys: both are silent (docs/can.md).
+        # One that hangs can't be distinguished from one that obeys: both are silent (docs/can.md).
         if drive["powered"] and not drive["frozen"] and drive["firmware"]["enabled"]:
             assert f"(id {id_})" in named
 

@@ -25,11 +25,11 @@ def wrists(can_bench, can_info, can_rig):
     rig.activate()
     rig.command.damping[:] = 6.0
     rig.tick()
-    told(rig)
+    diagnoses(rig)
     return bench, rig
 
 
-def told(rig) -> dict[str, Diagnosis]:
+def diagnoses(rig) -> dict[str, Diagnosis]:
     return {diagnosis.name: diagnosis for diagnosis in rig.system.diagnose()}
 
 
@@ -40,8 +40,8 @@ def at_fault(found: dict[str, Diagnosis]) -> set[str]:
 
 def until_at_fault(rig, joints: set[str]) -> dict[str, Diagnosis]:
     """Return the diagnoses once just these joints are at fault; each has a remedy."""
-    rig.until(lambda _: at_fault(told(rig)) == joints)
-    found = told(rig)
+    rig.until(lambda _: at_fault(diagnoses(rig)) == joints)
+    found = diagnoses(rig)
     for joint in joints:
         assert found[f"joint: {joint}"].codes
     return found
@@ -51,8 +51,8 @@ def test_motors_that_are_well_are_ok_and_known_in_detail(wrists) -> None:
     _, rig = wrists
     assert "diagnose" in HARDWARE_CONTRACT.taken_on(type(rig.system), "")
     rig.command.stiffness[:] = 20.0
-    rig.until(lambda _: told(rig)["joint: j3"].values["stiffness in force [Nm/rad]"] == "20")
-    found = told(rig)
+    rig.until(lambda _: diagnoses(rig)["joint: j3"].values["stiffness in force [Nm/rad]"] == "20")
+    found = diagnoses(rig)
     assert [*found] == [BUS, *(f"joint: j{i}" for i in range(4))]
     assert {it.level for it in found.values()} == {OK}
     bus, joint = found[BUS].values, found["joint: j3"].values
@@ -65,8 +65,8 @@ def test_motors_that_are_well_are_ok_and_known_in_detail(wrists) -> None:
 
 def test_load_of_the_bus_is_that_since_the_report_before(wrists) -> None:
     _, rig = wrists
-    rig.until(lambda _: float(told(rig)[BUS].values[LOAD]) > 0.0)
-    assert float(told(rig)[BUS].values[LOAD]) < 100.0
+    rig.until(lambda _: float(diagnoses(rig)[BUS].values[LOAD]) > 0.0)
+    assert float(diagnoses(rig)[BUS].values[LOAD]) < 100.0
 
 
 LOAD = "load by motors and host, at most [%]"
@@ -74,7 +74,7 @@ LOAD = "load by motors and host, at most [%]"
 
 def test_nothing_is_claimed_of_motors_that_are_not_enabled(can_info, can_rig) -> None:
     rig = can_rig(SitoSystem(), can_info(IDS, "TA40-50"))
-    assert {it.level for it in told(rig).values()} == {DiagnosisLevel.STALE}
+    assert {it.level for it in diagnoses(rig).values()} == {DiagnosisLevel.STALE}
 
 
 @pytest.mark.parametrize("fault", ["power_off", "freeze"])
@@ -110,8 +110,8 @@ def test_a_motor_with_another_id_is_missed_and_the_unknown_id_is_reported(wrists
 def test_frames_of_unknown_senders_are_a_warning_with_a_fix_and_counted(wrists) -> None:
     bench, rig = wrists
     bench.call("stray", identifier(22, MessageType.GAINS), bytes(8).hex())
-    rig.until(lambda _: told(rig)[BUS].level is WARN)
-    found = told(rig)[BUS]
+    rig.until(lambda _: diagnoses(rig)[BUS].level is WARN)
+    found = diagnoses(rig)[BUS]
     assert found.codes
     assert found.values["invalid frames"] == "1"
     assert "GAINS to id 22" in found.values["latest invalid frame"]
@@ -120,18 +120,18 @@ def test_frames_of_unknown_senders_are_a_warning_with_a_fix_and_counted(wrists) 
 def test_destroyed_frames_are_a_warning_with_a_fix_and_the_counters_tell(wrists) -> None:
     bench, rig = wrists
     bench.call("corrupt_next", 20)
-    rig.until(lambda _: told(rig)[BUS].level is WARN)
-    found = told(rig)[BUS]
+    rig.until(lambda _: diagnoses(rig)[BUS].level is WARN)
+    found = diagnoses(rig)[BUS]
     assert found.codes
     assert int(found.values["error frames"]) > 0
     assert found.values["transmit error counter"].isdecimal()
-    assert at_fault(told(rig)) == set()
+    assert at_fault(diagnoses(rig)) == set()
 
 
 def test_a_command_beyond_the_wire_is_counted_at_its_joint(wrists) -> None:
     _, rig = wrists
     rig.command.velocity[1] = -4.0
-    rig.until(lambda _: told(rig)["joint: j1"].values["saturated commands"] != "0")
-    assert told(rig)["joint: j0"].values["saturated commands"] == "0"
+    rig.until(lambda _: diagnoses(rig)["joint: j1"].values["saturated commands"] != "0")
+    assert diagnoses(rig)["joint: j0"].values["saturated commands"] == "0"
     report = rig.until(lambda report: report.message)
     assert report.codes

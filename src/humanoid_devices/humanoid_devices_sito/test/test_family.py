@@ -133,15 +133,15 @@ def test_velocity_near_the_rail_is_reported(make_family, velocity) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("found", "message"),
     [
         (identifier(24, MessageType.FEEDBACK_1), "id 24 is no motor"),
         (identifier(22, MessageType.COMMAND), "another sender of COMMAND to id 22"),
         (0x02801605, "not of a Sito motor"),
     ],
 )
-def test_frame_that_no_motor_of_the_block_sends_is_refused(make_family, found, said) -> None:
-    with pytest.raises(WireError, match=said):
+def test_frame_that_no_motor_of_the_block_sends_is_refused(make_family, found, message) -> None:
+    with pytest.raises(WireError, match=message):
         make_family().decode(found, bytes(8))
 
 

@@ -38,18 +38,18 @@ class Host:
         command = [sys.executable, str(HOST), str(info)]
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self.process = subprocess.Popen(command, text=True, **pipes)
-        self.guard = int(self.said("guard")["guard"])
+        self.guard = int(self.status("guard")["guard"])
         self.page = page_of(self.guard)
 
     def tell(self, order: str) -> None:
         self.process.stdin.write(f"{order}\n")
         self.process.stdin.flush()
 
-    def said(self, key: str) -> dict[str, Any]:
+    def status(self, key: str) -> dict[str, Any]:
         """The next line with this key."""
         for line in self.process.stdout:
-            if key in (said := json.loads(line)):
-                return said
+            if key in (status := json.loads(line)):
+                return status
         raise AssertionError(self.process.stderr.read())
 
     def until(self, stage: Stage) -> None:
@@ -57,9 +57,9 @@ class Host:
             time.sleep(0.005)
 
     def report(self, holds: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-        while not holds(said := self.said("message")):
+        while not holds(status := self.status("message")):
             pass
-        return said
+        return status
 
     def last_words(self) -> str:
         """The output of it and of its guard; ends when both are gone."""
@@ -106,11 +106,11 @@ class Wrists:
         held_up.process.send_signal(signal.SIGSTOP)
         held_up.until(Stage.ACTS)
         held_up.process.send_signal(signal.SIGCONT)
-        report = held_up.report(lambda said: "guard" in said["message"])
+        report = held_up.report(lambda status: "guard" in status["message"])
         assert report["level"] == SafetyLevel.FAULT
         assert report["flags"] & SafetyFlag.MOTOR_FAULT
         assert f"the guard is disabling {NAMES}: the control loop stood" in report["message"]
-        held_up.report(lambda said: f"the guard could not disable {NAMES}:" in said["message"])
+        held_up.report(lambda status: f"the guard could not disable {NAMES}:" in status["message"])
         os.symlink(line, self.bench.address)
         return held_up
 
@@ -159,13 +159,13 @@ def test_control_process_that_is_stopped_finds_its_motors_disabled_and_reports_w
     stopped.process.send_signal(signal.SIGSTOP)
     wrists.until_disabled()
     stopped.process.send_signal(signal.SIGCONT)
-    report = stopped.report(lambda said: f"{NAMES}: disabled by the guard" in said["message"])
+    report = stopped.report(lambda status: f"{NAMES}: disabled by the guard" in status["message"])
     assert report["level"] == SafetyLevel.FAULT
     assert report["flags"] & SafetyFlag.MOTOR_FAULT
     assert "stood still for more than 0.2 s; then clear the fault" in report["message"]
     wrists.until_disabled()
     stopped.tell("clear")
-    stopped.report(lambda said: said["level"] == SafetyLevel.OK)
+    stopped.report(lambda status: status["level"] == SafetyLevel.OK)
     wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
     stopped.process.kill()  # the new guard is as good as the first
     wrists.until_disabled()
@@ -178,7 +178,7 @@ def test_control_process_that_is_back_while_its_guard_acts_does_not_undo_what_it
     held_up.process.send_signal(signal.SIGSTOP)
     held_up.until(Stage.ACTS)
     held_up.process.send_signal(signal.SIGCONT)
-    held_up.report(lambda said: "disabled by the guard" in said["message"])
+    held_up.report(lambda status: "disabled by the guard" in status["message"])
     wrists.until_disabled()
 
 
@@ -210,7 +210,7 @@ def test_guard_that_failed_leaves_the_adapter_as_its_control_process_needs_it(wr
         wrists.bench.call("stray", 0x050616B1, "00" * 8)  # as one that does not obey
         time.sleep(0.005)
     held_up.process.send_signal(signal.SIGCONT)
-    held_up.report(lambda said: "the guard could not disable" in said["message"])
+    held_up.report(lambda status: "the guard could not disable" in status["message"])
     with wrists.bench.lock:
         assert wrists.bench._port.controller.powered
 
@@ -228,7 +228,7 @@ def test_guard_that_failed_still_disables_what_its_control_process_leaves(wrists
 def test_after_a_failure_clearing_the_fault_starts_a_guard_anew(wrists) -> None:
     held_up = wrists.start_and_hold_up()
     held_up.tell("clear")
-    held_up.report(lambda said: said["level"] == SafetyLevel.OK)
+    held_up.report(lambda status: status["level"] == SafetyLevel.OK)
     wait_for_the_end_of(held_up.guard)
     wrists.until(lambda drive: drive["enabled"] and drive["stiffness"] > 19.0)
     held_up.process.kill()
@@ -240,7 +240,7 @@ def test_loop_that_hangs_is_as_bad_as_a_process_that_stands_still(wrists) -> Non
     hanging.tell("hang")
     wrists.until_disabled()
     hanging.tell("go on")
-    hanging.report(lambda said: "disabled by the guard" in said["message"])
+    hanging.report(lambda status: "disabled by the guard" in status["message"])
     hanging.tell("end")
     hanging.tell("now")
     assert hanging.process.wait() == 0
@@ -272,7 +272,7 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     with pytest.raises(HardwareError, match="another process drives its motors already"):
         second.on_activate(JointState(4))
     os.kill(first.guard, signal.SIGKILL)
-    report = first.report(lambda said: said["level"] == SafetyLevel.WARNING)
+    report = first.report(lambda status: status["level"] == SafetyLevel.WARNING)
     assert "no guard on slcan" in report["message"]
     assert f"{NAMES} continue with" in report["message"]
     wrists.until(

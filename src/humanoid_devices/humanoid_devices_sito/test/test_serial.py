@@ -37,16 +37,16 @@ def test_motors_give_the_commanded_torque_and_are_disabled_at_the_end(wrists) ->
 
 
 @pytest.mark.parametrize(
-    ("fault", "arguments", "said"),
+    ("fault", "arguments", "message"),
     [
         ("power_off", (), r"nobody acknowledges.*are the motors powered"),
         ("bitrate", (500_000,), r"1000000 bit/s the(ir| motors') bitrate"),
     ],
 )
-def test_bus_without_answers_is_explained(wrists, fault, arguments, said) -> None:
+def test_bus_without_answers_is_explained(wrists, fault, arguments, message) -> None:
     bench, rig = wrists
     bench.call(fault, *arguments)
-    with pytest.raises(HardwareError, match=said):
+    with pytest.raises(HardwareError, match=message):
         rig.activate()
 
 

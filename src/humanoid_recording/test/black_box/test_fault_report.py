@@ -21,7 +21,7 @@ from humanoid_recording.black_box.store import Store
 from humanoid_recording.crash_safe_file import BagError
 
 
-class Told:
+class Rig:
     """A control process, and the report of its fault."""
 
     def __init__(self, flights: Any, folder: Path) -> None:
@@ -40,17 +40,17 @@ class Told:
 
 
 @pytest.fixture
-def told(flights: Any, tmp_path: Path) -> Told:
-    return Told(flights, tmp_path)
+def rig(flights: Any, tmp_path: Path) -> Rig:
+    return Rig(flights, tmp_path)
 
 
-def test_moments_have_their_distance_from_the_fault(told: Told) -> None:
-    told.flight.event(EventKind.SWITCH, "STANDBY (standby_controller, switch 3)")
-    told.flight.tick(50)
-    told.flight.report(SafetyLevel.FAULT, "joint 'left_elbow_pitch' is hot")
-    told.flight.tick(5)
-    told.flight.event(EventKind.FALL, "PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot")
-    path = told.run_to_the_file()
+def test_moments_have_their_distance_from_the_fault(rig: Rig) -> None:
+    rig.flight.event(EventKind.SWITCH, "STANDBY (standby_controller, switch 3)")
+    rig.flight.tick(50)
+    rig.flight.report(SafetyLevel.FAULT, "joint 'left_elbow_pitch' is hot")
+    rig.flight.tick(5)
+    rig.flight.event(EventKind.FALL, "PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot")
+    path = rig.run_to_the_file()
     story = read_fault_report(path)
     alarms = [(round(m.time, 3), m.text) for m in story.moments if m.alarm]
     assert alarms == [
@@ -60,22 +60,22 @@ def test_moments_have_their_distance_from_the_fault(told: Told) -> None:
     (reason,) = story.reasons
     assert reason.text == "PrimeSitoCAN reports FAULT: joint 'left_elbow_pitch' is hot"
     assert story.fault == pytest.approx(
-        (told.flight.now + told.flight.offset) / 1e9 - story.after, abs=1e-6
+        (rig.flight.now + rig.flight.offset) / 1e9 - story.after, abs=1e-6
     )
     assert read_reasons(path) == (story.reasons, story.fault)
     assert (story.before, story.after) == (pytest.approx(0.98), pytest.approx(2.3))
 
 
-def test_the_joint_that_stood_out_just_before_is_named(told: Told) -> None:
-    told.flight.velocity = [3.9, 0.0]  # long ago: not what it was
-    told.flight.tick(100)
-    told.flight.velocity = [0.5, -3.0]
-    told.flight.effort = [-8.0, 1.0]
-    told.flight.target = [0.0, 0.2]
-    told.flight.tick(60)
-    told.flight.event(EventKind.FALL, "fell")
-    told.flight.velocity = told.flight.effort = [0.0, 0.0]
-    joints = {found.what: found for found in told.story().joints}
+def test_the_joint_that_stood_out_just_before_is_named(rig: Rig) -> None:
+    rig.flight.velocity = [3.9, 0.0]  # long ago: not what it was
+    rig.flight.tick(100)
+    rig.flight.velocity = [0.5, -3.0]
+    rig.flight.effort = [-8.0, 1.0]
+    rig.flight.target = [0.0, 0.2]
+    rig.flight.tick(60)
+    rig.flight.event(EventKind.FALL, "fell")
+    rig.flight.velocity = rig.flight.effort = [0.0, 0.0]
+    joints = {found.what: found for found in rig.story().joints}
     fastest, effort = joints["fastest"], joints["most effort"]
     assert (fastest.joint, fastest.value, fastest.share) == ("right_elbow_pitch", 3.0, 0.75)
     assert (effort.joint, effort.value, effort.share) == ("left_elbow_pitch", 8.0, 0.8)
@@ -83,10 +83,10 @@ def test_the_joint_that_stood_out_just_before_is_named(told: Told) -> None:
     assert (pull.joint, pull.value, pull.share) == ("right_elbow_pitch", 4.0, 0.4)
 
 
-def test_limits_that_were_reached_are_moments(told: Told) -> None:
-    told.flight.tick(10)
-    told.flight.event(EventKind.FALL, "fell")
-    texts = [moment.text for moment in told.story().moments]
+def test_limits_that_were_reached_are_moments(rig: Rig) -> None:
+    rig.flight.tick(10)
+    rig.flight.event(EventKind.FALL, "fell")
+    texts = [moment.text for moment in rig.story().moments]
     (limit,) = (text for text in texts if text.startswith("counted: limited"))
     assert limit.startswith("counted: limited position: right_elbow_pitch: 119 times until +2.20 s")
 
@@ -132,17 +132,17 @@ def test_what_is_no_file_of_a_black_box_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_fault_is_the_one_the_file_was_made_for_not_an_earlier_one_of_the_same_words(
-    told: Told,
+    rig: Rig,
 ) -> None:
-    told.flight.tick(10)
-    told.flight.event(EventKind.FALL, "emergency stop")
-    first = told.run_to_the_file()
-    told.flight.tick(1000)
-    told.box.check()
-    fault = told.flight.now
-    told.flight.event(EventKind.FALL, "emergency stop")
-    told.flight.tick(110)
-    told.box.check()
+    rig.flight.tick(10)
+    rig.flight.event(EventKind.FALL, "emergency stop")
+    first = rig.run_to_the_file()
+    rig.flight.tick(1000)
+    rig.box.check()
+    fault = rig.flight.now
+    rig.flight.event(EventKind.FALL, "emergency stop")
+    rig.flight.tick(110)
+    rig.box.check()
     (second,) = {*Store(first.parent).files()} - {first}
     for found in (read_fault_report(second).fault, read_reasons(second)[1]):
-        assert found == pytest.approx((fault + told.flight.offset) / 1e9, abs=1e-6)
+        assert found == pytest.approx((fault + rig.flight.offset) / 1e9, abs=1e-6)

@@ -28,9 +28,9 @@ def start(tmp_path):
             [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         running.append(process)
-        said = process.stdout.readline()
-        assert said.startswith("can: "), process.stderr.read()
-        assert said.endswith(f" motors at {tmp_path / 'can'}\n")
+        line = process.stdout.readline()
+        assert line.startswith("can: "), process.stderr.read()
+        assert line.endswith(f" motors at {tmp_path / 'can'}\n")
         return CanControl(tmp_path / "control"), process
 
     yield started

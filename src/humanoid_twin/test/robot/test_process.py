@@ -99,5 +99,5 @@ def test_what_is_missing_is_reported(prime_file, tmp_path, caplog):
     for why, words in cases.items():
         caplog.clear()
         assert main(words) == 1
-        (said,) = caplog.messages
-        assert said.startswith(why)
+        (message,) = caplog.messages
+        assert message.startswith(why)

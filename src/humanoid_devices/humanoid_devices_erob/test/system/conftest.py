@@ -195,7 +195,7 @@ class Bench:
 
     def state_impedance(self, registers: Registers, **changes: object) -> None:
         watch = self.system._watch
-        said = ImpedanceStatement(
+        statement = ImpedanceStatement(
             arrived=self.time.clock(),
             gate_open=True,
             armed=True,
@@ -207,7 +207,7 @@ class Bench:
             stiffness=np.zeros(self.count),
             damping=np.zeros(self.count),
         )
-        self.system.impedance_stated(replace(said, **cast(dict[str, Any], changes)))
+        self.system.impedance_stated(replace(statement, **cast(dict[str, Any], changes)))
 
     def of_drives(self, name: str) -> list[object]:
         return [cast(Mapping[str, object], drive)[name] for drive in self.control.drives()]

@@ -87,10 +87,10 @@ def test_bring_up_of_a_drive_that_stays_in_fault_reports_its_error_and_remedy(ma
     bench.time.on_sleep = again
     with pytest.raises(BringUpError) as raised:
         bench.activate()
-    said = str(raised.value)
-    assert "j1: not in operation, statusword" in said
-    assert "j1: 0x730F: " in said
-    assert "Fix: " in said
-    assert "j0" not in said
+    message = str(raised.value)
+    assert "j1: not in operation, statusword" in message
+    assert "j1: 0x730F: " in message
+    assert "Fix: " in message
+    assert "j0" not in message
     bench.time.on_sleep = None
     assert bench.of_drives("al_state") == [INIT] * 2

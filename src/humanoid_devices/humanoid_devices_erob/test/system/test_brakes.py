@@ -168,16 +168,16 @@ def test_a_brake_that_stays_closed_is_reported_before_the_pull_on_it_has_grown(
     count = bench.count
     limits = JointLimits(*(np.full(count, it) for it in (-3.0, 3.0, 4.0, 30.0)))
     trip = MeasurementCheck(JointSet(("j0", "j1")), limits, np.full(count, 6.0), 50.0)
-    said = NO_REASON
+    reason = NO_REASON
     for _ in range(100):
         bench.command.position[0] += 0.02  # 1 rad/s
         confirmed(bench, registers, 1)
         position, stiffness = bench.command.position, bench.command.stiffness
-        said = trip.check_following(bench.state, position, stiffness, 0.02)
-        if said:
+        reason = trip.check_following(bench.state, position, stiffness, 0.02)
+        if reason:
             break
-    assert said.text.startswith("j0 does not follow: no motion is measured")
-    assert "brake" in said.text
+    assert reason.text.startswith("j0 does not follow: no motion is measured")
+    assert "brake" in reason.text
     assert bench.command.position[0] - before[0] < 1.5  # [rad], of the 2.5 of error 0x8500
     assert bench.of_drives("statusword") == [HEALTHY] * 2
     bench.system.mode_changed(Mode.DAMPING, 2)

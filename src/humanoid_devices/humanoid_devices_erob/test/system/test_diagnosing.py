@@ -13,7 +13,7 @@ OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
 BUS, IMPEDANCE = "bus: Side", "impedance: Side"
 
 
-def told(bench) -> dict[str, Diagnosis]:
+def diagnoses(bench) -> dict[str, Diagnosis]:
     return {diagnosis.name: diagnosis for diagnosis in bench.system.diagnose()}
 
 
@@ -34,13 +34,13 @@ def bench(make_bench):
     bench.command.position[:] = bench.state.position
     bench.command.stiffness[:] = 20.0
     bench.tick(5)
-    told(bench)
+    diagnoses(bench)
     return bench
 
 
 def test_drives_that_are_well_are_ok_and_known_in_detail(bench) -> None:
     assert "diagnose" in HARDWARE_CONTRACT.taken_on(type(bench.system), "")
-    found = told(bench)
+    found = diagnoses(bench)
     assert [*found] == [BUS, IMPEDANCE, *(f"joint: j{i}" for i in range(4))]
     assert {it.level for it in found.values()} == {OK}
     assert {it.source for it in found.values()} == {"Side"}
@@ -56,7 +56,7 @@ def test_drives_that_are_well_are_ok_and_known_in_detail(bench) -> None:
 
 
 def test_nothing_is_claimed_before_the_ring_is_up(make_bench) -> None:
-    found = told(make_bench(2))
+    found = diagnoses(make_bench(2))
     assert {it.level for it in found.values()} == {DiagnosisLevel.STALE}
     assert [*found] == [BUS, IMPEDANCE, "joint: j0", "joint: j1"]
 
@@ -66,7 +66,7 @@ def test_every_drive_error_is_reported_at_its_joint_with_code_and_fix(bench) -> 
     for slave, code in enumerate(codes):
         bench.control.drive_error(slave, code)
     bench.tick(6)
-    found = told(bench)
+    found = diagnoses(bench)
     assert at_fault(found) == {"j0", "j1", "j2", "j3"}
     for slave, code in enumerate(codes):
         joint = found[f"joint: j{slave}"]
@@ -80,7 +80,7 @@ def test_lost_drives_are_reported_at_their_joints_with_a_fix(bench) -> None:
     for cut, joints in ((1, {"j2", "j3"}), (-1, {"j0", "j1", "j2", "j3"})):
         bench.control.cut(cut)
         bench.tick(6)
-        found = told(bench)
+        found = diagnoses(bench)
         assert at_fault(found) == joints
         assert found[BUS].level is ERROR
         assert found[BUS].codes
@@ -90,16 +90,16 @@ def test_drives_without_clock_or_power_are_reported_at_their_joints_with_a_fix(b
     bench.control.dc_off(1)
     bench.control.power_cycle(3)
     bench.tick(6)
-    assert at_fault(told(bench)) == {"j1", "j3"}
+    assert at_fault(diagnoses(bench)) == {"j1", "j3"}
     bench.control.power_off(2)
     bench.tick(6)
-    assert at_fault(told(bench)) == {"j1", "j2", "j3"}
+    assert at_fault(diagnoses(bench)) == {"j1", "j2", "j3"}
 
 
 def test_a_slave_that_left_op_is_reported_with_its_al_status(bench) -> None:
     bench.system._master.request_slave_state(2, 4)
     bench.tick(4)
-    found = told(bench)
+    found = diagnoses(bench)
     assert at_fault(found) == {"j2"}
     assert found["joint: j2"].values["AL state"].startswith("SAFEOP")
     assert found[BUS].values["slaves in OP"] == "3 of 4"
@@ -112,12 +112,12 @@ def test_single_lost_frames_are_a_warning_until_the_next_report(bench) -> None:
     ):
         lose()
         bench.tick(5)
-        found = told(bench)
+        found = diagnoses(bench)
         assert at_fault(found) == set()
         assert found[BUS].level is WARN
         assert found[BUS].codes
         bench.tick(5)
-        assert told(bench)[BUS].level is OK
+        assert diagnoses(bench)[BUS].level is OK
 
 
 def test_frames_that_are_spoilt_again_and_again_are_an_error_of_the_bus_with_a_fix(bench) -> None:
@@ -128,7 +128,7 @@ def test_frames_that_are_spoilt_again_and_again_are_an_error_of_the_bus_with_a_f
     ):
         spoil(1.0)
         bench.tick(4)
-        found = told(bench)[BUS]
+        found = diagnoses(bench)[BUS]
         assert found.level is ERROR
         assert found.codes
         spoil(0.0)
@@ -143,22 +143,22 @@ def test_the_mail_of_drives_is_counted_by_what_became_of_it(bench) -> None:
     (result,) = bench.finish(bench.system.submit(reading[1]))
     assert result.status is SdoStatus.TIMED_OUT
     bench.tick()
-    values = told(bench)[BUS].values
+    values = diagnoses(bench)[BUS].values
     assert (values["emergency messages"], values["SDO objects timed out"]) == ("1", "1")
 
 
 def test_whatever_keeps_gains_from_being_confirmed_is_reported_with_a_fix(bench) -> None:
     registers = bench.system._watch.statement.registers
     bench.state_impedance(registers, gate_open=False, status_message="waiting")
-    closed = told(bench)[IMPEDANCE]
+    closed = diagnoses(bench)[IMPEDANCE]
     assert (closed.level, closed.values["gate for SDO writes"]) == (WARN, "closed")
     bench.system.mode_changed(Mode.DAMPING, 2)
     bench.state_impedance(registers, confirmed=False, status_message="writing")
-    unconfirmed = told(bench)[IMPEDANCE]
+    unconfirmed = diagnoses(bench)[IMPEDANCE]
     assert unconfirmed.level is WARN
     assert "not confirmed for DAMPING: writing" in unconfirmed.message
     bench.tick(20)
-    silent = told(bench)[IMPEDANCE]
+    silent = diagnoses(bench)[IMPEDANCE]
     assert silent.level is ERROR
     for found in (closed, unconfirmed, silent):
         assert found.codes

@@ -117,16 +117,16 @@ def test_one_lost_frame_is_no_fault(bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counter", "said"),
+    ("counter", "message"),
     [(-1, "the cable to the first slave, or this machine"), (3, "working counter is too low")],
 )
-def test_second_bad_exchange_is_a_fault(bench, counter: int, said: str) -> None:
+def test_second_bad_exchange_is_a_fault(bench, counter: int, message: str) -> None:
     bench.tick()
     bench.slaves.counter = counter
     bench.tick()
     report = bench.tick()
     assert report.level is SafetyLevel.FAULT
-    assert said in report.message
+    assert message in report.message
     assert not report.flags & SafetyFlag.RX_TIMEOUT
 
 

@@ -17,15 +17,15 @@ def test_the_expected_ring_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "message"),
     [
         (0, "found 0 slaves, expected 3; check power and the cable to slave 0 .shoulder"),
         (2, "found 2 slaves, expected 3; the last that answers is slave 1 .elbow.*slave 2 .wrist"),
         (5, "found 5 slaves, expected 3; 2 more behind wrist"),
     ],
 )
-def test_wrong_count_says_where_the_ring_ends(count: int, said: str) -> None:
-    with pytest.raises(IdentityError, match=said):
+def test_wrong_count_says_where_the_ring_ends(count: int, message: str) -> None:
+    with pytest.raises(IdentityError, match=message):
         check_identities([EROB] * count, EROB, JOINTS, "eth0")
 
 

@@ -13,19 +13,19 @@ def test_lost_link_is_reported_at_both_of_its_ends(make_bench) -> None:
     bench = make_bench(SLAVES)
     bench.activate()
     bench.tick(51 * SLAVES)
-    said = joints(bench)
-    assert {said[f"joint: j{i}"].values["link errors port 0"] for i in range(SLAVES)} == {
+    diagnoses = joints(bench)
+    assert {diagnoses[f"joint: j{i}"].values["link errors port 0"] for i in range(SLAVES)} == {
         "0 damaged, 0 forwarded, 0 lost links"
     }
     bench.control.cut(0)
     bench.control.mend()
     bench.tick(51 * SLAVES)
-    said = joints(bench)
-    assert said["joint: j0"].values["link errors port 1"].endswith(" 1 lost links")
-    assert said["joint: j1"].values["link errors port 0"].endswith(" 1 lost links")
-    assert "bad link at port 1" in said["joint: j0"].message
-    assert "bad link at port 0" in said["joint: j1"].message
-    assert "bad link" not in said["joint: j2"].message
+    diagnoses = joints(bench)
+    assert diagnoses["joint: j0"].values["link errors port 1"].endswith(" 1 lost links")
+    assert diagnoses["joint: j1"].values["link errors port 0"].endswith(" 1 lost links")
+    assert "bad link at port 1" in diagnoses["joint: j0"].message
+    assert "bad link at port 0" in diagnoses["joint: j1"].message
+    assert "bad link" not in diagnoses["joint: j2"].message
 
 
 def test_damaged_frames_are_counted_and_no_count_is_lost(make_bench) -> None:

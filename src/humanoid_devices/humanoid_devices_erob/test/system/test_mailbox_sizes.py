@@ -25,8 +25,8 @@ def test_a_mailbox_of_any_size_serves_from_bring_up_to_exit(make_bench, size: in
     bench.control.emergency(1, 0x8400)
     bench.finish(bench.system.submit(SdoBatch((SdoObject(1, 0x6041, 0),), write=False)))
     bench.tick()
-    told = [status.values.get("emergency messages") for status in bench.system.diagnose()]
-    assert "1" in told
+    counts = [status.values.get("emergency messages") for status in bench.system.diagnose()]
+    assert "1" in counts
     assert bench.of_drives("statusword") == [HEALTHY] * 3
     assert bench.faults() == []
     bench.system.on_deactivate()

@@ -37,8 +37,8 @@ def test_drive_in_another_mode_is_refused_at_once_by_name_and_never_enabled(
     bench.control.keep_mode(1, mode)
     impatient(bench)
     words = watch_statuswords(bench, 1)
-    said = rf"^j1: not enabled: it is in mode {mode} \(0x6061\)"
-    with pytest.raises(DriveSetupError, match=said):
+    message = rf"^j1: not enabled: it is in mode {mode} \(0x6061\)"
+    with pytest.raises(DriveSetupError, match=message):
         bench.activate()
     assert "once more" not in caplog.text  # repetition doesn't change a mode
     assert HEALTHY not in words
@@ -125,17 +125,17 @@ def test_drive_that_runs_freely_is_refused_by_name_and_never_enabled(make_bench)
     assert HEALTHY not in words
 
 
-@pytest.mark.parametrize(("kind", "told"), [("dc", False), ("absent", True)])
+@pytest.mark.parametrize(("kind", "reported"), [("dc", False), ("absent", True)])
 def test_drive_that_can_not_say_whether_it_is_synchronized_is_reported(
-    make_bench, caplog: pytest.LogCaptureFixture, kind: str, told: bool
+    make_bench, caplog: pytest.LogCaptureFixture, kind: str, reported: bool
 ) -> None:
     bench = make_bench(2, assume={"sync_type": kind})
     with caplog.at_level(logging.INFO):
         bench.activate()
     bench.tick(3)
     assert bench.of_drives("statusword") == [HEALTHY] * 2
-    said = [text for text in caplog.messages if "no 0x1C32:01: not checked" in text]
-    assert len(said) == 2 * told
+    warnings = [text for text in caplog.messages if "no 0x1C32:01: not checked" in text]
+    assert len(warnings) == 2 * reported
 
 
 class Answers:

@@ -105,15 +105,15 @@ def test_unknown_parameters_are_refused_with_the_known_ones(make_info) -> None:
 
 
 @pytest.mark.parametrize(
-    ("positions", "said"), [([0, 0, 1], "[0, 0, 1]"), ([0, 1, 3], "[0, 1, 3]")]
+    ("positions", "message"), [([0, 0, 1], "[0, 0, 1]"), ([0, 1, 3], "[0, 1, 3]")]
 )
-def test_ring_positions_must_be_each_place_once(make_info, positions, said: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(said) + ".*each of 0 to 2 once"):
+def test_ring_positions_must_be_each_place_once(make_info, positions, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message) + ".*each of 0 to 2 once"):
         parse_settings(make_info(3, positions=positions))
 
 
 @pytest.mark.parametrize(
-    ("block", "joint", "said"),
+    ("block", "joint", "message"),
     [
         ({"interface": "a_very_long_name"}, {}, "at most 15 characters"),
         ({"vendor_id": "ZeroErr"}, {}, "vendor_id is 'ZeroErr', expected a whole number"),
@@ -134,8 +134,8 @@ def test_ring_positions_must_be_each_place_once(make_info, positions, said: str)
         ({}, {"rated_torque": "0"}, "joint 'j0': rated_torque is 0"),
     ],
 )
-def test_value_out_of_range_is_named(make_info, block, joint, said: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(said)):
+def test_value_out_of_range_is_named(make_info, block, joint, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         parse_settings(make_info(1, block=block, joint=joint))
 
 

@@ -103,7 +103,7 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     bench.activate()
     limits = np.full(2, 6.0)
     trip = MeasurementCheck(JointSet(("j0", "j1")), LIMITS, limits, 50.0)
-    said: list[Reason] = []
+    reasons: list[Reason] = []
     teleports = 0
 
     def tick() -> None:
@@ -114,7 +114,7 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
             trip.restart()
         found = trip.check(bench.state, bench.period)
         if found and trip.is_new:
-            said.append(found)
+            reasons.append(found)
 
     bench.system.mode_changed(Mode.DAMPING, 1)
     for _ in range(10):
@@ -122,13 +122,13 @@ def test_turn_lost_in_operation_is_one_jump_and_found_again_by_one_reset(make_be
     bench.control.set_joint(1, math.tau)
     for _ in range(10):
         tick()
-    assert said[0].text.startswith("j1 is 6.28 rad from where it was")
-    told = len(said)
+    assert reasons[0].text.startswith("j1 is 6.28 rad from where it was")
+    count = len(reasons)
     bench.system.reset_faults()
     for _ in range(50):
         tick()
     assert bench.state.position == pytest.approx([-0.01, -0.01], abs=0.02)
-    assert said[told:] == []
+    assert reasons[count:] == []
     assert bench.system.safety().level == 0
 
 

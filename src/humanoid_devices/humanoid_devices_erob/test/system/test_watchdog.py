@@ -113,8 +113,8 @@ def test_lost_frame_is_made_good() -> None:
 
 
 def test_drives_that_keep_another_watchdog_end_the_bring_up_by_name() -> None:
-    said = "no watchdog of 0.1 s: b, c: register 0x0400 reads back 0, written was 2498"
-    with pytest.raises(BringUpError, match=re.escape(said)):
+    message = "no watchdog of 0.1 s: b, c: register 0x0400 reads back 0, written was 2498"
+    with pytest.raises(BringUpError, match=re.escape(message)):
         set_watchdogs(Registers(stubborn=(1, 2)), 0.1, ("a", "b", "c"))
 
 
