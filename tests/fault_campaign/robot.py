@@ -120,7 +120,7 @@ class Robot:
         observer = self.observer
         if not all(program.runs for program in self.programs.values()):
             self.restart()
-        damped = observer.reach(Mode.DAMPING, HEALTHY)
+        damped = observer.comes_to(Mode.DAMPING, HEALTHY)
         cleared = observer.within(HEALTHY, self._clear)
         if not (cleared and observer.within(HEALTHY, self._well)):
             obeyed = f"DAMP obeyed: {damped}, faults cleared: {cleared}"

@@ -147,9 +147,9 @@ class Trial:
             return True
         if start is Start.ZERO_TORQUE:
             # Refused as long as an arm sinks.
-            return observer.reach(Mode.ZERO_TORQUE, SINKS)
+            return observer.comes_to(Mode.ZERO_TORQUE, SINKS)
         observer.standby.clear()
-        if not observer.reach(Mode.STANDBY, PATIENCE):
+        if not observer.comes_to(Mode.STANDBY, PATIENCE):
             return False
         if start is Start.STANDBY_MOVING:
             return True
@@ -162,7 +162,7 @@ class Trial:
         )
         if not finished or start is Start.STANDBY_FINISHED:
             return finished and observer.now.mode == Mode.STANDBY
-        return observer.reach(Mode.REMOTE, PATIENCE)
+        return observer.comes_to(Mode.REMOTE, PATIENCE)
 
     def _remains(self) -> bool:
         """Return True if the robot is still in its mode, and well, when the fault is due."""

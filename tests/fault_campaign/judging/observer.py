@@ -71,7 +71,7 @@ class Observer(Operator):
         """Forget all messages but the latest."""
         del self.safety[:], self.joint_states[:-1], self.statements[:-1], self.standby[:-1]
 
-    def reach(self, mode: int, seconds: float) -> bool:
+    def comes_to(self, mode: int, seconds: float) -> bool:
         """Request `mode` until it is in force; False if it isn't in time."""
         return self.within(seconds, lambda: self.now.mode == mode or self._again(mode))
 
