@@ -9,7 +9,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
-from humanoid_control_cli.mode_status import ModeStatus, PendingRequest, Refusal
+from humanoid_control_cli.statements import PendingRequest, Refusal, StampedStatement
 from humanoid_control_common.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 from humanoid_control_common.reasons import Reason
 
@@ -26,22 +26,22 @@ class ModeClient:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.latest: ModeStatus | None = None
-        self._new: deque[ModeStatus] = deque(maxlen=1000)
+        self.latest: StampedStatement | None = None
+        self._new: deque[StampedStatement] = deque(maxlen=1000)
         self._stated_at = 0.0  # [s], monotonic
         # Made before any message arrives: a request published once the listener is known here, but
         # not this publisher there, would be late by the 3 s of a DDS heartbeat.
         self._requests = client.node.create_publisher(ControlMode, TOPIC, 10)
         client.subscribe(ControlMode, TOPIC, self._on_control_mode)
 
-    def statement(self) -> ModeStatus:
+    def statement(self) -> StampedStatement:
         """Return the latest statement. Raises NoAnswerError if none arrives."""
         if not self._client.wait(lambda: self.latest, self._client.timeout):
             raise no_control_process(self._client.timeout)
         assert self.latest is not None
         return self.latest
 
-    def request(self, intent: Intent) -> ModeStatus:
+    def request(self, intent: Intent) -> StampedStatement:
         """Request a mode. Returns the statement that it is in force, or was already.
 
         Raises RefusedError with the reason, NoAnswerError without an answer.
@@ -54,7 +54,7 @@ class ModeClient:
         word = FORCE if intent is Intent.FORCE_ZERO_TORQUE else ""
         mode = int(MODE_OF_INTENT[intent])
         self._requests.publish(ControlMode(mode=mode, status_message=word))
-        answers: list[ModeStatus | Refusal] = []
+        answers: list[StampedStatement | Refusal] = []
 
         def answered() -> bool:
             while self._new and not answers:
@@ -71,7 +71,7 @@ class ModeClient:
             raise RefusedError(answers[0].reason.text, answers[0].reason.codes)
         return answers[0]
 
-    def wait_for_ready_pose(self, since: ModeStatus) -> None:
+    def wait_for_ready_pose(self, since: StampedStatement) -> None:
         """Wait until the pose sequence of STANDBY, in force since `since`, is finished.
 
         A simulation may be slow: there is no time limit while STANDBY is stated and its controller
@@ -139,7 +139,7 @@ class ModeClient:
     def _on_control_mode(self, message: Any) -> None:
         if not message.controller_name or message.mode not in KNOWN_MODES:
             return  # a request, maybe our own
-        self.latest = ModeStatus(
+        self.latest = StampedStatement(
             Mode(message.mode),
             message.controller_name,
             Reason(message.status_message, tuple(message.reason_codes)),

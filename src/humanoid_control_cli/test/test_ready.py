@@ -1,6 +1,6 @@
 import pytest
 
-from humanoid_control_cli.mode_status import ModeStatus
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_cli.up.wait_until_up import sentence
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY
@@ -18,12 +18,12 @@ FELL = Reason.of(FELL_TO_SAFETY, "Fell to safety: bus off")
     ],
 )
 def test_it_says_what_to_type_next(mode: Mode, command: str) -> None:
-    text = sentence("Prime", ModeStatus(mode, "some_controller", NO_REASON, 1, 0), 199.7)
+    text = sentence("Prime", StampedStatement(mode, "some_controller", NO_REASON, 1, 0), 199.7)
     assert text == f"Prime is up: {mode.name}, joint states at 200 Hz; next: {command}"
 
 
 def test_it_says_why_the_robot_has_fallen() -> None:
-    fallen = ModeStatus(Mode.DAMPING, "damping_controller", FELL, 2, 0)
+    fallen = StampedStatement(Mode.DAMPING, "damping_controller", FELL, 2, 0)
     text = sentence("Prime", fallen, 50.0)
     assert "DAMPING, joint states at 50 Hz (Fell to safety: bus off)" in text
     assert text.endswith("next: hc status")

@@ -6,10 +6,10 @@ from humanoid_bringup.preflight.findings import Level
 from humanoid_control_cli.doctor.decode import decode
 from humanoid_control_cli.doctor.robot import judged
 from humanoid_control_cli.folding import fold
-from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.reason_codes import TABLES, known
 from humanoid_control_cli.reason_codes_page import BEGIN, END, with_tables
 from humanoid_control_cli.robot.status import Status
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY
@@ -64,7 +64,7 @@ def test_a_page_gets_the_tables_between_its_marks_and_keeps_the_rest() -> None:
 
 def robot_with(*diagnoses: Diagnosis, reason: Reason = NO_REASON) -> Status:
     return Status(
-        statement=ModeStatus(Mode.DAMPING, "damping_controller", reason, 7, 0),
+        statement=StampedStatement(Mode.DAMPING, "damping_controller", reason, 7, 0),
         safety={"Side": SafetyReport("Side")},
         diagnoses={diagnosis.name: diagnosis for diagnosis in diagnoses},
     )

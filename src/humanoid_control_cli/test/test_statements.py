@@ -2,11 +2,11 @@ import dataclasses
 
 import pytest
 
-from humanoid_control_cli.mode_status import (
+from humanoid_control_cli.statements import (
     UNCHANGED_STATEMENTS,
-    ModeStatus,
     PendingRequest,
     Refusal,
+    StampedStatement,
 )
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.reason_codes import (
@@ -19,14 +19,14 @@ from humanoid_control_common.reason_codes import (
 from humanoid_control_common.reasons import NO_REASON, Reason, ReasonCode
 from humanoid_controllers.reason_codes import STIFF_UNTIL_ARMED, SWITCH_FAILED
 
-DAMPING = ModeStatus(Mode.DAMPING, "damping_controller", NO_REASON, 3, 0)
-STANDBY = ModeStatus(Mode.STANDBY, "standby_controller", NO_REASON, 4, 0)
+DAMPING = StampedStatement(Mode.DAMPING, "damping_controller", NO_REASON, 3, 0)
+STANDBY = StampedStatement(Mode.STANDBY, "standby_controller", NO_REASON, 4, 0)
 
 
 FELL = Reason.of(FELL_TO_SAFETY, "Fell to safety: NaN")
 
 
-def because(statement: ModeStatus, *codes: ReasonCode) -> ModeStatus:
+def because(statement: StampedStatement, *codes: ReasonCode) -> StampedStatement:
     """The statement with a reason; nothing may depend on its text."""
     reason = Reason("any text", tuple(code.name for code in codes))
     return dataclasses.replace(statement, reason=reason)
@@ -89,7 +89,7 @@ def test_a_switch_that_fails_again_in_the_same_words_is_a_refusal() -> None:
 
 
 def test_a_switch_of_another_client_is_no_answer() -> None:
-    limp = ModeStatus(Mode.ZERO_TORQUE, "zero_torque_controller", NO_REASON, 4, 0)
+    limp = StampedStatement(Mode.ZERO_TORQUE, "zero_torque_controller", NO_REASON, 4, 0)
     assert PendingRequest(Intent.LOAD, DAMPING).answer(limp) is None
 
 

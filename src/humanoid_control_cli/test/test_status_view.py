@@ -1,9 +1,9 @@
 from rich.console import Console
 
-from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.robot.status import REMOTE, TIMING, JointRow, Status
 from humanoid_control_cli.robot.status_view import render
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import REFUSED
@@ -37,7 +37,7 @@ def full_status() -> Status:
         stream.arrive(i * 0.005)
     bus = SafetyReport("PrimeSitoCAN", SafetyLevel.FAULT, SafetyFlag.BUS_OFF, "can2 [off]")
     return Status(
-        statement=ModeStatus(Mode.DAMPING, "damping_controller", REFUSED_LOAD, 7, 0),
+        statement=StampedStatement(Mode.DAMPING, "damping_controller", REFUSED_LOAD, 7, 0),
         joints=[JointRow(f"joint_{i:02}", 0.1 * i, -1.5, 2.25) for i in range(14)],
         joint_states=stream,
         joint_states_age=0.003,

@@ -1,4 +1,6 @@
-"""The five control modes and their transition rules, as one pure function.
+"""The five control modes, the statement of the one in force, and the transition rules.
+
+The rules are one pure function.
 
 Source: behaviour of the documented system (modes 0-4 and their transition table); what is stricter
 here (latched safety falls, fresh impedance) is described in docs/modes.md.
@@ -28,6 +30,24 @@ class Mode(IntEnum):
     STANDBY = 2
     LOCOMOTION = 3
     REMOTE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The mode in force, as the mode manager publishes it on /control_mode."""
+
+    mode: Mode
+    controller: str  # its name
+    reason: Reason  # why the last request was refused or the mode was left, if so
+    switch_number: int
+
+    @property
+    def in_force(self) -> str:
+        """The mode in force, without the reason."""
+        return f"{self.mode.name} ({self.controller}, switch {self.switch_number})"
+
+    def __str__(self) -> str:
+        return f"{self.in_force}: {self.reason}" if self.reason else self.in_force
 
 
 class Intent(Enum):

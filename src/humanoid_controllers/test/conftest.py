@@ -231,7 +231,7 @@ class Robot:
 
     @property
     def message(self) -> str:
-        return self.modes.statement.status_message
+        return self.modes.statement.reason.text
 
     def ask(self, intent: Intent) -> Answer:
         return self.modes.handle(intent, self.time)

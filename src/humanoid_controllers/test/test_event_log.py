@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.modes import Mode, Statement
 from humanoid_control_common.reason_codes import RESET_SENT, SAFETY_SOURCE_FAULT
 from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_controllers.mode_manager.event_log import EventLog
-from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
+from humanoid_controllers.mode_manager.mode_status import Answer
 
 
 class Recorder:
@@ -37,8 +37,8 @@ def notes(recorder: Recorder) -> EventLog:
     return made
 
 
-def statement(message: str) -> ModeStatus:
-    return ModeStatus(Mode.DAMPING, "damping_controller", message, 2)
+def statement(message: str) -> Statement:
+    return Statement(Mode.DAMPING, "damping_controller", Reason(message), 2)
 
 
 def test_a_fall_is_noted_when_it_begins(notes: EventLog, recorder: Recorder) -> None:

@@ -25,7 +25,7 @@ ALL_MODES = [Mode.ZERO_TORQUE, Mode.DAMPING, Mode.STANDBY, Mode.REMOTE]
 
 def test_a_robot_goes_through_its_modes_by_intents(robot: Any) -> None:
     robot.enter(Mode.REMOTE)
-    assert robot.modes.statement.controller_name == "remote_policy_controller"
+    assert robot.modes.statement.controller == "remote_policy_controller"
     assert robot.modes.statement.switch_number == 4
     assert robot.message == ""
 
@@ -466,7 +466,7 @@ def test_what_follows_from_a_fall_does_not_hide_its_cause() -> None:
         modes.observe(0.1 * number)
         text = f"cable off; then: {reason}"
         assert modes.fall.text == text
-        assert modes.statement.status_message.startswith(f"Fell to safety: {text}; call ")
+        assert modes.statement.reason.text.startswith(f"Fell to safety: {text}; call ")
     assert modes.clear_fault(1.0).accepted
     loop.shown = [_snapshot(Mode.DAMPING, 3, fall=Fall(5, Reason.of(CONTROLLER_FAILED, "hot")))]
     modes.observe(1.1)
@@ -487,7 +487,7 @@ def test_a_fault_that_lasted_one_tick_between_two_looks_is_not_missed() -> None:
     modes = ModeManager(loop, CONTROLLERS.get, SafetyMonitor())
     modes.observe(0.0)
     assert loop.requests == [SwitchRequest("DAMPING", None, 1)]
-    assert "arm reported FAULT: hiccup" in modes.statement.status_message
+    assert "arm reported FAULT: hiccup" in modes.statement.reason.text
     loop.shown = [_snapshot(Mode.DAMPING, 4, fault=Fault(1, report), ticket=1)]
     assert modes.clear_fault(0.1).accepted
     assert modes.handle(Intent.LOAD, 0.2).accepted  # seen and cleared: it doesn't count again

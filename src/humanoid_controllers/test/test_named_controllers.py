@@ -151,7 +151,7 @@ def shared(robot_type: Any, make: Callable[..., Any], facts: Any) -> Any:
 
 def test_a_mode_starts_with_all_its_controllers_and_states_them(shared: Any) -> None:
     statement = shared.modes.statement
-    assert (statement.mode, statement.controller_name) == (Mode.REMOTE, "left+right")
+    assert (statement.mode, statement.controller) == (Mode.REMOTE, "left+right")
 
 
 def test_one_of_them_is_exchanged_in_the_mode(shared: Any) -> None:

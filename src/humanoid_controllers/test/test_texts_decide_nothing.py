@@ -63,7 +63,7 @@ def _life(robot: Any, seed: int) -> list[object]:
         robot.tick(dice.choice((1, 1, 5, 60)))
         statement = robot.modes.statement
         decisions.append((answer.accepted, answer.codes, answer.ticket, answer.shut_down))
-        decisions.append((statement.mode, statement.switch_number, statement.codes))
+        decisions.append((statement.mode, statement.switch_number, statement.reason.codes))
         decisions.append([(it.level, it.codes) for it in robot.loop.snapshot.reports])
         decisions.append(robot.modes.refusal and robot.modes.refusal.reason.codes)
     return decisions

@@ -11,8 +11,8 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.status import LATCHED
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.ending_times import ANSWER
 from humanoid_control_common.modes import SAFE_MODES
 from humanoid_control_common.reason_codes import RESET_SENT
@@ -28,7 +28,7 @@ POWER_DOWN: Final = "humanoid_control/power_down"
 POWER_DOWN_PATIENCE: Final = ANSWER + 1.0  # [s]
 
 
-def press(client: Client) -> ModeStatus:
+def press(client: Client) -> StampedStatement:
     """Stop the robot. Returns the statement then in force, of DAMPING or ZERO_TORQUE.
 
     Raises NoAnswerError without a subscriber, or if no safe mode is stated.

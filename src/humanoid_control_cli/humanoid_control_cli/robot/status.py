@@ -13,11 +13,12 @@ from sensor_msgs.msg import JointState
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import no_control_process
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.message_rate import Stream
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.diagnosis import CODES, Diagnosis, DiagnosisLevel
 from humanoid_control_common.robot_namespace import frame_prefix
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.safety import SafetyReport
+from humanoid_controller_manager.ros.safety_messages import safety_report
 
 TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
 LIMITS: Final = "control loop: limits"
@@ -42,7 +43,7 @@ class JointRow:
 class Status:
     """The latest message of each topic; empty where none has arrived."""
 
-    statement: ModeStatus | None = None
+    statement: StampedStatement | None = None
     joints: list[JointRow] = field(default_factory=list)
     joint_states: Stream = field(default_factory=Stream)
     joint_states_age: float = 0.0  # [s] since the latest arrival
@@ -99,11 +100,7 @@ def _joint_state_listener(status: Status) -> Callable[[Any], None]:
 
 def _safety_listener(status: Status) -> Callable[[Any], None]:
     def listen(message: Any) -> None:
-        level = SafetyLevel(min(message.level, max(SafetyLevel)))
-        flags = SafetyFlag(message.flags)
-        status.safety[message.source] = SafetyReport(
-            message.source, level, flags, message.message, tuple(message.reason_codes)
-        )
+        status.safety[message.source] = safety_report(message)
 
     return listen
 

@@ -11,8 +11,8 @@ from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.sdo.values import Address
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_devices_erob.reason_codes import SDO_TIMED_OUT
 from humanoid_devices_erob.wire.abort import describe_abort
 
@@ -62,7 +62,7 @@ class SdoClient:
         )
         return self._call(WriteSdoBatch, WRITE, request, positions, address, data)
 
-    def _statement(self) -> ModeStatus:
+    def _statement(self) -> StampedStatement:
         try:
             return self._modes.statement()
         except NoAnswerError as error:

@@ -8,8 +8,8 @@ from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.mode_status import ModeStatus
 from humanoid_control_cli.robot.message_rate import Stream
+from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 
@@ -18,7 +18,7 @@ USUAL: Final = 10.0  # [s] without a message until it prints a line
 NEXT: Final = {Mode.ZERO_TORQUE: "hc mode damp", Mode.DAMPING: "hc mode load"}
 
 
-def sentence(title: str, statement: ModeStatus, rate: float, next_command: str = "") -> str:
+def sentence(title: str, statement: StampedStatement, rate: float, next_command: str = "") -> str:
     """Return the line for a robot that is up, with joint states at `rate` [Hz]."""
     text = f"{title} is up: {statement.mode.name}, joint states at {rate:.0f} Hz"
     if statement.reason:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from humanoid_control_common.modes import Statement
 from humanoid_control_common.reason_codes import RESET_SENT
 from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import report_text
-from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
+from humanoid_controllers.mode_manager.mode_status import Answer
 
 _MOST: Final = 32  # sources whose latest report is kept; a robot has a handful
 
@@ -37,15 +38,15 @@ class EventLog:
         outcome = "" if begun else "refused: "
         self._note(EventKind.REQUEST, f"{request}: {outcome}{answer.message}", codes=answer.codes)
 
-    def note_statement(self, statement: ModeStatus, fall: Reason) -> None:
+    def note_statement(self, statement: Statement, fall: Reason) -> None:
         """Note a statement, and `fall`: why requests are refused until `clear_fault`, if so."""
         if fall and fall != self._fall:
             self._note(EventKind.FALL, fall.text, SafetyLevel.FAULT, fall.codes)
         self._fall = fall
-        stated = Reason(statement.status_message, statement.codes)
-        if stated != self._stated:
-            self._stated = stated
-            self._note(EventKind.STATEMENT, stated.text, codes=stated.codes)
+        reason = statement.reason
+        if reason != self._stated:
+            self._stated = reason
+            self._note(EventKind.STATEMENT, reason.text, codes=reason.codes)
 
     def note_report(self, report: SafetyReport) -> None:
         """Note a report of a safety source of another process."""

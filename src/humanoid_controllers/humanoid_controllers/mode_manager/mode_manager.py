@@ -10,6 +10,7 @@ from humanoid_control_common.modes import (
     Intent,
     Mode,
     Situation,
+    Statement,
     Verdict,
     decide,
     refusal,
@@ -31,7 +32,7 @@ from humanoid_controller_manager.switching.switch_requests import SwitchRequests
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.impedance_watch import ImpedanceWatch
 from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
-from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
+from humanoid_controllers.mode_manager.mode_status import Answer
 from humanoid_controllers.mode_manager.rest_watch import RestWatch
 from humanoid_controllers.reason_codes import (
     CONTROLLER_IN_CHARGE,
@@ -95,14 +96,12 @@ class ModeManager:
         self._falls_seen = self._faults_seen = 0
 
     @property
-    def statement(self) -> ModeStatus:
+    def statement(self) -> Statement:
         """The mode in force now."""
         snapshot = self._loop.snapshot
         note = self._impedance.note if self._impedance else NO_REASON
-        stated = joined((self._message, note))
-        return ModeStatus(
-            snapshot.mode, snapshot.controller, stated.text, snapshot.switch_number, stated.codes
-        )
+        reason = joined((self._message, note))
+        return Statement(snapshot.mode, snapshot.controller, reason, snapshot.switch_number)
 
     @property
     def pending_controller(self) -> str:

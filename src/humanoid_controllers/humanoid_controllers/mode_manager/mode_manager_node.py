@@ -13,7 +13,7 @@ from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import StrictModel
-from humanoid_control_common.modes import FORCE, INTENT_OF_MODE, Intent, Mode
+from humanoid_control_common.modes import FORCE, INTENT_OF_MODE, Intent, Mode, Statement
 from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_controller_manager.loop.snapshot import Refusal
@@ -31,7 +31,7 @@ from humanoid_controllers.mode_manager.event_log import EventLog
 from humanoid_controllers.mode_manager.gamepad import Gamepad, stop_pressed
 from humanoid_controllers.mode_manager.impedance_watch import ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
-from humanoid_controllers.mode_manager.mode_status import Answer, ModeStatus
+from humanoid_controllers.mode_manager.mode_status import Answer
 from humanoid_controllers.mode_manager.power_down import PowerDown
 from humanoid_controllers.mode_manager.power_down_service import PowerDownService
 from humanoid_controllers.mode_manager.stall_tolerant_clock import StallTolerantClock
@@ -102,7 +102,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
         )
         self._manager = manager
         self._shut_down = shut_down
-        self._stated: ModeStatus | None = None
+        self._stated: Statement | None = None
         self._event_log = EventLog()
         # Reports of this process's sources come with the snapshots, earlier than by topic.
         self._own_sources = {info.name for info in manager.description.blocks}
@@ -200,10 +200,10 @@ class ModeManagerNode(Companion, SwitchAuthority):
         self._event_log.note_statement(statement, self._modes.fall)
         message = ControlMode(
             mode=int(statement.mode),
-            controller_name=statement.controller_name,
-            status_message=statement.status_message,
+            controller_name=statement.controller,
+            status_message=statement.reason.text,
             switch_number=statement.switch_number,
-            reason_codes=statement.codes,
+            reason_codes=statement.reason.codes,
         )
         message.header.stamp = self._manager.stamp(self._manager.loop.snapshot)
         self._statements.publish(message)

@@ -20,6 +20,7 @@ from humanoid_control_common.robot_namespace import frame_prefix
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import Event, report_of
+from humanoid_controller_manager.ros.safety_messages import safety_message
 from humanoid_recording.black_box.alarms import event_reason
 from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.topics import CONTROL_MODE
@@ -173,15 +174,7 @@ class _Statements:
 
 
 def _safety(records: TickRecords, event: Event, time: int) -> BagMessage:
-    report = report_of(event)
-    message = SafetyStatus(
-        header=Header(stamp=_time(event.wall)),
-        level=int(report.level),
-        source=report.source,
-        flags=int(report.flags),
-        message=report.message,
-        reason_codes=report.codes,
-    )
+    message = safety_message(report_of(event), _time(event.wall))
     return BagMessage(SAFETY, time, serialize_message(message))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.modes import MODE_OF_INTENT, Intent, Mode, refused, waits
+from humanoid_control_common.modes import MODE_OF_INTENT, Intent, Statement, refused, waits
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.reasons import Reason
 from humanoid_controllers.reason_codes import POWERING_DOWN, SWITCH_FAILED
@@ -17,22 +17,10 @@ _ANY_REQUEST: Final = frozenset({FELL_TO_SAFETY.name, SWITCH_FAILED.name, POWERI
 
 
 @dataclass(frozen=True, slots=True)
-class ModeStatus:
-    """One statement of the mode manager."""
+class StampedStatement(Statement):
+    """One statement of the mode manager, as received."""
 
-    mode: Mode
-    controller: str
-    reason: Reason  # why the last request was refused or the mode was left, if so
-    switch_number: int
     stamp: int  # [ns] of the control process's clock, simulated or not
-
-    @property
-    def in_force(self) -> str:
-        """The mode in force, without the message."""
-        return f"{self.mode.name} ({self.controller}, switch {self.switch_number})"
-
-    def __str__(self) -> str:
-        return f"{self.in_force}: {self.reason}" if self.reason else self.in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +33,7 @@ class Refusal:
 class PendingRequest:
     """The request `intent` for a mode, published while `before` was in force."""
 
-    def __init__(self, intent: Intent, before: ModeStatus) -> None:
+    def __init__(self, intent: Intent, before: StampedStatement) -> None:
         self._target = MODE_OF_INTENT[intent]
         self._refused, self._waits = refused(intent), waits(intent)
         self._answers = {self._refused.name, *_ANY_REQUEST}
@@ -53,7 +41,7 @@ class PendingRequest:
         self._latest = before
         self._count = 0
 
-    def answer(self, statement: ModeStatus) -> ModeStatus | Refusal | None:
+    def answer(self, statement: StampedStatement) -> StampedStatement | Refusal | None:
         """Evaluate the next statement: in force, refused, or None as yet."""
         latest, self._latest = self._latest, statement
         self._count += 1
