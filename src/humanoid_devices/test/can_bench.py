@@ -6,16 +6,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf
 from typing import Any, Final, Protocol, cast
 
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_can.bus.bus import Bus, OpenBus
 from humanoid_devices_can.can_system import CanSystem
-from humanoid_devices_can.timing import Timing
+from humanoid_devices_can.host import CanHost
 from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.bus import VirtualCanBus
@@ -25,12 +25,17 @@ from humanoid_twin.can.motors.motor import MotorReport
 from humanoid_twin.clock import Moment
 from humanoid_twin.physics.plant import Inertia, SingleInertias
 from humanoid_twin.scheduler import Scheduler
-from src.humanoid_devices.test.stepped import NANO, SteppedAdapter, SteppedTime
+from src.humanoid_devices.test.stepped import (
+    NANO,
+    NoClaim,
+    SteppedAdapter,
+    SteppedGuard,
+    SteppedTime,
+)
 
 LONGEST = 60.0  # [s] of stepped time that a condition is waited for
 Port = SteppedAdapter | SlcanPort | VirtualPort
-PORTS: Final[dict[str, Callable[[VirtualCanBus, str], Port]]] = {
-    "stepped": SteppedAdapter,
+PORTS: Final[dict[str, Callable[[VirtualCanBus, str], SlcanPort | VirtualPort]]] = {
     "slcan": SlcanPort,
     "virtual": VirtualPort,
 }
@@ -80,19 +85,25 @@ class CanBench:
         self.plant = SingleInertias([Inertia(inertia=0.01, viscous=0.01)] * len(ids))
         joints = {id_: CanJoint(index=i, family=family, model=model) for i, id_ in enumerate(ids)}
         self._can = build_can(self.plant, joints, moment)
-        self._port = PORTS[port](self._can.bus, address)
-        self.port, self.address = port, address
-        # A stepped adapter has what the commands use of a port.
-        self._commands = CanCommands(self._can, cast(SlcanPort, self._port))
+        self.port, self.address, self.interface = port, address, port
         self._world = Scheduler(self.plant, moment)
         self._world.add(self._can)
         self.time: SteppedTime | None = None
-        self.interface = port
-        self.way: tuple[OpenBus, ...] = ()  # instead of python-can
-        if isinstance(self._port, SteppedAdapter):
-            self.time = SteppedTime(self._world, [self._can])
-            self._port.arrived = self.time.arrived
-            self.interface, self.way = "virtual", (self._port.open,)
+        self.host = CanHost()
+        self._port: Port
+        if port == "stepped":
+            self.interface, self.time = "virtual", SteppedTime(self._world, [self._can])
+            self._port = SteppedAdapter(self._can.bus, self.time)
+            self.host = CanHost(
+                machine=self.time,
+                open_bus=self._port.open,
+                claim=lambda _bus, _machine: NoClaim(),
+                start_guard=lambda job, _claim: SteppedGuard(job, self.host),
+            )
+        else:
+            self._port = PORTS[port](self._can.bus, address)
+        # A stepped adapter has what the commands use of a port.
+        self._commands = CanCommands(self._can, cast(SlcanPort, self._port))
         self.lock, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="can bench")
 
@@ -117,12 +128,6 @@ class CanBench:
         """Result of a command of humanoid_twin.can.commands."""
         with self.lock:
             return getattr(self._commands, name)(*arguments)
-
-    def timing(self, timing: Timing) -> Timing:
-        """The same times, and the clock and the workers of this bench."""
-        if self.time is None:
-            return timing
-        return replace(timing, clock=self.time.clock, workers=self.time)
 
     def heard(self) -> list[tuple[float, int, bytes]]:
         """The frames that get over the bus from now on: time [s], identifier, payload."""
@@ -157,14 +162,14 @@ class CanRig:
         self, system: CanSystem, info: HardwareInfo, time: SteppedTime | None = None
     ) -> None:
         self.system, self.time = system, time
-        self.buses: list[Bus] = []  # of tests with scripted ones: the latest is opened next
+        # Of tests with scripted buses: the latest is opened next.
+        self.buses: list[Bus] = []
+        self.open_bus: OpenBus = lambda _: self.buses[-1]
         self.level = SafetyLevel.OK  # of its latest report
         system.on_configure(info)
         count = len(info.joints)
         self.state, self.command = JointState(count), JointCommand(count)
-        self.pause: Callable[[float], object] = (
-            threading.Event().wait if time is None else time.pass_
-        )
+        self.pause = (time or LINUX).sleep
         self.period = 1.0 / info.update_rate
 
     def activate(self) -> None:

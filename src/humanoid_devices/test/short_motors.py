@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand
-from humanoid_devices_can.bus.bus import CanFrame, OpenBus, PythonCanBus
+from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import pack, saturate, unpack
+from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
@@ -97,8 +98,8 @@ SHORT: Final = FamilyKind("Short", {}, {}, ShortFamily, extended=False)
 
 
 class ShortSystem(CanSystem):
-    def __init__(self, timing: Timing | None = None, open_bus: OpenBus = PythonCanBus) -> None:
-        super().__init__(SHORT, timing, open_bus)
+    def __init__(self, timing: Timing | None = None, host: CanHost | None = None) -> None:
+        super().__init__(SHORT, timing, host)
 
 
 @dataclass(frozen=True, slots=True)

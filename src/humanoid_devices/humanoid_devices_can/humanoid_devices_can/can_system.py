@@ -15,8 +15,8 @@ from humanoid_controller_manager.hardware_component import (
     HardwareInfo,
     uniform_capabilities,
 )
-from humanoid_devices_can.bus.bus import OpenBus, PythonCanBus
 from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, Known, counts
+from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_monitor import MotorMonitor
 from humanoid_devices_can.motor_protocol import FamilyKind
@@ -35,13 +35,10 @@ class CanSystem(HardwareComponent):
     """
 
     def __init__(
-        self,
-        kind: FamilyKind,
-        timing: Timing | None = None,
-        open_bus: OpenBus = PythonCanBus,
+        self, kind: FamilyKind, timing: Timing | None = None, host: CanHost | None = None
     ) -> None:
-        self._kind, self._open_bus = kind, open_bus
-        self._timing = timing or Timing()
+        self._kind, self._host = kind, host or CanHost()
+        self._timing, self._clock = timing or Timing(), self._host.machine.clock
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError."""
@@ -58,9 +55,9 @@ class CanSystem(HardwareComponent):
         self._frame = JointFrame(settings.calibration)
         self._monitor = MotorMonitor(settings, self._timing)
         self._lifecycle = BusLifecycle(
-            settings, self._family, self._timing, self._open_bus, self._on_enabled
+            settings, self._family, self._timing, self._host, self._on_enabled
         )
-        self._diagnostics = CanDiagnostics(settings, self._timing)
+        self._diagnostics = CanDiagnostics(settings, self._timing, self._clock)
         self._stiffness = np.zeros(len(self._all))  # [Nm/rad] in force, as far as known
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
         self._saturated_at = np.full(len(self._all), -np.inf)
@@ -114,7 +111,7 @@ class CanSystem(HardwareComponent):
         self._monitor = MotorMonitor(self._settings, self._timing)
         session = self._lifecycle.start()
         self._frame.measure(session.states, state)
-        self._measured_at[:] = self._timing.clock()  # an enabled motor has sent its state
+        self._measured_at[:] = self._clock()  # an enabled motor has sent its state
 
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent. A silent motor keeps its last state."""
@@ -122,7 +119,7 @@ class CanSystem(HardwareComponent):
         self._monitor.guard = lifecycle.check_guard(session)
         self._frame.measure(session.states, state)
         self._monitor.unguarded = lifecycle.guard.problem()
-        time = self._timing.clock()
+        time = self._clock()
         measured_at = np.array([it.measured_at for it in session.states])
         np.maximum(self._measured_at, measured_at, out=self._measured_at)  # across sessions
         self._sample_age = time - float(self._measured_at.min(initial=time))
@@ -131,7 +128,7 @@ class CanSystem(HardwareComponent):
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
         """See HardwareComponent. Lower stiffness is sent before its command, higher one after."""
-        session, time = self._active(), self._timing.clock()
+        session, time = self._active(), self._clock()
         raw = self._frame.to_motors(command)
         commands = self._family.commands(raw)
         self._count_saturation(time)

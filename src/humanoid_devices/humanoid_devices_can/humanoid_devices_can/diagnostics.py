@@ -1,6 +1,6 @@
 """Diagnostics of a CAN bus and its motors, and the counters they show."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -68,13 +68,13 @@ class _Traffic:
 class CanDiagnostics:
     """Called by one thread; reads the state of the others, one whole value at a time."""
 
-    def __init__(self, settings: CanSettings, timing: Timing) -> None:
-        self._settings, self._timing = settings, timing
+    def __init__(self, settings: CanSettings, timing: Timing, clock: Callable[[], float]) -> None:
+        self._settings, self._timing, self._clock = settings, timing, clock
         self._before: _Traffic | None = None
 
     def take(self, session: Session | None, known: Known) -> list[Diagnosis]:
         """Return the diagnoses of the bus and of each motor, named after its joint."""
-        settings, now = self._settings, self._timing.clock()
+        settings, now = self._settings, self._clock()
         if session is None:
             names = [_bus_name(settings), *(_joint_name(motor.joint) for motor in settings.motors)]
             stale = DiagnosisLevel.STALE

@@ -1,71 +1,6 @@
-"""Time-outs and intervals of the CAN engine, its clock, and the threads that run its steps."""
+"""Time-outs and intervals of the CAN engine."""
 
-import threading
-import time
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
-
-from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
-
-Result = TypeVar("Result")
-Steps = Generator[float, None, None]  # each step yields the time [s] until the next one is due
-
-
-class Worker(Protocol):
-    """Steps that run beside the caller."""
-
-    def is_alive(self) -> bool:
-        """Return whether steps are left."""
-
-    def join(self) -> None:
-        """Return after the last step."""
-
-
-class Workers(Protocol):
-    """Runs steps, each when it is due. Tests put a scheduler of stepped time in its place."""
-
-    def start(self, name: str, steps: Steps, wake: threading.Event) -> Worker:
-        """Run `steps` beside the caller; `wake` runs the next one early.
-
-        Raises RuntimeError if that is impossible.
-        """
-
-    def run(self, steps: Generator[float, None, Result]) -> Result:
-        """Run `steps` in the calling thread and return their result."""
-
-
-class Threads:
-    """One thread for each `start`. See Workers."""
-
-    def start(self, name: str, steps: Steps, wake: threading.Event) -> Worker:
-        """See Workers."""
-        thread = threading.Thread(target=_run, args=(steps, wake), name=name, daemon=True)
-        thread.start()
-        return thread
-
-    def run(self, steps: Generator[float, None, Result]) -> Result:
-        """See Workers."""
-        never = threading.Event()
-        while True:
-            try:
-                never.wait(next(steps))
-            except StopIteration as end:
-                result: Result = end.value
-                return result
-
-
-THREADS: Final[Workers] = Threads()
-
-
-def _run(steps: Steps, wake: threading.Event) -> None:
-    # Without real-time priority another process could delay commands although the loop is on time;
-    # and a thread that the loop starts inherits the loop's priority.
-    make_thread_realtime(COMPANION_PRIORITY)
-    for wait in steps:
-        if wait:
-            wake.wait(wait)
-            wake.clear()  # before the next step, which sees the reason of the wake-up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,5 +20,3 @@ class Timing:
     keep_alive: float = 0.05  # between two commands while the loop sends none
     poll: float = 0.05  # longest wait of the receiving thread
     resend: float = 0.002  # until a frame that a full queue refused is tried again
-    clock: Callable[[], float] = time.perf_counter  # monotonic
-    workers: Workers = THREADS

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import queue
-from dataclasses import replace
+import threading
+from collections import deque
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.mit_interface import JointCommand
-from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, InvalidFrame, Received
+from humanoid_devices_can.bus.bus import (
+    Bus,
+    BusSettings,
+    CanFrame,
+    DataFrame,
+    InvalidFrame,
+    Received,
+)
 from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
+from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
@@ -82,11 +92,11 @@ class PlainFamily:
 class ScriptedBus:
     """Every frame is kept and answered with a status, unless `refusal` is to be raised.
 
-    With stepped `time` nothing waits, and a frame without a pause takes 0.1 ms.
+    A frame without a pause takes 0.1 ms.
     """
 
-    def __init__(self, time: SteppedTime | None = None) -> None:
-        self._time = time
+    def __init__(self, machine: Machine = LINUX) -> None:
+        self._machine = machine
         self.sent: list[CanFrame] = []
         self.refusal: CanBusError | None = None
         self.broken: BaseException | None = None
@@ -94,18 +104,23 @@ class ScriptedBus:
         self.deaf: set[int] = set()
         self.noisy = False  # another sender floods the bus
         self.breaks_at: int | None = None  # the first frame of this kind is the last one heard of
-        self.incoming: queue.SimpleQueue[Received] = queue.SimpleQueue()
+        self._incoming: deque[Received] = deque()
+        self._arrived = threading.Event()
+
+    def put(self, received: Received) -> None:
+        self._incoming.append(received)
+        self._arrived.set()
 
     def receive(self, timeout: float) -> Received | None:
+        if self.noisy and not self._incoming:
+            self._machine.sleep(0.0001)
+            return InvalidFrame("noise")
+        if not self._incoming and timeout > 0.0 and self.broken is None:
+            self._arrived.clear()
+            self._machine.wait(self._arrived, timeout)
         if self.broken is not None:
             raise self.broken
-        try:
-            return self.incoming.get(timeout > 0.0 and self._time is None, timeout)
-        except queue.Empty:
-            if not self.noisy or self._time is None:
-                return None
-            self._time.now += 100_000
-            return InvalidFrame("noise")
+        return self._incoming.popleft() if self._incoming else None
 
     def send(self, frame: CanFrame) -> None:
         if self.refusal is not None:
@@ -113,10 +128,8 @@ class ScriptedBus:
         self.sent.append(frame)
         if frame[0] >> 8 == self.breaks_at:
             self.unplug()
-        if self._time is not None:
-            self._time.arrived()
         if frame[0] & 0xFF not in self.deaf:
-            self.incoming.put(DataFrame(STATUS << 8 | frame[0] & 0xFF, b"0.5"))
+            self.put(DataFrame(STATUS << 8 | frame[0] & 0xFF, b"0.5"))
 
     def state(self) -> ControllerState:
         return ControllerState.ACTIVE
@@ -129,10 +142,11 @@ class ScriptedBus:
 
     def another(self) -> ScriptedBus:
         """A fresh one."""
-        return ScriptedBus(self._time)
+        return ScriptedBus(self._machine)
 
     def unplug(self) -> None:
         self.broken = AdapterLostError("scripted: gone")
+        self._arrived.set()
 
 
 PLAIN = FamilyKind("plain", {}, {}, PlainFamily)
@@ -151,14 +165,18 @@ def bus(time: SteppedTime) -> ScriptedBus:
     return ScriptedBus(time)
 
 
-@pytest.fixture
-def rig(bus: ScriptedBus, time: SteppedTime, can_info: MakeInfo, can_rig: MakeRig) -> CanRig:
+@pytest.fixture(name="rig")
+def scripted_rig(
+    bus: ScriptedBus, time: SteppedTime, can_info: MakeInfo, can_rig: MakeRig
+) -> CanRig:
     """Two motors, 1 and 2, of the made-up family on `bus`, not yet activated."""
-    buses: list[Bus] = [bus]
-    timing = replace(QUICK, clock=time.clock, workers=time)
-    system = CanSystem(PLAIN, timing, lambda _: buses[-1])
-    rig = can_rig(system, can_info([1, 2], "plain"), time)
-    rig.buses = buses
+
+    def open_bus(settings: BusSettings) -> Bus:
+        return rig.open_bus(settings)  # as it is then
+
+    host = CanHost(machine=time, open_bus=open_bus)
+    rig: CanRig = can_rig(CanSystem(PLAIN, QUICK, host), can_info([1, 2], "plain"), time)
+    rig.buses.append(bus)
     return rig
 
 

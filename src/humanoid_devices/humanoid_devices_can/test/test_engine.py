@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import ErrorFrame, InvalidFrame
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
-from humanoid_devices_can.guard.channel import GuardMemory, Stage, new_memory
+from humanoid_devices_can.guard.channel import MEMORY_BYTES, GuardMemory, Stage
 from humanoid_devices_can.motor_protocol import Exchange
 from src.humanoid_devices.test.stepped import SteppedTime
 
@@ -44,7 +43,7 @@ def test_interface_that_can_not_be_opened_is_reported(rig) -> None:
     def refuse(_):
         raise InterfaceError("can2: down")
 
-    rig.system._lifecycle._open_bus = refuse
+    rig.open_bus = refuse
     with pytest.raises(HardwareError, match="can2: down"):
         rig.activate()
     with pytest.raises(HardwareError, match="Wrists is not active"):
@@ -217,15 +216,25 @@ def test_lost_adapter_is_opened_anew_on_reset(bus, rig) -> None:
     rig.until(lambda _: (GAINS << 8 | 1, b"4.00") in list(rig.buses[-1].sent))
 
 
+class ScriptedGuard:
+    """A guard whose stage a test sets; at its end it is `last`."""
+
+    def __init__(self) -> None:
+        self.memory = GuardMemory(bytearray(MEMORY_BYTES))
+        self.last: Stage | None = None
+
+    def end(self) -> None:
+        if self.last is not None:
+            self.memory.set_stage(self.last, 2.0)
+
+
 @pytest.fixture
 def guard_page(rig) -> GuardMemory:
-    """What the guard of an active rig tells."""
+    """The memory of the guard of an active rig."""
     rig.activate()
     rig.until(healthy)
-    descriptor = new_memory()
-    rig.system._lifecycle.guard._page = page = GuardMemory(descriptor)
-    os.close(descriptor)
-    return page
+    guard = rig.system._lifecycle.guard._running = ScriptedGuard()
+    return guard.memory
 
 
 def soft(bus, motor: int) -> bool:
@@ -264,27 +273,17 @@ def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig,
     guard_page.set_stage(Stage.DONE, 1.0)
     report = rig.tick()
     assert report.message.startswith("j0 (id 1), j1 (id 2): disabled by the guard: the control")
-    for thread in rig.system._lifecycle.session._workers:
+    for thread in rig.system._lifecycle.session._threads:
         thread.join()  # no further report
     rig.buses.append(bus.another())
     rig.deactivate()
     assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
 
 
-class EndingProcess:
-    """A guard that comes to its end while it is waited for."""
-
-    def __init__(self, page: GuardMemory) -> None:
-        self.stdin, self._page = io.BytesIO(), page
-
-    def wait(self, timeout: float) -> None:
-        self._page.set_stage(Stage.DONE, 2.0)
-
-
 def test_guard_at_work_is_waited_for_before_the_motors_are_disabled(bus, rig, guard_page) -> None:
     guard_page.set_stage(Stage.ACTS, 1.0)
     rig.tick()
-    rig.system._lifecycle.guard._process = EndingProcess(guard_page)
+    rig.system._lifecycle.guard._running.last = Stage.DONE
     rig.buses.append(bus.another())
     rig.deactivate()
     assert DISABLE not in kinds(bus, 1)[1:]  # the first was for being enabled
@@ -304,13 +303,13 @@ def test_clearing_the_fault_is_what_ends_a_guard_that_failed(bus, rig, guard_pag
 def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, guard_page) -> None:
     guard_page.set_stage(Stage.FAILED, 1.0)  # a bus that is well, and is opened anew all the same
     rig.tick()
-    opens, tries = rig.system._lifecycle._open_bus, []
+    opens, tries = rig.open_bus, []
 
     def refuse(_):
         tries.append(1)
         raise InterfaceError("can2: another program uses it")
 
-    rig.system._lifecycle._open_bus = refuse
+    rig.open_bus = refuse
     for count in (1, 2):
         rig.system.reset_faults()
         report = rig.run(1.0)
@@ -319,7 +318,7 @@ def test_reopening_that_fails_is_a_fault_and_each_reset_tries_again(bus, rig, gu
         assert report.flags == SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT
         assert "not enabled again: can2: another program uses it" in report.message
     rig.buses.append(bus.another())
-    rig.system._lifecycle._open_bus = opens
+    rig.open_bus = opens
     rig.system.reset_faults()
     rig.until(healthy)
     assert kinds(rig.buses[-1], 2)[:2] == [DISABLE, ENABLE]
@@ -376,7 +375,7 @@ def test_thread_that_can_not_be_started_leaves_the_motors_commanded(bus, rig) ->
 def test_motors_are_disabled_though_the_reopening_thread_never_began(bus, rig) -> None:
     rig.activate()
     rig.until(healthy)
-    bus.incoming.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
+    bus.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
     with no_thread_to_be_had():
         rig.system.reset_faults()
@@ -391,12 +390,12 @@ def test_lack_of_resources_while_reopening_is_reported(bus, rig) -> None:
     rig.activate()
     bus.unplug()
     rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
-    opens = rig.system._lifecycle._open_bus
-    rig.system._lifecycle._open_bus = short
+    opens = rig.open_bus
+    rig.open_bus = short
     rig.system.reset_faults()
     rig.until(lambda report: "not enabled again: OSError(24" in report.message)
     rig.buses.append(bus.another())
-    rig.system._lifecycle._open_bus = opens
+    rig.open_bus = opens
     rig.until(lambda _: not rig.system._lifecycle._recovery.is_alive())
     rig.system.reset_faults()
     rig.until(healthy)
@@ -433,11 +432,11 @@ def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus,
     rig.activate()
     rig.command.stiffness[:] = 3.0
     rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
-    bus.incoming.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
+    bus.put(ErrorFrame(BusEvent.BUS_OFF, bytes(8)))
     report = rig.until(lambda report: report.flags & SafetyFlag.BUS_OFF)
     assert "bus-off on virtual nowhere: is 1000000 bit/s" in report.message
     sent = list(bus.sent).count((GAINS << 8 | 1, b"3.00"))
-    bus.incoming.put(ErrorFrame(BusEvent.RESTARTED, bytes(8)))
+    bus.put(ErrorFrame(BusEvent.RESTARTED, bytes(8)))
     rig.until(lambda _: list(bus.sent).count((GAINS << 8 | 1, b"3.00")) > sent)
     assert rig.tick().flags & SafetyFlag.BUS_OFF
     rig.system.reset_faults()
@@ -455,7 +454,7 @@ def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus,
 )
 def test_trouble_on_the_bus_is_a_warning_while_motors_answer(bus, rig, frame, message) -> None:
     rig.activate()
-    bus.incoming.put(frame)
+    bus.put(frame)
     report = rig.until(lambda report: message in report.message)
     assert report.level is SafetyLevel.WARNING
 
@@ -464,7 +463,7 @@ def test_adapter_that_goes_on_refusing_frames_is_a_warning(bus, rig) -> None:
     rig.activate()
 
     def refused(report) -> bool:
-        bus.incoming.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
+        bus.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
         return bool(report.flags & SafetyFlag.TX_QUEUE_OVERRUN)
 
     report = rig.until(refused)
@@ -478,7 +477,7 @@ def test_gains_are_sent_again_after_a_refusal(bus, rig) -> None:
     rig.until(lambda _: (GAINS << 8 | 1, b"3.00") in list(bus.sent))
     rig.until(healthy)
     sent = list(bus.sent).count((GAINS << 8 | 1, b"3.00"))
-    bus.incoming.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
+    bus.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
     rig.until(lambda _: list(bus.sent).count((GAINS << 8 | 1, b"3.00")) > sent)
 
 
@@ -492,14 +491,14 @@ def test_report_stays_the_same_object_while_nothing_changes(bus, rig) -> None:
 
 def test_error_frames_alone_suggest_the_wrong_bitrate(bus, rig) -> None:
     bus.deaf = {1, 2}
-    bus.incoming.put(ErrorFrame(BusEvent.PROTOCOL | BusEvent.BUS_ERROR, bytes(8)))
+    bus.put(ErrorFrame(BusEvent.PROTOCOL | BusEvent.BUS_ERROR, bytes(8)))
     with pytest.raises(HardwareError, match=r"only error frames arrive.*motors' bitrate"):
         rig.activate()
 
 
 def test_other_received_ids_are_reported_when_a_motor_is_missing(bus, rig) -> None:
     bus.deaf = {2}
-    bus.incoming.put(InvalidFrame("id 3 is no motor of this block"))
+    bus.put(InvalidFrame("id 3 is no motor of this block"))
     with pytest.raises(HardwareError, match=r"j1 \(id 2\): no answer.*received on the bus: id 3"):
         rig.activate()
 

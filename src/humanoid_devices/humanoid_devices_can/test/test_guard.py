@@ -5,44 +5,39 @@ from __future__ import annotations
 import errno
 import os
 import socket
-import time
-from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pytest
 
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_devices_can.bus.bus import (
     BusSettings,
     DataFrame,
     ErrorFrame,
     InvalidFrame,
-    PythonCanBus,
     Received,
 )
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
-from humanoid_devices_can.guard import __main__ as process
-from humanoid_devices_can.guard import guard_client
-from humanoid_devices_can.guard.__main__ import LEAST_LOOKS, StallDetector
-from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory, Stage, new_memory
+from humanoid_devices_can.guard import guard_client, guarding
+from humanoid_devices_can.guard.__main__ import Pipe
+from humanoid_devices_can.guard.channel import GOOD_BYE, MEMORY_BYTES, GuardJob, GuardMemory, Stage
+from humanoid_devices_can.guard.claim import claim
 from humanoid_devices_can.guard.disabling import disable_motors
-from humanoid_devices_can.guard.guard_client import (
-    Guard,
-    claim,
-    disabling_frames,
-    needs_guard,
-)
+from humanoid_devices_can.guard.guard_client import Guard, disabling_frames, needs_guard
+from humanoid_devices_can.guard.guard_process import GuardProcess
+from humanoid_devices_can.guard.guarding import LEAST_LOOKS, StallDetector, guard
+from humanoid_devices_can.host import CanHost
 
-T = TypeVar("T")
 LOOK = 0.02
 BUS = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, {"sleep_after_open": 0.5})
 FRAMES = ((0x050616_45, bytes(8)), (0x050616_00, b"\x55" * 8))
 FEEDBACK = DataFrame(0x050616_B1, bytes(8))
-JOB = GuardJob(BUS, "j0 (id 22)", FRAMES, (FEEDBACK.identifier, 0x050616_B2), 0.2, page=7)
+JOB = GuardJob(BUS, "j0 (id 22)", FRAMES, (FEEDBACK.identifier, 0x050616_B2), 0.2)
 
 
 def looks(detector: StallDetector, fed: float, start: float, end: float) -> list[bool]:
@@ -88,16 +83,15 @@ def test_after_a_hold_up_of_all_the_loop_may_come_first() -> None:
 
 
 def test_job_comes_through_the_pipe_as_it_was() -> None:
-    line = JOB.encode()
+    line = JOB.encode(7)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert GuardJob.decode(line) == JOB
+    assert GuardJob.decode(line) == (JOB, 7)
 
 
-def test_both_sides_see_one_page() -> None:
-    descriptor = new_memory()
-    ours, theirs = GuardMemory(descriptor), GuardMemory(descriptor)
-    os.close(descriptor)
+def test_both_sides_see_one_memory() -> None:
+    common = bytearray(MEMORY_BYTES)
+    ours, theirs = GuardMemory(common), GuardMemory(common)
     ours.feed()
     ours.feed()
     theirs.mark_alive(3.5)
@@ -107,25 +101,16 @@ def test_both_sides_see_one_page() -> None:
     assert (theirs.fed, ours.alive_at, ours.stage) == (0.0, 4.5, Stage.ACTS)
 
 
-class Pipe:
-    """What a guard reads from its control process."""
+class Guarded:
+    """What a guard sees of its control process."""
 
     def __init__(self) -> None:
         reader, self.writer = os.pipe()
-        self.end = process.Pipe(reader)
-        self.page = GuardMemory(new_memory())
+        self.end = Pipe(reader)
+        self.memory = GuardMemory(bytearray(MEMORY_BYTES))
 
     def watch(self, patience: float = 0.2) -> str:
-        watching = process._watch(self.page, StallDetector(patience), self.end, time.monotonic)
-        return carried_out(watching, self.end.wait)
-
-
-def carried_out(steps: Generator[float, None, T], wait: Callable[[float], None]) -> T:
-    while True:
-        try:
-            wait(next(steps))
-        except StopIteration as end:
-            return end.value
+        return guarding._watch(self.memory, StallDetector(patience), self.end, LINUX.clock)
 
 
 class SteppedClock:
@@ -147,26 +132,26 @@ def disabled(
 ) -> str:
     """What the guard says went wrong."""
     clock = clock or SteppedClock()
-    return carried_out(disable_motors(job, motors, clock, **options), clock.wait)
+    return disable_motors(job, motors, clock, clock.wait, **options)
 
 
 def test_good_bye_ends_the_guard_without_a_frame() -> None:
-    pipe = Pipe()
-    os.write(pipe.writer, GOOD_BYE)
-    assert pipe.watch() == ""
+    guarded = Guarded()
+    os.write(guarded.writer, GOOD_BYE)
+    assert guarded.watch() == ""
 
 
 def test_control_process_that_ends_without_a_good_bye_is_gone_at_once() -> None:
-    pipe = Pipe()
-    os.close(pipe.writer)
-    assert pipe.watch(patience=1000.0) == process.IS_GONE
+    guarded = Guarded()
+    os.close(guarded.writer)
+    assert guarded.watch(patience=1000.0) == guarding.IS_GONE
 
 
 def test_loop_that_is_not_fed_any_more_stands_still() -> None:
-    pipe = Pipe()
-    pipe.page.feed()
-    assert pipe.watch(patience=0.05) == process.STANDS_STILL
-    assert pipe.page.alive_at > 0.0
+    guarded = Guarded()
+    guarded.memory.feed()
+    assert guarded.watch(patience=0.05) == guarding.STANDS_STILL
+    assert guarded.memory.alive_at > 0.0
 
 
 class Motors:
@@ -299,98 +284,97 @@ def test_adapter_that_is_lost_meanwhile_is_opened_again() -> None:
     assert motors.open == 0
 
 
-def guard_with(motors: object, pipe: Pipe) -> int:
-    guarding = process.guard(JOB, pipe.page, pipe.end, motors, time.monotonic)
-    return carried_out(guarding, pipe.end.wait)
+def guard_with(motors: object, guarded: Guarded) -> int:
+    return guard(JOB, guarded.memory, guarded.end, motors, LINUX.clock)
 
 
-def test_page_shows_that_the_guard_acts_and_then_that_the_motors_are_disabled() -> None:
-    pipe, motors, seen = Pipe(), Motors(), []
+def test_memory_shows_that_the_guard_acts_and_then_that_the_motors_are_disabled() -> None:
+    guarded, motors, seen = Guarded(), Motors(), []
 
     def opened(settings: BusSettings) -> Motors:
-        seen.append(pipe.page.stage)
+        seen.append(guarded.memory.stage)
         return motors(settings)
 
-    os.close(pipe.writer)
-    assert guard_with(opened, pipe) == 0
+    os.close(guarded.writer)
+    assert guard_with(opened, guarded) == 0
     assert seen == [Stage.ACTS]
-    assert pipe.page.stage is Stage.DONE
+    assert guarded.memory.stage is Stage.DONE
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guard that gives up soon."""
-    monkeypatch.setattr(
-        process,
-        "disable_motors",
-        lambda job, bus, clock: disable_motors(job, bus, clock, longest=0.3),
-    )
+    monkeypatch.setattr(guarding, "disable_motors", partial(disable_motors, longest=0.3))
 
 
 @pytest.mark.usefixtures("short")
-def test_page_shows_that_the_motors_could_not_be_disabled() -> None:
-    pipe = Pipe()
-    os.close(pipe.writer)
-    assert guard_with(Motors(deaf=10**9), pipe) == 1
-    assert pipe.page.stage is Stage.FAILED
+def test_memory_shows_that_the_motors_could_not_be_disabled() -> None:
+    guarded = Guarded()
+    os.close(guarded.writer)
+    assert guard_with(Motors(deaf=10**9), guarded) == 1
+    assert guarded.memory.stage is Stage.FAILED
 
 
-def test_page_shows_a_guard_that_ends_by_an_error() -> None:
-    pipe = Pipe()
-    os.close(pipe.writer)
+def test_memory_shows_a_guard_that_ends_by_an_error() -> None:
+    guarded = Guarded()
+    os.close(guarded.writer)
 
     def mistaken(_: BusSettings) -> Motors:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        guard_with(mistaken, pipe)
-    assert pipe.page.stage is Stage.FAILED
+        guard_with(mistaken, guarded)
+    assert guarded.memory.stage is Stage.FAILED
 
 
 @pytest.mark.usefixtures("short")
 def test_guard_that_failed_goes_on_until_the_adapter_is_free_or_the_loop_is_back() -> None:
-    pipe, stages = Pipe(), []
-    pipe.page.feed()
+    guarded, stages = Guarded(), []
+    guarded.memory.feed()
 
     def taken(settings: BusSettings) -> Motors:
-        stages.append(pipe.page.stage)
+        stages.append(guarded.memory.stage)
         if len(stages) == 2:
-            os.write(pipe.writer, GOOD_BYE)
+            os.write(guarded.writer, GOOD_BYE)
         raise InterfaceError("another program uses it")
 
-    assert guard_with(taken, pipe) == 0
+    assert guard_with(taken, guarded) == 0
     assert set(stages) == {Stage.ACTS}
-    assert pipe.page.stage is Stage.FAILED
-    pipe.end.last = None  # another guard
-    pipe.page.feed()
-    assert guard_with(Motors(), pipe) == 0
-    assert pipe.page.stage is Stage.DONE
+    assert guarded.memory.stage is Stage.FAILED
+    guarded.end.last = None  # another guard
+    guarded.memory.feed()
+    assert guard_with(Motors(), guarded) == 0
+    assert guarded.memory.stage is Stage.DONE
 
 
 def test_bus_belongs_to_one_control_process_and_its_guard(tmp_path) -> None:
     bus = BusSettings("slcan", str(tmp_path / "can"), 1_000_000)
-    first = claim(bus)
+    first = claim(bus, LINUX)
     guards_copy = socket.socket(fileno=os.dup(first.fileno()))
     first.close()
     with pytest.raises(InterfaceError, match="another process drives its motors already"):
-        claim(bus, patience=0.05)
+        claim(bus, LINUX, patience=0.05)
     guards_copy.close()
-    claim(bus, patience=0.05).close()
+    claim(bus, LINUX, patience=0.05).close()
 
 
 def test_a_network_interface_is_the_same_wherever_a_process_was_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bus = BusSettings("socketcan", f"hc{os.getpid()}", 1_000_000)
-    with closing(claim(bus)):
+    with closing(claim(bus, LINUX)):
         monkeypatch.chdir(tmp_path)
         with pytest.raises(InterfaceError, match="another process"):
-            claim(bus, patience=0.05)
+            claim(bus, LINUX, patience=0.05)
 
 
-def test_guard_that_can_not_be_started_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard_client, "COMMAND", ("/nowhere/python",))
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
+def guard_by(*command: str) -> Guard:
+    """The control process's side of a guard that is started by `command`."""
+    return Guard(JOB, CanHost(start_guard=partial(GuardProcess, command=command)))
+
+
+def test_guard_that_can_not_be_started_is_reported() -> None:
+    guard = guard_by("/nowhere/python")
     guard.start()
     assert "no guard on slcan /dev/ttyACM0 (it can't be started" in guard.problem().text
     assert "j0 (id 22) continue with their last set point" in guard.problem().text
@@ -403,13 +387,9 @@ def test_guard_that_can_not_be_started_is_reported(monkeypatch: pytest.MonkeyPat
     ids=["killed", "in order"],
 )
 def test_guard_that_did_not_end_in_order_is_reported(
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    ends: str,
-    logged: list[str],
+    caplog: pytest.LogCaptureFixture, ends: str, logged: list[str]
 ) -> None:
-    monkeypatch.setattr(guard_client, "COMMAND", ("sh", "-c", ends))
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
+    guard = guard_by("sh", "-c", ends)
     guard.start()
     guard.end()
     assert caplog.messages == logged
@@ -420,16 +400,15 @@ def test_guard_that_can_share_no_memory_is_reported_too(monkeypatch: pytest.Monk
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr(os, "memfd_create", refuse)
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
+    guard = Guard(JOB, CanHost())
     guard.start()
     assert "(it can't be started: [Errno 24]" in guard.problem().text
     guard.dismiss()
 
 
 def test_guard_that_is_not_there_in_time_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard_client, "COMMAND", ("/bin/cat",))
     monkeypatch.setattr(guard_client, "READY", 0.05)
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.2)
+    guard = guard_by("/bin/cat")
     guard.start()
     while not guard.problem():
         os.sched_yield()
@@ -440,7 +419,7 @@ def test_guard_that_is_not_there_in_time_is_reported(monkeypatch: pytest.MonkeyP
 
 
 def test_without_a_guard_the_loop_feeds_nothing() -> None:
-    guard = Guard(BUS, "j0 (id 22)", FRAMES, (), 0.0)
+    guard = Guard(JOB, CanHost())
     guard.feed()
     guard.stop_feeding()
     assert guard.stage is Stage.WATCHES
@@ -452,12 +431,11 @@ def test_only_motors_without_a_watchdog_on_a_bus_of_all_processes_are_guarded(ri
     system = rig.system
     settings = replace(system._settings, bus=BUS)
     family = system._family
-    assert needs_guard(settings, family, PythonCanBus)
-    assert not needs_guard(replace(settings, guard_timeout=0.0), family, PythonCanBus)
-    assert not needs_guard(system._settings, family, PythonCanBus)  # virtual
-    assert not needs_guard(settings, family, lambda _: None)
+    assert needs_guard(settings, family)
+    assert not needs_guard(replace(settings, guard_timeout=0.0), family)
+    assert not needs_guard(system._settings, family)  # virtual
     family.watchdog = np.array([0.2, 0.2])
-    assert not needs_guard(settings, family, PythonCanBus)
+    assert not needs_guard(settings, family)
 
 
 def test_guard_orders_every_motor_to_be_limp_and_disabled(rig) -> None:

@@ -44,7 +44,7 @@ def motors(
     def make(port: str = "stepped", timing: Timing = QUICK) -> tuple[CanBench, CanRig]:
         bench = can_bench("short", "short", IDS, port)
         info = can_info(IDS, "short", interface=bench.interface, channel=bench.address)
-        return bench, can_rig(ShortSystem(bench.timing(timing), *bench.way), info, bench.time)
+        return bench, can_rig(ShortSystem(timing, bench.host), info, bench.time)
 
     return make
 
@@ -108,7 +108,7 @@ def test_guard_disables_the_motors_of_a_loop_that_stands_still(motors: Make) -> 
     rig.activate()
     rig.command.stiffness[:] = 20.0
     guard = rig.system._lifecycle.guard
-    rig.until(lambda _: guard._page.alive_at > 0.0)
+    rig.until(lambda _: guard._running.memory.alive_at > 0.0)
     rig.until(lambda _: bench.drive(6)["firmware"]["stiffness"] == pytest.approx(20.0))
     # The loop stands still from here on; pytest's time-out is the limit of the wait.
     while any(bench.drive(id_)["firmware"]["enabled"] for id_ in IDS):
@@ -119,8 +119,8 @@ def test_guard_disables_the_motors_of_a_loop_that_stands_still(motors: Make) -> 
 
 def test_job_of_the_guard_says_how_long_identifiers_are() -> None:
     bus = BusSettings("slcan", "/dev/ttyACM0", 1_000_000, extended=False)
-    job = GuardJob(bus, "j0 (id 5)", ((0x305, b"\0"),), (0x405,), 0.2, page=7)
-    assert not GuardJob.decode(job.encode()).bus.extended
+    job = GuardJob(bus, "j0 (id 5)", ((0x305, b"\0"),), (0x405,), 0.2)
+    assert not GuardJob.decode(job.encode(7))[0].bus.extended
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.can_system import CanSystem
+from humanoid_devices_can.host import CanHost
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
 
@@ -30,9 +31,12 @@ def bus(plain_bus):
 
 @pytest.fixture
 def rig(bus, plain, quick, can_info, can_rig):
-    buses = [bus]
-    rig = can_rig(CanSystem(plain, quick, lambda _: buses[-1]), can_info([1, 2], "plain"))
-    rig.buses = buses
+    def open_bus(settings):
+        return rig.open_bus(settings)  # as it is then
+
+    system = CanSystem(plain, quick, CanHost(open_bus=open_bus))
+    rig = can_rig(system, can_info([1, 2], "plain"))
+    rig.buses.append(bus)
     return rig
 
 
@@ -76,7 +80,7 @@ def test_reopening_thread_does_not_have_the_priority_of_the_loop(bus, rig) -> No
             found.append(None)
         rig.system.reset_faults()
 
-    rig.system._lifecycle._open_bus = open_bus
+    rig.open_bus = open_bus
     thread = threading.Thread(target=loop)
     thread.start()
     thread.join()

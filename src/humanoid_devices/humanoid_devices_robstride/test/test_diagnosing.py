@@ -17,7 +17,7 @@ def wrists(can_bench, can_info, can_rig):
     """Two motors, enabled: (bench, rig)."""
     bench = can_bench("robstride", "rs-03", IDS)
     info = can_info(IDS, "rs-03", channel=bench.address)
-    rig = can_rig(RobstrideSystem(bench.timing(Timing()), *bench.way), info, bench.time)
+    rig = can_rig(RobstrideSystem(Timing(), bench.host), info, bench.time)
     rig.activate()
     rig.tick()
     return bench, rig

@@ -31,7 +31,7 @@ def motors(can_bench, can_info, can_rig):
         bench = can_bench("robstride", model, IDS)
         joint = {"can_timeout": "0", **(joint or {})}
         block = can_info(IDS, model, channel=bench.address, joint=joint, **info)
-        return bench, can_rig(RobstrideSystem(bench.timing(timing), *bench.way), block, bench.time)
+        return bench, can_rig(RobstrideSystem(timing, bench.host), block, bench.time)
 
     return make
 
@@ -132,7 +132,7 @@ def test_time_out_of_another_program_is_removed_if_none_is_configured(can_bench,
     bench = can_bench("robstride", "rs-02", IDS)
     for given, ticks in ({}, 4000), ({"can_timeout": "0"}, 0):
         block = can_info(IDS, "rs-02", channel=bench.address, joint=given)
-        rig = can_rig(RobstrideSystem(bench.timing(QUICK), *bench.way), block, bench.time)
+        rig = can_rig(RobstrideSystem(QUICK, bench.host), block, bench.time)
         rig.activate()
         assert [bench._can.motor(id_).firmware._memory.timeout for id_ in IDS] == [ticks] * 2
         rig.deactivate()

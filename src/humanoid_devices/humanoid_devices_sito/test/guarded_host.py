@@ -14,6 +14,7 @@ from pathlib import Path
 
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_devices_can.guard.guard_client import Guard
+from humanoid_devices_can.guard.guard_process import GuardProcess
 from humanoid_devices_sito.sito_system import SitoSystem
 
 PERIOD = 0.02
@@ -26,11 +27,11 @@ def say(**what: object) -> None:
 
 def started(guard: Guard) -> int:
     """Wait until the guard watches; return its process id."""
-    assert guard._page is not None
-    assert guard._process is not None
-    while not guard._page.alive_at:
+    running = guard._running
+    assert isinstance(running, GuardProcess)
+    while not running.memory.alive_at:
         time.sleep(0.005)
-    return guard._process.pid
+    return running.pid
 
 
 def main() -> None:

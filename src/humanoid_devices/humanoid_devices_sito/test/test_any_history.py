@@ -28,7 +28,7 @@ def wrists(can_bench, can_info, can_rig):
     def make():
         bench = can_bench("sito", "TA40-50", IDS)
         block = can_info(IDS, "TA40-50", channel=bench.address)
-        return bench, can_rig(SitoSystem(bench.timing(QUICK), *bench.way), block, bench.time)
+        return bench, can_rig(SitoSystem(QUICK, bench.host), block, bench.time)
 
     return make
 

@@ -21,7 +21,7 @@ def wrists(can_bench, can_info, can_rig):
     """The four wrists on a bus, enabled: (bench, rig)."""
     bench = can_bench("sito", "TA40-50", IDS)
     info = can_info(IDS, "TA40-50", interface=bench.interface, channel=bench.address)
-    rig = can_rig(SitoSystem(bench.timing(Timing()), *bench.way), info, bench.time)
+    rig = can_rig(SitoSystem(Timing(), bench.host), info, bench.time)
     rig.activate()
     rig.command.damping[:] = 6.0
     rig.tick()

@@ -6,6 +6,7 @@ Judged by the virtual motors themselves; pytest's time-out is the limit of every
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import pickle
 import signal
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,10 @@ import pytest
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.mit_interface import JointState
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_devices_can.guard import guard_client
+from humanoid_devices_can.guard import claim
 from humanoid_devices_can.guard.channel import GuardMemory, Stage
+from humanoid_devices_can.guard.guard_process import GuardProcess
+from humanoid_devices_can.host import CanHost
 from humanoid_devices_sito.sito_system import SitoSystem
 
 IDS = [22, 23, 38, 39]
@@ -78,7 +82,7 @@ def page_of(guard: int) -> GuardMemory:
         if "can guard" in os.readlink(link):
             descriptor = os.open(link, os.O_RDWR)
             try:
-                return GuardMemory(descriptor)
+                return GuardMemory(mmap.mmap(descriptor, mmap.PAGESIZE))
             finally:
                 os.close(descriptor)
     raise AssertionError(f"{guard} shares nothing")
@@ -266,7 +270,7 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     wrists, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = wrists.start()
-    monkeypatch.setattr(guard_client, "PATIENCE", 0.05)
+    monkeypatch.setattr(claim, "PATIENCE", 0.05)
     second = SitoSystem()
     second.on_configure(wrists.info)
     with pytest.raises(HardwareError, match="another process drives its motors already"):
@@ -280,11 +284,9 @@ def test_bus_that_is_taken_is_refused_and_a_guard_that_is_killed_is_missed_by_na
     )  # the report is the only reaction
 
 
-def test_without_a_guard_motors_are_enabled_and_it_is_reported(
-    wrists, can_rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guard_client, "COMMAND", ("/nowhere/python",))
-    rig = can_rig(SitoSystem(), wrists.info)
+def test_without_a_guard_motors_are_enabled_and_it_is_reported(wrists, can_rig) -> None:
+    start_guard = partial(GuardProcess, command=("/nowhere/python",))
+    rig = can_rig(SitoSystem(host=CanHost(start_guard=start_guard)), wrists.info)
     rig.activate()
     report = rig.until(lambda report: report.level is SafetyLevel.WARNING)
     assert "it can't be started" in report.message

@@ -6,16 +6,13 @@ The times are the documents' (docs/can.md), written here again.
 from __future__ import annotations
 
 import struct
-import threading
 from itertools import pairwise
 
 import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
-from humanoid_devices_can.guard import __main__ as process
-from humanoid_devices_can.guard.channel import GuardJob, GuardMemory, Stage, new_memory
-from humanoid_devices_can.guard.guard_client import disabling_frames
+from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 
@@ -37,7 +34,7 @@ def wrists(can_bench, can_info, can_rig):
     def make(timing=None, **info):
         bench = can_bench("sito", "TA40-50", IDS)
         block = can_info(IDS, "TA40-50", channel=bench.address, **info)
-        system = SitoSystem(bench.timing(timing or Timing()), *bench.way)
+        system = SitoSystem(timing or Timing(), bench.host)
         return bench, can_rig(system, block, bench.time)
 
     return make
@@ -151,30 +148,20 @@ def test_until_the_loop_begins_a_keep_alive_is_sent_every_50_ms(wrists) -> None:
         assert gains == {struct.pack(">ff", 0.0, 0.0)}
 
 
-class NoFarewell:
-    last = None
-
-
 @pytest.mark.parametrize("timeout", [0.2, 0.5])
 def test_guard_disables_all_motors_soon_after_the_loop_has_stood_still_too_long(
     wrists, timeout
 ) -> None:
-    bench, rig = wrists()
+    bench, rig = wrists(interface="socketcan", block={"guard_timeout": str(timeout)})
     rig.command.stiffness[:] = 20.0
-    settled(rig)
-    lifecycle = rig.system._lifecycle
-    page = lifecycle.guard._page = GuardMemory(new_memory())
-    family = rig.system._family
-    frames, heard_of = disabling_frames(family), family.feedback_identifiers
-    job = GuardJob(rig.system._settings.bus, "wrists", frames, heard_of, timeout, page=0)
-    steps = process.guard(job, page, NoFarewell(), *bench.way, bench.time.clock)
-    bench.time.start("guard", steps, threading.Event())
-    rig.run(1.0)  # it leaves a loop alone that comes round
-    assert page.stage is Stage.WATCHES
+    settled(rig)  # it leaves a loop alone that comes round
+    guard = rig.system._lifecycle.guard
+    assert guard.stage is Stage.WATCHES
+    assert not guard.problem()
     last = bench.time.clock() - TICK
     heard = bench.heard()
-    while page.stage is not Stage.DONE:
-        bench.time.pass_(0.001)
+    while guard.stage is not Stage.DONE:
+        rig.pause(0.001)
     resets = {who: at - last for at, who, _ in reversed(heard) if who & 0xFF == RESET}
     assert set(resets) == {of(id_, RESET) for id_ in IDS}
     for first in resets.values():  # a look every 0.02 s

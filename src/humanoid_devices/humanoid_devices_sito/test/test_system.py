@@ -26,7 +26,7 @@ def wrists(can_bench, can_info, can_rig):
     def make(timing=QUICK, **info):
         bench = can_bench("sito", "TA40-50", IDS)
         block = can_info(IDS, "TA40-50", channel=bench.address, **info)
-        return bench, can_rig(SitoSystem(bench.timing(timing), *bench.way), block, bench.time)
+        return bench, can_rig(SitoSystem(timing, bench.host), block, bench.time)
 
     return make
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -12,6 +11,7 @@ from typing import Any, Final, Protocol
 import can
 from can.exceptions import CanError, CanInterfaceNotImplementedError, CanTimeoutError
 
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, transmit_overflow
 from humanoid_devices_can.bus.slcan import SlcanBus
 from humanoid_devices_can.errors import (
@@ -187,7 +187,7 @@ class PythonCanBus:
 
     def receive(self, timeout: float) -> Received | None:
         """See Bus."""
-        deadline = time.monotonic() + timeout
+        deadline = LINUX.clock() + timeout
         try:
             # Not `recv`: it measures time by the wall clock, which may be set meanwhile.
             message, left = None, timeout
@@ -195,7 +195,7 @@ class PythonCanBus:
                 message, _ = self._bus._recv_internal(left)  # noqa: SLF001
                 if message is not None or left == 0.0:
                     break
-                left = max(deadline - time.monotonic(), 0.0)
+                left = max(deadline - LINUX.clock(), 0.0)
         except (ValueError, IndexError) as error:  # slcan: a line that is not a frame
             return InvalidFrame(f"the adapter sent no frame: {error}")
         except (CanError, OSError) as error:

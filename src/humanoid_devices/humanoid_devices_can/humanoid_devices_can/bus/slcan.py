@@ -8,12 +8,13 @@ import contextlib
 import math
 import os
 import select
-import time
 from typing import Any, Final
 
 from can import BusState
 from can.exceptions import CanOperationError, CanTimeoutError
 from can.interfaces.slcan import slcanBus
+
+from humanoid_control_common.machine.linux import LINUX
 
 ASK_FLAGS: Final = 0.1  # [s] between two requests for the status flags
 SETTLE: Final = 0.1  # [s] an adapter may take to answer the commands that open it
@@ -74,9 +75,9 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _settle(self) -> None:
         """Receive the answers to the opening commands, so that they count as no frame's."""
-        deadline = time.monotonic() + SETTLE
+        deadline = LINUX.clock() + SETTLE
         self._ask()
-        while not self._answered and (left := deadline - time.monotonic()) > 0.0:
+        while not self._answered and (left := deadline - LINUX.clock()) > 0.0:
             self._read(left)
         self.refused = self._refused_before = 0
 
@@ -85,19 +86,19 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
         if self._unsent:
             self._push()
         # An adapter that doesn't know the request would answer as if it refused a frame.
-        again = self._answered and time.monotonic() - self._flags_requested > ASK_FLAGS
+        again = self._answered and LINUX.clock() - self._flags_requested > ASK_FLAGS
         if again and not self._unsent:
             self._ask()
         if self._unsent or self._outstanding() >= MOST_OUTSTANDING:
             raise CanTimeoutError("the adapter has not answered yet")
         super().send(msg, self.serialPortOrig.write_timeout)
-        self._sent_at = time.monotonic()
+        self._sent_at = LINUX.clock()
         self._sent += 1
 
     def _outstanding(self) -> int:
         """Return the number of frames without answer; overdue ones don't count."""
         answered = self.accepted + self.refused + self._lost
-        if not self.accepted or time.monotonic() - self._sent_at > ANSWER_TIMEOUT:
+        if not self.accepted or LINUX.clock() - self._sent_at > ANSWER_TIMEOUT:
             self._sent = answered  # the adapter answers no frames, or an answer was lost
         self._sent = max(self._sent, answered)  # a late answer came after all
         return self._sent - answered
@@ -119,12 +120,12 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _read(self, timeout: float | None) -> str | None:
         """Return a frame's line, None after `timeout` [s]. Raises CanOperationError, ValueError."""
-        deadline = time.monotonic() + (timeout or 0.0)
+        deadline = LINUX.clock() + (timeout or 0.0)
         while True:
             line = self._line()
             if line is not None:
                 return line
-            left = max(deadline - time.monotonic(), 0.0)
+            left = max(deadline - LINUX.clock(), 0.0)
             if not self._fill(left) and left == 0.0:
                 return None
 
@@ -145,7 +146,7 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
 
     def _ask(self) -> None:
         """Request the status flags."""
-        self._flags_requested = time.monotonic()
+        self._flags_requested = LINUX.clock()
         self._sent_before_asking = self._sent
         self._write("F")
 

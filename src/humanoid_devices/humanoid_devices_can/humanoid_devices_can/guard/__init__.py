@@ -1,8 +1,9 @@
 """A process that disables motors without a watchdog when the control process stands still.
 
     `Guard`, in the control process: starts the guard process and feeds it in every tick
-    `StallDetector`, in the guard process (python -m humanoid_devices_can.guard): checks the feeding
+    `guard`, in the guard process (python -m humanoid_devices_can.guard): checks the feeding
     between them
+        `GuardProcess`: starts and ends the guard process
         `GuardMemory`: memory that both processes see
         `GuardJob`: what to do; sent through a pipe that ends with a good-bye, or without one
         `claim`: reserves the bus until both processes have ended

@@ -1,12 +1,11 @@
-"""What passes between control process and guard: the job through a pipe, then shared memory."""
+"""What passes between control process and guard: the job, then values in common memory."""
 
 from __future__ import annotations
 
 import json
-import mmap
-import os
 from dataclasses import asdict, dataclass
 from enum import IntEnum
+from mmap import mmap
 from typing import Final
 
 from humanoid_devices_can.bus.bus import BusSettings, CanFrame
@@ -16,34 +15,34 @@ GOOD_BYE: Final = b"good-bye\n"
 
 @dataclass(frozen=True, slots=True)
 class GuardJob:
-    """The bus, and the frames that disable all motors on it; the guard reads it from stdin."""
+    """The bus, and the frames that disable all motors on it."""
 
     bus: BusSettings
     motors: str  # names, for messages
     frames: tuple[CanFrame, ...]
     feedback_identifiers: tuple[int, ...]  # see MotorFamily; empty: any data frame counts
     patience: float  # [s] the loop may stand still
-    page: int  # descriptor of the shared memory
 
-    def encode(self) -> bytes:
-        """Return the job as one line."""
-        content = asdict(self)
+    def encode(self, page: int) -> bytes:
+        """Return one line: the job, and the descriptor of the shared memory."""
+        content = {**asdict(self), "page": page}
         content["bus"]["options"] = dict(self.bus.options)
         content["frames"] = [(identifier, data.hex()) for identifier, data in self.frames]
         return json.dumps(content).encode() + b"\n"
 
     @classmethod
-    def decode(cls, line: bytes) -> GuardJob:
-        """Return the job of a line. Raises ValueError or TypeError."""
+    def decode(cls, line: bytes) -> tuple[GuardJob, int]:
+        """Return job and descriptor of a line. Raises KeyError, ValueError or TypeError."""
         content = json.loads(line)
+        page = int(content.pop("page"))
         content["bus"] = BusSettings(**content["bus"])
         content["feedback_identifiers"] = tuple(content["feedback_identifiers"])
         content["frames"] = tuple((it[0], bytes.fromhex(it[1])) for it in content["frames"])
-        return cls(**content)
+        return cls(**content), page
 
 
-PAGE_BYTES: Final = mmap.PAGESIZE
 _FED, _ALIVE_AT, _STAGE = range(3)
+MEMORY_BYTES: Final = 3 * 8  # one double each
 
 
 class Stage(IntEnum):
@@ -56,11 +55,11 @@ class Stage(IntEnum):
 
 
 class GuardMemory:
-    """One process's view of the shared page; aligned values are stored whole."""
+    """One process's view of the memory; aligned values are stored whole."""
 
-    def __init__(self, descriptor: int) -> None:
-        """Map the memory behind `descriptor` (`new_memory`), which may be closed afterwards."""
-        self._values = memoryview(mmap.mmap(descriptor, PAGE_BYTES)).cast("d")
+    def __init__(self, memory: mmap | bytearray) -> None:
+        """`memory`: all zeros; MEMORY_BYTES at least, and a multiple of 8."""
+        self._values = memoryview(memory).cast("d")
 
     # Written by the control process.
 
@@ -97,10 +96,3 @@ class GuardMemory:
     def stage(self) -> Stage:
         """Return the guard's progress."""
         return Stage(int(self._values[_STAGE]))
-
-
-def new_memory() -> int:
-    """Return the descriptor of new shared memory, all zeros."""
-    descriptor = os.memfd_create("can guard")
-    os.truncate(descriptor, PAGE_BYTES)
-    return descriptor

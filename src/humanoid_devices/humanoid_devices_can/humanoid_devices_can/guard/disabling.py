@@ -1,6 +1,6 @@
 """Disable the motors of a bus whose control process no longer serves it."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Final
 
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, OpenBus
@@ -15,12 +15,12 @@ ROOM: Final = 0.002  # [s] until a full queue is tried again
 
 
 Clock = Callable[[], float]
-Work = Generator[float, None, str]  # yields the time [s] to the next step; returns the failure
+Wait = Callable[[float], None]  # for so long [s]
 
 
 def disable_motors(
-    job: GuardJob, open_bus: OpenBus, clock: Clock, longest: float = LONGEST
-) -> Work:
+    job: GuardJob, open_bus: OpenBus, clock: Clock, wait: Wait, longest: float = LONGEST
+) -> str:
     """Send the job's frames repeatedly until no motor sends any more.
 
     Return the failure in words, empty if there is none. Never raises a CanBusError.
@@ -28,23 +28,23 @@ def disable_motors(
     deadline, problem = clock() + longest, ""
     while True:
         try:
-            problem = yield from _disable_once(job, open_bus(job.bus), clock, deadline)
+            problem = _disable_once(job, open_bus(job.bus), clock, wait, deadline)
         except CanBusError as error:
             problem = str(error)
         if not problem or clock() > deadline:
             return problem
-        yield RETRY
+        wait(RETRY)
 
 
-def _disable_once(job: GuardJob, bus: Bus, clock: Clock, deadline: float) -> Work:
+def _disable_once(job: GuardJob, bus: Bus, clock: Clock, wait: Wait, deadline: float) -> str:
     rounds = 0
     try:
         while True:
             for frame in job.frames:
-                if not (yield from _send(frame, bus, clock, deadline)):
+                if not _send(frame, bus, clock, wait, deadline):
                     return "the adapter takes no frames: is the bus powered?"
             rounds += 1
-            quiet = yield from _are_quiet(job.feedback_identifiers, bus, clock)
+            quiet = _are_quiet(job.feedback_identifiers, bus, clock, wait)
             if quiet and rounds >= LEAST_ROUNDS:
                 return ""
             if clock() > deadline:
@@ -53,22 +53,20 @@ def _disable_once(job: GuardJob, bus: Bus, clock: Clock, deadline: float) -> Wor
         bus.close()
 
 
-def _send(frame: CanFrame, bus: Bus, clock: Clock, deadline: float) -> Generator[float, None, bool]:
+def _send(frame: CanFrame, bus: Bus, clock: Clock, wait: Wait, deadline: float) -> bool:
     """Send a frame; return whether the adapter accepted it."""
     while clock() < deadline:
         try:
             bus.send(frame)
         except QueueFullError:
             bus.receive(0.0)  # the adapter's answers in it make room
-            yield ROOM
+            wait(ROOM)
         else:
             return True
     return False
 
 
-def _are_quiet(
-    identifiers: tuple[int, ...], bus: Bus, clock: Clock
-) -> Generator[float, None, bool]:
+def _are_quiet(identifiers: tuple[int, ...], bus: Bus, clock: Clock, wait: Wait) -> bool:
     """Return whether the motors send nothing; frames of others and error frames don't count."""
     latest = clock()
     end = latest + 2.0 * QUIET
@@ -84,4 +82,4 @@ def _are_quiet(
         if now >= end:
             return False
         if received is None:
-            yield ROOM
+            wait(ROOM)

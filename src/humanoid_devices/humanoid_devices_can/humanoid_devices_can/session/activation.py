@@ -1,7 +1,7 @@
 """Enable and disable motors, all at the same time, each with its acknowledgement."""
 
 import math
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from humanoid_control_common.reasons import Reason, joined
 from humanoid_devices_can.errors import MotorError
@@ -14,13 +14,13 @@ from humanoid_devices_can.reason_codes import (
 )
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings
-from humanoid_devices_can.timing import Steps, Timing
+from humanoid_devices_can.timing import Timing
 
-Failing = Generator[float, None, dict[int, Reason]]  # steps that return the failures by motor
+Failures = dict[int, Reason]  # by motor
 
 
 class Activation:
-    """Enables and disables motors of a session, in steps."""
+    """Enables and disables motors of a session."""
 
     def __init__(
         self, settings: CanSettings, family: MotorFamily, session: Session, timing: Timing
@@ -28,26 +28,26 @@ class Activation:
         self._settings, self._family = settings, family
         self._session, self._timing = session, timing
 
-    def bring_up(self, motors: Sequence[int]) -> Steps:
+    def bring_up(self, motors: Sequence[int]) -> None:
         """Disable, prepare and enable `motors`; if one fails, all are left disabled.
 
         Raises MotorError that names the joints and what may help, AdapterLostError.
         """
-        began = self._timing.clock() - self._timing.recent
+        began = self._session.clock() - self._timing.recent
         for motor in motors:
             self._session.forget(motor)
-        failures = yield from self._disable(motors, clear_faults=True)
-        failures = failures or (yield from self._prepare(motors))
-        failures = failures or (yield from self._enable(motors))
+        failures = self._disable(motors, clear_faults=True)
+        failures = failures or self._prepare(motors)
+        failures = failures or self._enable(motors)
         failures = failures or self._unmeasured(motors)
         if failures:
             problem = self._problem(failures, began)
-            yield from self._disable(motors, clear_faults=False)
+            self._disable(motors, clear_faults=False)
             raise MotorError(problem.text, problem)
         # Requests that were refused meanwhile were repeated and obeyed.
         self._session.health.refused_at = -math.inf
 
-    def take_down(self, motors: Sequence[int], *, disabled: bool) -> Steps:
+    def take_down(self, motors: Sequence[int], *, disabled: bool) -> None:
         """Disable `motors`. Raises MotorError naming those that did not confirm, AdapterLostError.
 
         A motor that was silent before counts as not confirmed where obedience is silence, unless
@@ -55,7 +55,7 @@ class Activation:
         """
         lost = [] if disabled else [m for m in motors if self._is_lost(m)]
         failures = dict.fromkeys(lost, Reason.of(MOTOR_NO_ANSWER, "was silent before"))
-        failures |= yield from self._disable(motors, clear_faults=False)
+        failures |= self._disable(motors, clear_faults=False)
         if self._session.transmit_queue.orders_waiting():
             unsent = Reason.of(MOTOR_REFUSED, "the order could not be sent")
             failures |= dict.fromkeys(motors, unsent)
@@ -64,12 +64,12 @@ class Activation:
             raise MotorError(text, Reason.of(MAY_BE_ENABLED, text))
 
     def disable_unconfirmed(self) -> None:
-        """Send the disabling frames on a bus that counts as lost, and end its workers."""
+        """Send the disabling frames on a bus that counts as lost, and end its threads."""
         motors = range(len(self._settings.motors))
         orders = [self._family.disabling(m, clear_faults=False).request for m in motors]
         self._session.send_unconfirmed([frame for order in orders for frame in order])
 
-    def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> Failing:
+    def _disable(self, motors: Iterable[int], *, clear_faults: bool) -> Failures:
         orders = [self._family.disabling(m, clear_faults=clear_faults) for m in motors]
         timing = self._timing
         return self._session.exchange(orders, timeout=timing.disable_timeout, retry=timing.retry)
@@ -79,18 +79,18 @@ class Activation:
         quiet = self._family.disabling(motor, clear_faults=False).quiet
         return bool(quiet) and self._session.silent_for(motor) > self._timing.silence
 
-    def _prepare(self, motors: Iterable[int]) -> Failing:
+    def _prepare(self, motors: Iterable[int]) -> Failures:
         left = {motor: list(self._family.preparing(motor)) for motor in motors}
         timing = self._timing
         while orders := [steps.pop(0) for steps in left.values() if steps]:
-            failures = yield from self._session.exchange(
+            failures = self._session.exchange(
                 orders, timeout=timing.prepare_timeout, retry=timing.retry
             )
             if failures:
                 return failures
         return {}
 
-    def _enable(self, motors: Sequence[int]) -> Failing:
+    def _enable(self, motors: Sequence[int]) -> Failures:
         orders = [self._family.enabling(motor) for motor in motors]
         timing = self._timing
         # One motor may take long: the watchdogs of those that need commands must not expire.
@@ -99,7 +99,7 @@ class Activation:
             orders, timeout=timing.enable_timeout, retry=timing.enable_retry, kept_limp=limp
         )
 
-    def _unmeasured(self, motors: Iterable[int]) -> dict[int, Reason]:
+    def _unmeasured(self, motors: Iterable[int]) -> Failures:
         states = self._session.states
         unmeasured = Reason.of(MOTOR_NO_ANSWER, "enabled, but not measured")
         return {m: unmeasured for m in motors if not states[m].measured}

@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
+from humanoid_control_common.machine.machine import Thread
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.reasons import NO_REASON, Reason
-from humanoid_devices_can.bus.bus import OpenBus
 from humanoid_devices_can.errors import CanBusError, MotorError
-from humanoid_devices_can.guard.channel import Stage
+from humanoid_devices_can.guard.channel import GuardJob, Stage
 from humanoid_devices_can.guard.guard_client import (
     Guard,
     disabling_frames,
     needs_guard,
 )
+from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_monitor import MotorMonitor
 from humanoid_devices_can.motor_protocol import MotorFamily
 from humanoid_devices_can.reason_codes import (
@@ -26,7 +28,7 @@ from humanoid_devices_can.reason_codes import (
 from humanoid_devices_can.session.activation import Activation
 from humanoid_devices_can.session.session import Session
 from humanoid_devices_can.settings import CanSettings
-from humanoid_devices_can.timing import Steps, Timing, Worker
+from humanoid_devices_can.timing import Timing
 
 logger = logging.getLogger(__name__)
 
@@ -34,32 +36,33 @@ _ENABLING: Final = Reason.of(MOTORS_BEING_ENABLED, "motors are being enabled ane
 
 
 class BusLifecycle:
-    """Owns the session, the guard, and at most one worker that recovers motors."""
+    """Owns the session, the guard, and at most one thread that recovers motors."""
 
     def __init__(
         self,
         settings: CanSettings,
         family: MotorFamily,
         timing: Timing,
-        open_bus: OpenBus,
+        host: CanHost,
         enabled: Callable[[Sequence[int]], None],
     ) -> None:
         """`enabled` is called with motors that have just been enabled, without gains."""
         self.session: Session | None = None
         self.paused: frozenset[int] = frozenset()  # motors that are being enabled
         self._settings, self._family, self._timing = settings, family, timing
-        self._open_bus, self._on_enabled = open_bus, enabled
+        self._host, self._on_enabled = host, enabled
         self._all = range(len(settings.motors))
         self._names = ", ".join(map(str, settings.motors))
-        self.guard = Guard(
+        job = GuardJob(
             settings.bus,
             self._names,
             disabling_frames(family),
             family.feedback_identifiers,
             settings.guard_timeout,
         )
-        self._guarded = needs_guard(settings, family, open_bus)
-        self._recovery: Worker | None = None
+        self.guard = Guard(job, host)
+        self._guarded = needs_guard(settings, family)
+        self._recovery: Thread | None = None
         # Once set, no session enables a motor.
         self._cancelled = threading.Event()
 
@@ -76,7 +79,7 @@ class BusLifecycle:
             session = self.session = self._open()
             if self._guarded:
                 self.guard.start()  # it starts while the motors are enabled
-            self._timing.workers.run(self._enable(session, self._all))
+            self._enable(session, self._all)
             # Motors that send only answers must not fall silent before the loop begins.
             session.idle = True
         except BaseException as error:
@@ -119,9 +122,10 @@ class BusLifecycle:
         if motors:
             monitor.remark = _ENABLING
             self.paused = frozenset(motors)
-            steps = self._recover(session, motors, dead, monitor)
             try:
-                self._recovery = self._timing.workers.start("can reset", steps, threading.Event())
+                self._recovery = self._host.machine.start(
+                    "can reset", lambda: self._recover(session, motors, dead, monitor)
+                )
             except RuntimeError as error:  # no thread left on this machine
                 self.paused = frozenset()
                 monitor.remark = _not_enabled(str(error))
@@ -146,8 +150,7 @@ class BusLifecycle:
                 session = self._reopen_lost(session)
             session.idle = False
             session.transmit_queue.clear()
-            down = self._activation(session).take_down(self._all, disabled=disabled)
-            self._timing.workers.run(down)
+            self._activation(session).take_down(self._all, disabled=disabled)
         except CanBusError as error:
             self._activation(session).disable_unconfirmed()
             raise HardwareError(f"not disabled: {self._names}: {error}") from error
@@ -156,12 +159,13 @@ class BusLifecycle:
 
     def _recover(
         self, session: Session, motors: Sequence[int], dead: bool, monitor: MotorMonitor
-    ) -> Steps:
+    ) -> None:
+        self._host.machine.make_realtime(COMPANION_PRIORITY)  # not the loop's, which starts it
         try:
             if dead:
                 session = self._reopen_with_guard(session)
             session.transmit_queue.clear(motors)
-            yield from self._enable(session, motors)
+            self._enable(session, motors)
             monitor.remark = NO_REASON
         except (CanBusError, MotorError) as error:
             monitor.remark = _not_enabled(str(error), error.reason)
@@ -172,8 +176,8 @@ class BusLifecycle:
             self.paused = frozenset()
 
     def _open(self) -> Session:
-        bus = self._open_bus(self._settings.bus)
-        return Session(bus, self._family, self._settings, self._timing, self._cancelled)
+        bus, machine = self._host.open_bus(self._settings.bus), self._host.machine
+        return Session(bus, self._family, self._settings, self._timing, machine, self._cancelled)
 
     def _reopen_with_guard(self, session: Session) -> Session:
         try:
@@ -196,11 +200,11 @@ class BusLifecycle:
         except CanBusError:
             return session
         # Otherwise silence before the order could be taken for obedience.
-        self._timing.workers.run(fresh.listen(self._timing.silence))
+        self._host.machine.sleep(self._timing.silence)
         return fresh
 
-    def _enable(self, session: Session, motors: Sequence[int]) -> Steps:
-        yield from self._activation(session).bring_up(motors)
+    def _enable(self, session: Session, motors: Sequence[int]) -> None:
+        self._activation(session).bring_up(motors)
         self._on_enabled(motors)
 
     def _activation(self, session: Session) -> Activation:

@@ -1,12 +1,14 @@
-"""One open bus: the worker that receives, the worker that sends, and the state they keep."""
+"""One open bus: the thread that receives, the thread that sends, and the state they keep."""
 
 import math
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from humanoid_control_common.machine.machine import Machine, Thread
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
@@ -24,7 +26,7 @@ from humanoid_devices_can.session.acknowledged_requests import AcknowledgedReque
 from humanoid_devices_can.session.health import DuplicateIdCheck, Health
 from humanoid_devices_can.session.transmit_queue import Item, Kind, Pace, SentGains, TransmitQueue
 from humanoid_devices_can.settings import CanSettings
-from humanoid_devices_can.timing import Steps, Timing, Worker
+from humanoid_devices_can.timing import Timing
 
 CONTROLLER_PERIOD: Final = 0.1  # [s] between two reads of the interface's controller state
 LOOK: Final = 0.01  # [s] between two checks of pending requests
@@ -43,9 +45,10 @@ class Session:
         family: MotorFamily,
         settings: CanSettings,
         timing: Timing,
+        machine: Machine,
         cancelled: threading.Event,
     ) -> None:
-        """Start both workers. `cancelled`: ends the exchanges of this and all later sessions."""
+        """Start both threads. `cancelled`: ends the exchanges of this and all later sessions."""
         motors, bitrate = len(settings.motors), settings.bus.bitrate
         self.states = [MotorState() for _ in range(motors)]  # entries are replaced as a whole
         self.health = Health()
@@ -55,7 +58,7 @@ class Session:
         self.idle = False  # no controller: the sender keeps the motors limp
         self._bus, self._family, self._timing = bus, family, timing
         self._settings = settings
-        self._clock = timing.clock
+        self._machine, self.clock = machine, machine.clock
         self._cancelled = cancelled
         self._stop = threading.Event()
         self._requests_lock = threading.Lock()
@@ -63,28 +66,28 @@ class Session:
         self._requests: AcknowledgedRequests | None = None
         self._refused = bus.refused()
         self._pace = Pace(bitrate)
-        self._controller_read_at = self._clock()
+        self._controller_read_at = self.clock()
         self._backlog = 0  # frames since the receiver was up to date
         self._resend_at = -math.inf  # [s] when a refused frame is tried again
         self._sent_at = self._controller_read_at  # [s] of the latest frame sent
-        self._workers: list[Worker] = []
+        self._threads: list[Thread] = []
         try:
-            self._start("receive", self._receive, threading.Event())
-            self._start("send", self._send, self.transmit_queue.filled)
+            self._start("can receive", self._receive)
+            self._start("can send", self._send)
         except RuntimeError:
             self.close()
             raise
 
     def close(self) -> None:
-        """End the workers and close the bus, which counts as lost from then on."""
-        self._end_workers()
+        """End the threads and close the bus, which counts as lost from then on."""
+        self._end_threads()
         self._bus.close()
         text = f"{self._settings.bus}: closed, and not opened again yet"
         self._lose(Reason.of(MOTORS_BEING_ENABLED, text))
 
     def send_unconfirmed(self, frames: Sequence[CanFrame]) -> None:
-        """End the workers and send frames on a bus that counts as lost: it may only be deaf."""
-        self._end_workers()
+        """End the threads and send frames on a bus that counts as lost: it may only be deaf."""
+        self._end_threads()
         for frame in (*frames,) * REPEATS:
             with suppress(CanBusError):
                 self._bus.send(frame)
@@ -96,32 +99,32 @@ class Session:
         timeout: float,
         retry: float,
         kept_limp: Collection[int] = (),
-    ) -> Generator[float, None, dict[int, Reason]]:
-        """Carry out exchanges in steps and return the failures by motor. Times in [s].
+    ) -> dict[int, Reason]:
+        """Carry out exchanges and return the failures by motor. Times in [s].
 
         `kept_limp`: motors that are sent zero-torque commands meanwhile, so that their watchdogs
         do not expire. Only one call at a time.
 
         Raises AdapterLostError, and MotorError if the exchange is cancelled.
         """
-        fed_at = self._clock()
+        fed_at = self.clock()
         self._requests = requests = AcknowledgedRequests(
             exchanges, fed_at, timeout=timeout, retry=retry
         )
         try:
             while self._pending(requests):
-                now = self._clock()
+                now = self.clock()
                 if kept_limp and now - fed_at >= self._timing.keep_alive:
                     fed_at = now
                     self._put_limp(kept_limp, now)
-                yield LOOK
+                self._machine.sleep(LOOK)
         finally:
             self._requests = None
         return requests.failures
 
     def _pending(self, requests: AcknowledgedRequests) -> bool:
         """Queue the requests that are due; return whether an answer is still missing."""
-        now = self._clock()
+        now = self.clock()
         with self._requests_lock:
             if requests.over(now, self.health.drained, self.states):
                 return False
@@ -132,12 +135,6 @@ class Session:
             for exchange in requests.due(now, self.states, self.health.refused_at):
                 self.transmit_queue.order(exchange.motor, exchange.request, now)
         return True
-
-    def listen(self, time: float) -> Steps:
-        """Receive for `time` [s] without any request."""
-        end = self._clock() + time
-        while self._clock() < end:
-            yield LOOK
 
     def forget(self, motor: int) -> None:
         """Drop the sent gains and the fault reports of a motor that will be enabled anew."""
@@ -160,14 +157,16 @@ class Session:
             return self.health.drained - self.states[motor].measured_at
         return self.silent_for(motor)
 
-    def _start(self, name: str, step: Callable[[], float], wake: threading.Event) -> None:
-        worker = self._timing.workers.start(f"can {name}", self._work(step), wake)
-        self._workers.append(worker)
+    def _start(self, name: str, step: Callable[[], None]) -> None:
+        self._threads.append(self._machine.start(name, lambda: self._serve(step)))
 
-    def _work(self, step: Callable[[], float]) -> Steps:
+    def _serve(self, step: Callable[[], None]) -> None:
+        # Without real-time priority another process could delay commands although the loop is on
+        # time; and a thread that the loop starts inherits the loop's priority.
+        self._machine.make_realtime(COMPANION_PRIORITY)
         try:
             while not (self._stop.is_set() or self.health.abandoned):
-                yield step()
+                step()
         except AdapterLostError as error:
             self._lose(error.reason)
         except Exception as error:  # a programming error must not look like a healthy bus
@@ -175,8 +174,8 @@ class Session:
             self._lose(Reason.of(BUS_THREAD_FAILED, text))
             raise
 
-    def _receive(self) -> float:
-        before = self._clock()
+    def _receive(self) -> None:
+        before = self.clock()
         received = self._bus.receive(0.0)
         self._backlog += 1
         if received is None or self._backlog > LONGEST_BACKLOG:
@@ -185,10 +184,10 @@ class Session:
             self._read_controller(before)
         if received is None:
             received = self._bus.receive(self._timing.poll)
-        if received is None:  # an interface may return early
-            return max(before + self._timing.poll - self._clock(), 0.0)
-        self._take(received, self._clock())
-        return 0.0
+        if received is not None:
+            self._take(received, self.clock())
+        elif (left := before + self._timing.poll - self.clock()) > 0.0:
+            self._machine.sleep(left)  # an interface may return early
 
     def _read_controller(self, now: float) -> None:
         """Read the controller's state from interfaces that report it."""
@@ -232,23 +231,27 @@ class Session:
                 if self._requests is not None:
                     self._requests.take(frame.identifier, frame.payload)
 
-    def _send(self) -> float:
-        now = self._clock()
+    def _send(self) -> None:
+        now = self.clock()
         wait = max(self._pace.wait(now), self._resend_at - now)
-        if wait > 0.0:
-            return wait
-        item = self.transmit_queue.take()
-        if item is None:
-            return self._keep_alive(now)
+        item = self.transmit_queue.take() if wait <= 0.0 else None
+        if item is not None:
+            self._send_item(item)
+            return
+        if wait <= 0.0:
+            wait = self._keep_alive(now)
+        self._machine.wait(self.transmit_queue.filled, wait)
+        self.transmit_queue.filled.clear()  # before the next look at the queue
+
+    def _send_item(self, item: Item) -> None:
         try:
             self._bus.send(item.frame)
         except QueueFullError:
             self.transmit_queue.put_back()
-            self._resend_at = self._clock() + self._timing.resend
+            self._resend_at = self.clock() + self._timing.resend
         else:
             self.transmit_queue.sent()
-            self._note_sent(item, self._clock())
-        return 0.0
+            self._note_sent(item, self.clock())
 
     def _keep_alive(self, now: float) -> float:
         """Queue zero-torque commands while no controller runs; return the time [s] to the next."""
@@ -279,11 +282,11 @@ class Session:
     def _put_limp(self, motors: Collection[int], now: float) -> None:
         self.transmit_queue.put(limp_items(self._family, self.states, self.gains, motors, now))
 
-    def _end_workers(self) -> None:
+    def _end_threads(self) -> None:
         self._stop.set()
         self.transmit_queue.filled.set()
-        for worker in self._workers:
-            worker.join()
+        for thread in self._threads:
+            thread.join()
 
     def _lose(self, reason: Reason) -> None:
         self.health.lost = self.health.lost or reason

@@ -1,0 +1,86 @@
+"""Starts and ends the guard process."""
+
+import logging
+import mmap
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, Protocol
+
+from humanoid_devices_can.guard.channel import GOOD_BYE, GuardJob, GuardMemory
+from humanoid_devices_can.guard.claim import Claim
+
+PARTING: Final = 1.0  # [s] a guard may take to end
+COMMAND: Final = (sys.executable, "-m", "humanoid_devices_can.guard")
+
+logger = logging.getLogger(__name__)
+
+
+class RunningGuard(Protocol):
+    """A started guard, as its control process sees it."""
+
+    @property
+    def memory(self) -> GuardMemory:
+        """Return the memory that both processes see."""
+
+    def end(self) -> None:
+        """Write a good-bye, and return when the guard has ended after its present action."""
+
+
+class GuardProcess:
+    """A guard in a process of its own. See RunningGuard."""
+
+    def __init__(
+        self, job: GuardJob, claim: Claim | None, command: Sequence[str] = COMMAND
+    ) -> None:
+        """Start `command`, which inherits the claim; does not wait until it runs.
+
+        Raises OSError: no descriptor, no memory, or no such program.
+        """
+        self._bus = job.bus
+        descriptor = os.memfd_create("can guard")
+        try:
+            os.truncate(descriptor, mmap.PAGESIZE)
+            self.memory = GuardMemory(mmap.mmap(descriptor, mmap.PAGESIZE))
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(descriptor,) if claim is None else (descriptor, claim.fileno()),
+                start_new_session=True,
+            )
+            try:
+                self._write(job.encode(descriptor))
+            except OSError:
+                self.end()
+                raise
+        finally:
+            os.close(descriptor)
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self._process.pid
+
+    def end(self) -> None:
+        """See RunningGuard. A guard that does not end within PARTING is killed."""
+        process = self._process
+        assert process.stdin is not None  # a pipe
+        with suppress(OSError):  # it has ended already
+            self._write(GOOD_BYE)
+        with suppress(OSError):
+            process.stdin.close()
+        try:
+            code = process.wait(PARTING)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        if code:
+            logger.error("the guard of %s ended with exit code %d", self._bus, code)
+
+    def _write(self, line: bytes) -> None:
+        assert self._process.stdin is not None  # a pipe
+        self._process.stdin.write(line)
+        self._process.stdin.flush()

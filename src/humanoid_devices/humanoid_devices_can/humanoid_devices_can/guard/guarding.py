@@ -1,0 +1,90 @@
+"""What the guard does: watch whether the control loop goes on, else disable the motors."""
+
+import logging
+from typing import Final, Protocol
+
+from humanoid_devices_can.bus.bus import OpenBus
+from humanoid_devices_can.guard.channel import GuardJob, GuardMemory, Stage
+from humanoid_devices_can.guard.disabling import Clock, disable_motors
+
+LOOK: Final = 0.02  # [s] between two looks
+STANDS_STILL: Final = "the control process stands still"
+IS_GONE: Final = "the control process is gone"
+LEAST_LOOKS: Final = 4  # without news; after a hold-up of the machine the guard may run first
+
+logger = logging.getLogger("can guard")
+
+
+class ControlProcess(Protocol):
+    """The process that the guard guards."""
+
+    last: bytes | None  # GOOD_BYE; empty: the process ended without it; None: neither yet
+
+    def wait(self, seconds: float) -> None:
+        """Wait for so long, or until the control process says good-bye or ends."""
+
+
+class StallDetector:
+    """Judges from successive looks whether the control loop stands still. Times in [s]."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._fed, self._since, self._looks = 0.0, 0.0, 0
+
+    def stands_still(self, fed: float, now: float) -> bool:
+        """Return whether a loop that has fed the guard `fed` times by `now` stands still.
+
+        0 times: the loop has not begun, or has ended in order. After a hold-up of the machine,
+        LEAST_LOOKS without news are needed: the guard may run before the loop does.
+        """
+        if fed != self._fed:
+            self._fed, self._since, self._looks = fed, now, 0
+        self._looks += 1
+        overdue = now - self._since > self._patience
+        return fed > 0.0 and overdue and self._looks > LEAST_LOOKS
+
+
+def guard(
+    job: GuardJob, memory: GuardMemory, process: ControlProcess, open_bus: OpenBus, clock: Clock
+) -> int:
+    """Guard until a good-bye, or until the motors are disabled; return the exit code."""
+    while True:
+        reason = _watch(memory, StallDetector(job.patience), process, clock)
+        if not reason:
+            return 0
+        problem = _act(job, memory, process, open_bus, clock)
+        if not problem:
+            logger.critical("%s: disabled %s", reason, job.motors)
+            return 0
+        logger.critical("%s, and not disabled: %s: %s", reason, job.motors, problem)
+        if reason == IS_GONE:
+            return 1
+        # The stalled process may hold the adapter until it ends, or run again and fail again.
+
+
+def _act(
+    job: GuardJob, memory: GuardMemory, process: ControlProcess, open_bus: OpenBus, clock: Clock
+) -> str:
+    """Disable the motors and return the failure; the memory shows the outcome in any case."""
+    outcome = Stage.FAILED
+    memory.set_stage(Stage.ACTS, clock())
+    try:
+        problem = disable_motors(job, open_bus, clock, process.wait)
+        if not problem:
+            outcome = Stage.DONE
+    finally:
+        memory.set_stage(outcome, clock())
+    return problem
+
+
+def _watch(
+    memory: GuardMemory, detector: StallDetector, process: ControlProcess, clock: Clock
+) -> str:
+    """Watch until the guard must act and return the reason; empty after a good-bye."""
+    while process.last is None:
+        now = clock()
+        memory.mark_alive(now)
+        if detector.stands_still(memory.fed, now):
+            return STANDS_STILL
+        process.wait(LOOK)
+    return "" if process.last else IS_GONE
