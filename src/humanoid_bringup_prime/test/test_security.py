@@ -87,6 +87,21 @@ def test_only_the_robot_states_positions_and_writes_drives_in_everyday_use() -> 
     assert "*" not in everything
 
 
+def test_the_policy_of_a_robot_in_a_namespace_has_its_names() -> None:
+    page = (ROOT / "docs/access.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    (sed .* security/\S+) > left.policy.xml$", page, re.M)
+    made = subprocess.run(
+        ["sh", "-c", command], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE
+    )
+    shared = {"/rosout", "/parameter_events", "/tf", "/tf_static"}
+    names = ElementTree.parse(POLICY).iter(), ElementTree.fromstring(made.stdout).iter()
+    for entry, ours in zip(*names, strict=True):
+        if entry.tag in ("topic", "service") and entry.text not in shared:
+            assert ours.text == f"/left{entry.text}"
+        else:
+            assert (ours.tag, ours.text, ours.attrib) == (entry.tag, entry.text, entry.attrib)
+
+
 def test_a_robot_that_is_to_be_protected_does_not_start_unprotected(
     domain: int,
     monkeypatch: pytest.MonkeyPatch,

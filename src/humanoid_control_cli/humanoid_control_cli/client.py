@@ -13,13 +13,14 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from std_srvs.srv import Trigger
 
 from humanoid_control_cli.domain import robot_namespace, ros_domain
-from humanoid_control_cli.errors import RefusedError, no_control_process
+from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.executor_wakeup import kept_awake
 from humanoid_control_common.fastdds_tuning import tune_middleware
 
 # [s] between two checks of a condition that no message announces; also the latency of Ctrl-C.
 LOOK_PERIOD: Final = 0.05
+CONTROLLER_MANAGER: Final = "controller_manager"  # node of every control process
 
 
 class Client:
@@ -81,20 +82,26 @@ class Client:
 
         Raises RefusedError with its reason, NoAnswerError if it is absent or doesn't answer.
         """
-        response = self.call(Trigger, service, Trigger.Request(), no_control_process(self.timeout))
+        response = self.call(Trigger, service, Trigger.Request())
         if not response.success:
             raise RefusedError(response.message)
         return str(response.message)
 
-    def call(self, kind: Any, service: str, request: Any, absent: RobotError) -> Any:
+    def call(self, kind: Any, service: str, request: Any, absent: RobotError | None = None) -> Any:
         """Call a service. Returns its response.
 
-        Raises `absent` if the service is absent or doesn't answer within the timeout.
+        Raises `absent`, or NoAnswerError, if the service is absent or doesn't answer within the
+        timeout.
         """
         caller = self.node.create_client(kind, service)
-        if not self.wait(caller.service_is_ready, self.timeout):
-            raise absent
-        call = caller.call_async(request)
-        if not self.wait(call.done, self.timeout):
-            raise absent
-        return call.result()
+        if self.wait(caller.service_is_ready, self.timeout):
+            call = caller.call_async(request)
+            if self.wait(call.done, self.timeout):
+                return call.result()
+        raise absent or self.no_control_process()
+
+    def no_control_process(self) -> NoAnswerError:
+        """Return the error of a silent control process. It names the robots that run elsewhere."""
+        nodes = self.node.get_node_names_and_namespaces()
+        others = {namespace for name, namespace in nodes if name == CONTROLLER_MANAGER}
+        return no_control_process(self.timeout, sorted(others - {self.node.get_namespace()}))

@@ -1,5 +1,7 @@
 """Errors between `hc` and a running control process."""
 
+from collections.abc import Sequence
+
 from humanoid_control_cli.domain import robot_in_words
 from humanoid_control_common.errors import RobotError
 
@@ -16,9 +18,17 @@ class RefusedError(RobotError):
         self.codes = codes
 
 
-def no_control_process(timeout: float) -> NoAnswerError:
-    """Return the error of a control process that is silent for `timeout` [s]."""
+def no_control_process(timeout: float, others: Sequence[str]) -> NoAnswerError:
+    """Return the error of a control process that is silent for `timeout` [s].
+
+    `others`: namespaces of the robots that run on the same domain.
+    """
+    remedy = (
+        f"robots run in {', '.join(others)}: choose one with `hc --namespace {others[0]} …`"
+        if others
+        else "start one with `hc up mujoco`, or set the ROS_DOMAIN_ID (and HC_NAMESPACE) of the "
+        "one that is running"
+    )
     return NoAnswerError(
-        f"no control process answers on {robot_in_words()} within {timeout:g} s: start one with "
-        "`hc up mujoco`, or set the ROS_DOMAIN_ID (and HC_NAMESPACE) of the one that is running"
+        f"no control process answers on {robot_in_words()} within {timeout:g} s: {remedy}"
     )

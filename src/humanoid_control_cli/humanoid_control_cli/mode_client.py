@@ -8,7 +8,7 @@ from humanoid_control_msgs.msg import ControlMode, StandbyState
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.statements import PendingRequest, Refusal, StampedStatement
 from humanoid_control_common.modes import FORCE, MODE_OF_INTENT, Intent, Mode
 from humanoid_control_common.reasons import Reason
@@ -37,7 +37,7 @@ class ModeClient:
     def statement(self) -> StampedStatement:
         """Return the latest statement. Raises NoAnswerError if none arrives."""
         if not self._client.wait(lambda: self.latest, self._client.timeout):
-            raise no_control_process(self._client.timeout)
+            raise self._client.no_control_process()
         assert self.latest is not None
         return self.latest
 
@@ -48,7 +48,7 @@ class ModeClient:
         """
         self.statement()
         if not self._client.wait(self._is_matched, self._client.timeout):
-            raise no_control_process(self._client.timeout)
+            raise self._client.no_control_process()
         pending = PendingRequest(intent, self.statement())
         self._new.clear()
         word = FORCE if intent is Intent.FORCE_ZERO_TORQUE else ""
@@ -93,7 +93,7 @@ class ModeClient:
         timeout = self._client.timeout
         while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
             if time.monotonic() - self._stated_at > timeout:
-                raise no_control_process(timeout)
+                raise self._client.no_control_process()
             if self._stated_at - reported_at > timeout:  # STANDBY is still stated
                 name = self._client.node.resolve_topic_name(topic)
                 raise NoAnswerError(

@@ -1,4 +1,4 @@
-"""Two robots on mock hardware in one ROS domain, each in its own namespace."""
+"""Two robots, simulated and mock, in one ROS domain, each in its own namespace."""
 
 import signal
 from collections.abc import Callable
@@ -22,9 +22,9 @@ TIMEOUT = "30"  # [s]; a dead-man's switch
 @pytest.fixture(scope="module")
 def pair(start_once, quick_controllers) -> SimpleNamespace:
     """Two robots, both up: one by the option of `hc up`, one by that of `hc`."""
-    options = ("mock", "--no-viewer", "--controllers", str(quick_controllers))
-    left = start_once.hc("up", *options, "--namespace", "/left")
-    right = start_once.hc("--namespace", "right", "up", *options)
+    options = ("--no-viewer", "--controllers", str(quick_controllers))
+    left = start_once.hc("up", "mujoco", *options, "--namespace", "/left")
+    right = start_once.hc("--namespace", "right", "up", "mock", *options)
     for robot in (left, right):
         robot.wait_for("Prime is up")
     return SimpleNamespace(left=left, right=right, start=start_once)
@@ -90,12 +90,23 @@ def hc_beside(pair: SimpleNamespace, hc_here, monkeypatch: pytest.MonkeyPatch) -
     ("words", "message"),
     [
         (("--namespace", "/nowhere", "mode", "--timeout", "1"), "namespace /nowhere within 1 s"),
-        (("mode", "--timeout", "1"), "no control process answers on ROS_DOMAIN_ID"),
+        (
+            ("mode", "--timeout", "1"),
+            "within 1 s: robots run in /left, /right: choose one with `hc --namespace /left …`",
+        ),
+        (("clear-fault", "--timeout", "1"), "within 1 s: robots run in /left, /right: "),
         (("up", "mock", "--namespace", "/left"), "namespace /left (pid "),
         (("up", "mock", "--namespace", "9"), "hc: namespace is '9'"),
         (("--namespace", "9", "mode"), "hc: namespace is '9'"),
     ],
-    ids=["nobody", "nobody in the root", "taken", "bad robot", "bad client"],
+    ids=[
+        "nobody",
+        "nobody in the root",
+        "no service in the root",
+        "taken",
+        "bad robot",
+        "bad client",
+    ],
 )
 def test_a_wrong_namespace_is_reported(
     hc_beside: Callable, words: tuple[str, ...], message: str

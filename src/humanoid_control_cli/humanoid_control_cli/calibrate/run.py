@@ -26,7 +26,6 @@ from humanoid_control_cli.calibrate.screen import Screen
 from humanoid_control_cli.calibrate.view import result_lines, warning_lines
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_namespace
-from humanoid_control_cli.errors import no_control_process
 from humanoid_control_common.errors import RobotError
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 
@@ -151,7 +150,7 @@ def calibrate(options: Options) -> int:
     ):
         link = CalibrationLink(client.node)
         if not client.wait(lambda: link.described or stop.count, options.timeout):
-            raise no_control_process(options.timeout)
+            raise client.no_control_process()
         robot = link.robot()
         for joint in (*options.joints, *options.flips):
             robot.joints.indices([joint])

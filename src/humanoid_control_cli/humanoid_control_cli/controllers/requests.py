@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from humanoid_control_msgs.srv import LoadController, UnloadController
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.errors import RefusedError, no_control_process
+from humanoid_control_cli.errors import RefusedError
 from humanoid_control_common.modes import Mode
 
 LOAD: Final = "controller_manager/load_file"
@@ -40,7 +40,7 @@ def unload_controller(client: Client, name: str) -> str:
 
 def _call(client: Client, kind: Any, service: str, **fields: str) -> Any:
     request = kind.Request(**fields)
-    answer = client.call(kind, service, request, no_control_process(client.timeout))
+    answer = client.call(kind, service, request)
     if not answer.success:
         raise RefusedError(answer.message)
     return answer

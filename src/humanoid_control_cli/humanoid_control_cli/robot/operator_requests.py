@@ -9,7 +9,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words
-from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
+from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_cli.statements import StampedStatement
@@ -99,8 +99,7 @@ def clear_faults(client: Client) -> str:
 
 
 def _clear(client: Client) -> str:
-    request, absent = ClearFault.Request(), no_control_process(client.timeout)
-    answer = client.call(ClearFault, CLEAR_FAULT, request, absent)
+    answer = client.call(ClearFault, CLEAR_FAULT, ClearFault.Request())
     if not answer.success:
         raise RefusedError(answer.message, tuple(answer.reason_codes))
     return str(answer.message)

@@ -11,7 +11,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
-from humanoid_control_cli.errors import no_control_process
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.statements import StampedStatement
@@ -85,7 +84,7 @@ def collect(client: Client) -> Status:
     client.wait(lambda: False, REST)
     status.joint_states_age = time.monotonic() - status.joint_states.last
     if not (status.statement or status.joints or status.diagnoses):
-        raise no_control_process(client.timeout)
+        raise client.no_control_process()
     return status
 
 
