@@ -1,4 +1,4 @@
-"""Two robots, simulated and mock, in one ROS domain, each in its own namespace."""
+"""Two robots on mock hardware in one ROS domain, each in its own namespace."""
 
 import signal
 from collections.abc import Callable
@@ -22,9 +22,9 @@ TIMEOUT = "30"  # [s]; a dead-man's switch
 @pytest.fixture(scope="module")
 def pair(start_once, quick_controllers) -> SimpleNamespace:
     """Two robots, both up: one by the option of `hc up`, one by that of `hc`."""
-    options = ("--no-viewer", "--controllers", str(quick_controllers))
-    left = start_once.hc("up", "mujoco", *options, "--namespace", "/left")
-    right = start_once.hc("--namespace", "right", "up", "mock", *options)
+    options = ("mock", "--no-viewer", "--controllers", str(quick_controllers))
+    left = start_once.hc("up", *options, "--namespace", "/left")
+    right = start_once.hc("--namespace", "right", "up", *options)
     for robot in (left, right):
         robot.wait_for("Prime is up")
     return SimpleNamespace(left=left, right=right, start=start_once)
