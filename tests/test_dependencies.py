@@ -40,6 +40,7 @@ KEYS = {  # rosdep keys of modules that go by another name
 BY_PIP = {"mcap-ros2-support", "python3-mujoco-pip", "python3-rosbags-pip"}
 # Modules that no key of rosdep stands for, by the requirement that brings them.
 WITHOUT_KEY = {
+    "greenlet": "runtime",
     "mcap": "runtime",
     "playwright": "dev",
     "pysoem": "runtime",

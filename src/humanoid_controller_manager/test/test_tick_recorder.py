@@ -12,7 +12,7 @@ import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
-from humanoid_control_common.tick_records.record_file import attach, files_of_robot
+from humanoid_control_common.tick_records.record_file import RecordStore, attach, files_of_robot
 from humanoid_control_common.tick_records.record_layout import EventKind, Records, Word
 from humanoid_control_common.tick_records.record_ring import (
     Event,
@@ -32,7 +32,7 @@ class Recorded:
     def __init__(self, rig: Any, folder: Path) -> None:
         self.rig = rig
         self.loop_thread = LoopThread(rig.loop, RATE, lambda snapshot: None)
-        made = tick_recorder(rig.loop, self.loop_thread, RATE, "<robot/>", folder)
+        made = tick_recorder(rig.loop, self.loop_thread, RATE, "<robot/>", RecordStore(folder))
         assert made is not None
         self.recorder: TickRecorder = made
 
@@ -193,7 +193,7 @@ def test_without_memory_for_it_the_robot_runs_all_the_same(
 ) -> None:
     rigged = rig().start()
     runner = LoopThread(rigged.loop, RATE, lambda snapshot: None)
-    assert tick_recorder(rigged.loop, runner, RATE, "", tmp_path / "missing") is None
+    assert tick_recorder(rigged.loop, runner, RATE, "", RecordStore(tmp_path / "missing")) is None
     assert "no tick recorder" in caplog.text
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_control_common.tick_records.record_ring import whole_records
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.loop.loop_thread import LoopThread
@@ -77,7 +78,7 @@ def plug_in(robot_type: Any, failing_system: Any, tmp_path: Path) -> Any:
     kind = type("PlugIn", (failing_system,), {**duties, "counter_names": ("lost", "late")})
     robot = robot_type(hardware=kind).enter(Mode.STANDBY)
     runner = LoopThread(robot.loop, RATE, lambda snapshot: None)
-    robot.recorder = tick_recorder(robot.loop, runner, RATE, "<robot/>", tmp_path)
+    robot.recorder = tick_recorder(robot.loop, runner, RATE, "<robot/>", RecordStore(tmp_path))
     robot.wrong = wrong
     return robot
 

@@ -13,6 +13,7 @@ from fault_campaign.judging.fault_files import examine, from_json, main
 
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
+    RecordStore,
     boot_id,
     create,
     process_start,
@@ -43,7 +44,7 @@ def written(folder: Path, spoil: Spoil | None = None) -> Path:
     )
     if spoil is not None:
         spoil(file.ticks)
-    return BlackBox(Store(folder / "files"), folder / "memory").save()
+    return BlackBox(Store(folder / "files"), RecordStore(folder / "memory")).save()
 
 
 def _fill(file: RecordFile) -> None:

@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +48,14 @@ class RecordFile:
         at += self.loop_events.nbytes
         self.ros_events: Records = np.frombuffer(memory, EVENT_TYPE, EVENT_SLOTS, at)
 
+    def begin(self) -> None:
+        """Write the facts into empty memory."""
+        data = self.facts.to_bytes()
+        self.memory[WORDS * 8 : WORDS * 8 + len(data)] = data
+        self.words[Word.VERSION] = VERSION
+        self.words[Word.FACTS_SIZE] = len(data)
+        self.words[Word.MAGIC] = int.from_bytes(MAGIC, "little")  # last: readers may read it now
+
     def writer_lives(self) -> bool:
         """Return whether the control process exists, running or stopped."""
         facts = self.facts
@@ -56,6 +64,39 @@ class RecordFile:
     def remove(self) -> None:
         """Remove the file; readers that have it open are not affected."""
         self.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The identity of the process that writes a record."""
+
+    pid: int
+    process_start: int  # [clock ticks since boot]
+    boot_id: str
+
+
+class RecordStore:
+    """The records of the control processes of this machine: files in `folder`."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.folder = folder
+
+    def writer(self) -> Writer:
+        """Return the identity of this process."""
+        pid = os.getpid()
+        return Writer(pid, process_start(pid), boot_id())
+
+    def create(self, facts: RecordFacts) -> RecordFile:
+        """Return a new record of this process. Raises OSError if there is no room."""
+        return create(facts, self.folder)
+
+    def files(self, namespace: str = ROOT) -> list[Path]:
+        """Return the records of one robot's control processes, oldest first."""
+        return files_of_robot(self.folder, namespace)
+
+    def attach(self, path: Path) -> RecordFile:
+        """Open a record. Raises what `attach` raises."""
+        return attach(path)
 
 
 def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
@@ -69,7 +110,7 @@ def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
     usual = folder / _name(facts.pid, facts.namespace)
     status = os.statvfs(folder)
     room = status.f_bavail * status.f_frsize // 2  # other programs need memory, too
-    while _size(facts) > room:
+    while size_of_record(facts) > room:
         facts = replace(facts, seconds=facts.seconds / 2)
         if facts.seconds < LEAST:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(usual))
@@ -77,7 +118,7 @@ def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(usual, flags, 0o600)
     try:
-        size = _size(facts)
+        size = size_of_record(facts)
         os.posix_fallocate(descriptor, 0, size)
         memory = mmap.mmap(descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
     except OSError:
@@ -85,12 +126,8 @@ def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
         raise
     finally:
         os.close(descriptor)
-    data = facts.to_bytes()
-    memory[WORDS * 8 : WORDS * 8 + len(data)] = data
     file = RecordFile(usual, facts, memory)
-    file.words[Word.VERSION] = VERSION
-    file.words[Word.FACTS_SIZE] = len(data)
-    file.words[Word.MAGIC] = int.from_bytes(MAGIC, "little")  # last: readers may read it now
+    file.begin()
     return file
 
 
@@ -115,8 +152,8 @@ def attach(path: Path) -> RecordFile:
     if words[Word.VERSION] != VERSION:
         raise RobotError(f"{path} has tick records of another version of this program")
     facts = RecordFacts.from_bytes(memory[WORDS * 8 : WORDS * 8 + words[Word.FACTS_SIZE]])
-    if _size(facts) != len(memory):
-        raise RobotError(f"{path} has {len(memory)} bytes, expected {_size(facts)}")
+    if size_of_record(facts) != len(memory):
+        raise RobotError(f"{path} has {len(memory)} bytes, expected {size_of_record(facts)}")
     return RecordFile(path, facts, memory)
 
 
@@ -166,7 +203,8 @@ def _rings_at(facts_size: int) -> int:
     return (WORDS * 8 + facts_size + 63) // 64 * 64
 
 
-def _size(facts: RecordFacts) -> int:
+def size_of_record(facts: RecordFacts) -> int:
+    """Return the size of a record of `facts` [bytes]."""
     rings = facts.tick_slots * tick_type(facts).itemsize + 2 * EVENT_SLOTS * EVENT_TYPE.itemsize
     return _rings_at(len(facts.to_bytes())) + rings
 

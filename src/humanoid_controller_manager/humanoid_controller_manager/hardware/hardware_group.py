@@ -1,6 +1,6 @@
 """All hardware components of a robot: loading, activating, reading and writing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -26,7 +26,7 @@ from humanoid_controller_manager.hardware.member import (
 )
 from humanoid_controller_manager.hardware.mode_gains import mode_gains
 from humanoid_controller_manager.hardware.urdf import RobotDescription
-from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
+from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT, HardwareComponent
 from humanoid_controller_manager.loop.results import finite_number
 from humanoid_controller_manager.plugins import HARDWARE, require_plugin
 from humanoid_controller_manager.reason_codes import COMPONENT_FAILED
@@ -337,8 +337,13 @@ class HardwareGroup:
         return "; ".join(problems)
 
 
-def load_hardware(description: RobotDescription) -> HardwareGroup:
-    """Return the configured components of `description`.
+MakeComponent = Callable[[type[HardwareComponent]], HardwareComponent]
+
+
+def load_hardware(
+    description: RobotDescription, make: MakeComponent = lambda plugin: plugin()
+) -> HardwareGroup:
+    """Return the configured components of `description`, each made by `make`.
 
     Raises ConfigError for unknown plug-ins and for configuration that a component refuses.
     """
@@ -347,7 +352,7 @@ def load_hardware(description: RobotDescription) -> HardwareGroup:
         where = f"<ros2_control name='{info.name}'>"
         plugin = require_plugin(HARDWARE, info.plugin, where)
         HARDWARE_CONTRACT.taken_on(plugin, block_named(info))
-        component = plugin()
+        component = make(plugin)
         count = len(info.joints)
         rows = description.joints.indices(joint.name for joint in info.joints)
         members.append(Member(info, component, rows, JointState(count), JointCommand(count)))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import struct
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from humanoid_control_common.machine.linux import LINUX
@@ -14,12 +12,9 @@ from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.robot_namespace import ROOT
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import (
-    FOLDER,
     RecordFile,
-    boot_id,
-    create,
+    RecordStore,
     own_domain,
-    process_start,
 )
 from humanoid_control_common.tick_records.record_layout import (
     CONTROLLER,
@@ -49,7 +44,7 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
     loop_thread: LoopThread,
     update_rate: float,
     urdf: str,
-    folder: Path = FOLDER,
+    records: RecordStore = RecordStore(),  # noqa: B008 - immutable
     *,
     backend: str = "",
     namespace: str = ROOT,
@@ -60,10 +55,11 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
     The hardware is configured. `backend` is the bring-up's name of what moves the joints,
     `namespace` the robot's.
     """
+    writer = records.writer()
     facts = RecordFacts(
-        pid=os.getpid(),
-        process_start=process_start(os.getpid()),
-        boot_id=boot_id(),
+        pid=writer.pid,
+        process_start=writer.process_start,
+        boot_id=writer.boot_id,
         domain=own_domain(),
         backend=backend,
         update_rate=update_rate,
@@ -83,7 +79,7 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
         namespace=namespace,
     )
     try:
-        file = create(facts, folder)
+        file = records.create(facts)
     except OSError as error:
         logger.warning("no tick recorder, so no black box: %s", error)
         return None

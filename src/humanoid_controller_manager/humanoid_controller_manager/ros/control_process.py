@@ -7,6 +7,8 @@ from humanoid_control_common.config import Document
 from humanoid_control_common.executor_wakeup import kept_awake
 from humanoid_control_common.parameter_files import parameter_files
 from humanoid_control_common.robot_namespace import namespace_of
+from humanoid_control_common.tick_records.record_file import RecordStore
+from humanoid_controller_manager.hardware.hardware_group import MakeComponent
 from humanoid_controller_manager.ros.callbacks import (
     CALLBACK_ERRORS,
     CallbackFailure,
@@ -23,7 +25,6 @@ from humanoid_controller_manager.ros.node import ControllerManagerNode
 from humanoid_controller_manager.ros.ros_session import (
     RosSession,
     exit_code,
-    forward_logging,
     ros_session,
 )
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
@@ -61,9 +62,11 @@ def run_in(
     make_companions: Sequence[MakeCompanion],
     files: Sequence[Document],
     end: EndRequests,
+    make_component: MakeComponent = lambda plugin: plugin(),
+    records: RecordStore = RecordStore(),  # noqa: B008 - immutable
 ) -> int:
-    """Run the control process in a session that exists. See `run`."""
-    manager = ControllerManagerNode(files, ros)
+    """Run the control process in a session that exists. See `run`, and ControllerManagerNode."""
+    manager = ControllerManagerNode(files, ros, make_component, records)
     if end.in_order or end.at_once:
         return 0  # no joint has torque yet
     return _spin(manager, ros, make_companions, end)
@@ -76,7 +79,7 @@ def _spin(
     end: EndRequests,
 ) -> int:
     logger = manager.node.get_logger()
-    forward_logging(logger)
+    ros.forward_logging(manager.node)
     companions = [make(manager, ros, end.end_at_once) for make in make_companions]
     for companion in companions:
         manager.executor.add_node(companion.node)

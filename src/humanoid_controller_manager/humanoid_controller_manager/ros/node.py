@@ -13,8 +13,13 @@ from humanoid_control_common.config import Document
 from humanoid_control_common.machine.realtime import calm_interpreter
 from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_controller_manager.controller import RobotFacts
-from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
+from humanoid_controller_manager.hardware.hardware_group import (
+    HardwareGroup,
+    MakeComponent,
+    load_hardware,
+)
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
@@ -52,13 +57,22 @@ class ControllerManagerNode:
     Args:
         files: the parameter files, for the places in error messages.
         ros: makes the nodes of the process.
+        make_component: makes a hardware component of its class.
+        records: where the ticks are recorded for the black box.
 
     Raises ConfigError for an error in URDF or parameters; nothing has moved then.
     """
 
-    def __init__(self, files: Sequence[Document], ros: RosSession) -> None:
+    def __init__(
+        self,
+        files: Sequence[Document],
+        ros: RosSession,
+        make_component: MakeComponent = lambda plugin: plugin(),
+        records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+    ) -> None:
         self.node = ros.node("controller_manager", services=True)
         self.files, self._ros, self.machine = files, ros, ros.machine
+        self._records = records
         self.namespace = checked_namespace(self.node.get_namespace())
         parameters = self._parameters()
         self._initial = parameters.initial_controller
@@ -68,7 +82,7 @@ class ControllerManagerNode:
         self.executor = ros.executor()
         self.executor.add_node(self.node)
         self._failed_callbacks = FailedCallbacks()
-        hardware = load_hardware(self.description)
+        hardware = load_hardware(self.description, make_component)
         hardware.hold_gains = parameters.hold_gains
         joints, limits = self.description.joints, self.description.limits
         self.robot = RobotFacts(joints, limits, rate, hardware.capabilities)
@@ -114,6 +128,7 @@ class ControllerManagerNode:
             self.loop_thread,
             rate,
             urdf,
+            self._records,
             backend=self._backend,
             namespace=self.namespace,
             machine=self.machine,

@@ -47,13 +47,6 @@ class RosLogHandler(logging.Handler):
             self._logger.debug(text)
 
 
-def forward_logging(logger: RcutilsLogger) -> None:
-    """Forward Python's logging, from INFO on, to `logger`."""
-    root = logging.getLogger()
-    root.handlers = [RosLogHandler(logger)]
-    root.setLevel(logging.INFO)
-
-
 SPIN_TIMEOUT: Final = 0.05  # [s] between two checks for the end
 
 
@@ -90,6 +83,12 @@ class RosSession:
     def executor(self) -> CallbackExecutor:
         """Return an executor without nodes, for one thread."""
         return CallbackExecutor()
+
+    def forward_logging(self, node: Node) -> None:
+        """Forward Python's logging, from INFO on, to the log of `node`."""
+        root = logging.getLogger()
+        root.handlers = [RosLogHandler(node.get_logger())]
+        root.setLevel(logging.INFO)
 
     def destroy_nodes(self) -> None:
         """Destroy every node made here, before the process ends.
@@ -133,7 +132,7 @@ def spin_until(ros: RosSession, node: Node, done: Callable[[], object]) -> None:
 
     Raises what a callback raises.
     """
-    forward_logging(node.get_logger())
+    ros.forward_logging(node)
     executor = ros.executor()
     executor.add_node(node)
     with kept_awake(executor, ros.machine):

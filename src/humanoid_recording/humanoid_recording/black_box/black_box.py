@@ -13,10 +13,8 @@ from humanoid_control_common.errors import RobotError
 from humanoid_control_common.reasons import Reason
 from humanoid_control_common.robot_namespace import ROOT, in_words
 from humanoid_control_common.tick_records.record_file import (
-    FOLDER,
     RecordFile,
-    attach,
-    files_of_robot,
+    RecordStore,
 )
 from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_recording.black_box.export import write_bag
@@ -40,7 +38,7 @@ class BlackBox:
 
     Args:
         store: where its files are.
-        memory: the folder with the files of tick records.
+        records: those of the control processes.
         clock: monotonic time [s].
         namespace: of the robot.
     """
@@ -48,13 +46,13 @@ class BlackBox:
     def __init__(
         self,
         store: Store,
-        memory: Path = FOLDER,
+        records: RecordStore = RecordStore(),  # noqa: B008 - immutable
         clock: Callable[[], float] = time.monotonic,
         namespace: str = ROOT,
     ) -> None:
         self.received: deque[BagMessage] = deque(maxlen=MOST_RECEIVED)
         self._store = store
-        self._memory = memory
+        self._records = records
         self._namespace = namespace
         self._clock = clock
         self._monitors: dict[Path, RecordMonitor] = {}
@@ -111,11 +109,11 @@ class BlackBox:
         return Diagnosis("black box", level, message, values, codes=codes)
 
     def _search(self) -> None:
-        for path in files_of_robot(self._memory, self._namespace):
+        for path in self._records.files(self._namespace):
             if path not in self._monitors:
                 # It may be gone again, or not be complete yet.
                 with suppress(OSError, RobotError):
-                    self._monitors[path] = RecordMonitor(attach(path), self._clock)
+                    self._monitors[path] = RecordMonitor(self._records.attach(path), self._clock)
 
     def _serve(self, monitor: RecordMonitor, *, last: bool = False) -> None:
         due = monitor.check(last=last)

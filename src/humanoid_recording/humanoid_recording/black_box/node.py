@@ -20,6 +20,7 @@ from humanoid_control_common.robot_namespace import (
     namespace_of,
     subfolder,
 )
+from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_controller_manager.ros.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.parameters import node_document, parse
@@ -59,7 +60,12 @@ class BlackBoxParameters(StrictModel):
 class BlackBoxNode:
     """The ROS side of BlackBox: topics, service, diagnostics. Raises ConfigError."""
 
-    def __init__(self, files: Sequence[Document], ros: RosSession) -> None:
+    def __init__(
+        self,
+        files: Sequence[Document],
+        ros: RosSession,
+        records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+    ) -> None:
         self.node, self._machine = ros.node(NODE, services=False), ros.machine
         self._namespace = checked_namespace(self.node.get_namespace())
         document = node_document(NODE, parameters_of(self.node), files, self._namespace)
@@ -68,9 +74,9 @@ class BlackBoxNode:
         shared = Path(parameters.folder) if parameters.folder else default_folder()
         folder = shared / subfolder(self._namespace)
         most_bytes = round(parameters.most_megabytes * 1e6)
-        store = Store(folder, parameters.most_files, most_bytes)
+        store = Store(folder, parameters.most_files, most_bytes, machine=ros.machine)
         store.remove_unfinished()
-        self.box = BlackBox(store, namespace=self._namespace, clock=ros.machine.clock)
+        self.box = BlackBox(store, records, ros.machine.clock, self._namespace)
         self._diagnostics = self.node.create_publisher(DiagnosticArray, "diagnostics", 10)
         for topic, kind in SUBSCRIBED.items():
             # Deep enough for the time that writing a file takes.

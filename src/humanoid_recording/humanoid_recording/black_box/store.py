@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.summary import FILE_NAME
 from humanoid_recording.writer import free_space
@@ -38,6 +40,7 @@ class Store:
     most_files: int = MOST_FILES
     most_bytes: int = MOST_BYTES
     free: Callable[[Path], int] = free_space
+    machine: Machine = LINUX
 
     def files(self) -> list[Path]:
         """Return the bags, latest first."""
@@ -53,7 +56,9 @@ class Store:
 
         An unfinished bag has another name. Raises BagError, and then leaves nothing of it.
         """
-        name = time.strftime(f"{PREFIX}%Y-%m-%d_%H-%M-%S")
+        name = time.strftime(
+            f"{PREFIX}%Y-%m-%d_%H-%M-%S", time.localtime(self.machine.system_time_ns() / 1e9)
+        )
         partial = self.folder / f"{_PARTIAL}{os.getpid()}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -17,7 +17,11 @@ from rosbags.highlevel import AnyReader
 
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.safety import SafetyLevel
-from humanoid_control_common.tick_records.record_file import RecordFile, files_of_robot
+from humanoid_control_common.tick_records.record_file import (
+    RecordFile,
+    RecordStore,
+    files_of_robot,
+)
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_recording.black_box.black_box import BlackBox
 from humanoid_recording.black_box.origin import Origin, read_origin
@@ -34,7 +38,7 @@ class Watched:
         self.memory.mkdir()
         self.flight = flights(self.memory)
         self.store = Store(folder / "files", **store)
-        self.box = BlackBox(self.store, self.memory, self.flight.clock)
+        self.box = BlackBox(self.store, RecordStore(self.memory), self.flight.clock)
 
     def run(self, seconds: float, *, ticking: bool = True) -> None:
         """Let time pass; the box looks ten times a second."""
@@ -46,7 +50,7 @@ class Watched:
             self.box.check()
 
     def another_box(self) -> BlackBox:
-        return BlackBox(self.store, self.memory, self.flight.clock)
+        return BlackBox(self.store, RecordStore(self.memory), self.flight.clock)
 
 
 @pytest.fixture
@@ -261,7 +265,7 @@ def test_what_a_control_process_left_that_was_killed_is_saved_at_the_start(
     flight = flights(tmp_path / "memory", alive=False)
     flight.tick(500)
     store = Store(tmp_path / "files")
-    BlackBox(store, tmp_path / "memory", flight.clock).check()
+    BlackBox(store, RecordStore(tmp_path / "memory"), flight.clock).check()
     (bag,) = store.files()
     assert "(pid 4000000) was killed" in lines(bag)[-1]
     assert len(messages(bag)["/prime/joint_states"]) == 500
@@ -313,7 +317,7 @@ def test_a_fault_and_the_end_while_a_file_is_made_are_in_the_next_one(
 def test_a_control_process_that_never_came_up_leaves_nothing(flights: Any, tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     flight = flights(tmp_path / "memory", alive=False)
-    BlackBox(Store(tmp_path / "files"), tmp_path / "memory", flight.clock).check()
+    BlackBox(Store(tmp_path / "files"), RecordStore(tmp_path / "memory"), flight.clock).check()
     assert Store(tmp_path / "files").files() == []
     assert files_of_robot(tmp_path / "memory") == []
 
@@ -333,7 +337,7 @@ def test_old_files_make_room_and_the_latest_stays(flights: Any, tmp_path: Path) 
     made = [watched.box.save() for _ in range(5)]
     assert watched.store.files() == made[:1:-1]
     small = Store(watched.store.folder, most_bytes=1)
-    latest = BlackBox(small, watched.memory, watched.flight.clock).save()
+    latest = BlackBox(small, RecordStore(watched.memory), watched.flight.clock).save()
     assert small.files() == [latest]
 
 
@@ -342,7 +346,9 @@ def test_other_peoples_folders_are_left_alone(watched: Watched) -> None:
     watched.store.folder.mkdir()
     (watched.store.folder / "black_box_notes").mkdir()
     (watched.store.folder / "walk").mkdir()
-    BlackBox(Store(watched.store.folder, most_files=1), watched.memory, watched.flight.clock).save()
+    BlackBox(
+        Store(watched.store.folder, most_files=1), RecordStore(watched.memory), watched.flight.clock
+    ).save()
     assert (watched.store.folder / "black_box_notes").is_dir()
     assert (watched.store.folder / "walk").is_dir()
 
@@ -365,7 +371,7 @@ def test_a_full_disk_is_reported_and_the_memory_is_kept_for_later(
     watched: Watched, tiny_disk: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     full = Store(tiny_disk / "files", free=lambda folder: 1 << 40)  # the disk itself is full
-    watched.box = BlackBox(full, watched.memory, watched.flight.clock)
+    watched.box = BlackBox(full, RecordStore(watched.memory), watched.flight.clock)
     watched.run(60)
     watched.flight.event(EventKind.FALL, "fell")
     watched.run(40)
@@ -385,7 +391,7 @@ def test_a_full_disk_is_reported_and_the_memory_is_kept_for_later(
 
 def test_a_disk_that_is_nearly_full_is_left_to_others(watched: Watched) -> None:
     watched.box = BlackBox(
-        Store(watched.store.folder, free=lambda folder: 5_000_000), watched.memory
+        Store(watched.store.folder, free=lambda folder: 5_000_000), RecordStore(watched.memory)
     )
     watched.flight.tick()
     with pytest.raises(RobotError, match="only 5 MB are left on the disk, of which 20 MB"):
@@ -404,7 +410,7 @@ def test_what_a_killed_box_had_begun_is_removed(watched: Watched) -> None:
 
 def test_without_a_robot_there_is_nothing_to_save(tmp_path: Path) -> None:
     with pytest.raises(RobotError, match="nothing to save"):
-        BlackBox(Store(tmp_path), tmp_path).save()
+        BlackBox(Store(tmp_path), RecordStore(tmp_path)).save()
 
 
 def test_files_removed_meanwhile_are_no_problem(

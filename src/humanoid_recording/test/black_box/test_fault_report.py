@@ -9,6 +9,7 @@ import pytest
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_recording.black_box.black_box import BlackBox
 from humanoid_recording.black_box.fault_report import (
@@ -27,7 +28,9 @@ class Rig:
     def __init__(self, flights: Any, folder: Path) -> None:
         (folder / "memory").mkdir()
         self.flight = flights(folder / "memory")
-        self.box = BlackBox(Store(folder / "files"), folder / "memory", self.flight.clock)
+        self.box = BlackBox(
+            Store(folder / "files"), RecordStore(folder / "memory"), self.flight.clock
+        )
 
     def run_to_the_file(self) -> Path:
         self.flight.tick(110)

@@ -1,0 +1,177 @@
+"""Prime on one clock: every process of its bring-up, and the virtual robot under them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import Final, TypeVar
+
+from humanoid_bringup.options import Backend, Options
+from humanoid_bringup.options import Process as PlannedProcess
+from humanoid_bringup.plan import plan
+from humanoid_bringup_prime.impedance.node import ImpedanceNode
+from humanoid_control_common.config import Document, read_yaml
+from humanoid_control_common.machine.machine import Thread
+from humanoid_controller_manager.hardware_component import HardwareComponent
+from humanoid_controller_manager.ros import control_process
+from humanoid_controller_manager.ros.ros_session import spin_until
+from humanoid_controller_manager.ros.stop_signals import EndRequests
+from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
+from humanoid_devices_can.timing import Steps, Timing
+from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_sito.sito_system import SitoSystem
+from humanoid_recording.black_box.node import BlackBoxNode
+from humanoid_stepped.processes import StackProcess
+from humanoid_stepped.records import MemoryRecords
+from humanoid_stepped.ros.bus import Bus
+from humanoid_stepped.ros.session import SteppedSession
+from humanoid_stepped.scheduler import Process, Scheduler
+from humanoid_stepped.stepped_machine import SteppedMachine
+from humanoid_stepped.virtual_prime import VirtualPrime
+from humanoid_stepped.wires.ethercat import MemoryMaster
+
+MANAGER: Final = "controller_manager"
+CONTROL, IMPEDANCE, BLACK_BOX = "control", "impedance", "black_box"  # labels in the plan
+Result = TypeVar("Result")
+Log = Callable[[str, str, str], None]  # takes process, severity and text of a line
+
+
+class SteppedRobot:
+    """All processes of `hc up twin` but the viewer, and Prime's virtual robot.
+
+    Args:
+        seed: decides every order, latency and loss.
+        folder: for the parameter files, and the black box's.
+        options: of the bring-up; their buses are in memory.
+        assumed: facts about the drives, each NAME=VALUE.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        folder: Path,
+        options: Options | None = None,
+        assumed: Sequence[str] = (),
+    ) -> None:
+        planned = {it.label: it for it in plan(options or prime_options(), folder)}
+        self._files = {label: _documents(it) for label, it in planned.items()}
+        self.urdf = _urdf(self._files[CONTROL])
+        self.prime = VirtualPrime(self.urdf, Random(f"{seed} ring"), assumed)
+        self.scheduler = Scheduler(Random(f"{seed} order"), self.prime)
+        self.cable = self.prime.connect(self.scheduler)
+        self.bus = Bus(self.scheduler)
+        self.log: list[Log] = []
+        self.records = MemoryRecords()
+        mains = {
+            BLACK_BOX: self._run_black_box,
+            IMPEDANCE: self._run_impedance,
+            CONTROL: self._run_control,
+        }
+        self.processes = {
+            label: StackProcess(label, self.session, main) for label, main in mains.items()
+        }
+
+    def start(self) -> None:
+        """Start all processes that do not run."""
+        for process in self.processes.values():
+            process.start()
+
+    def session(self, process: Process) -> SteppedSession:
+        """Return a session for a process, with the parameters of the bring-up, if it has any."""
+        machine = SteppedMachine(self.scheduler, process)
+        files = self._files.get(process.name, ())
+        return SteppedSession(machine, self.bus, files, partial(self._logged, process.name))
+
+    def _logged(self, process: str, severity: str, text: str) -> None:
+        for log in self.log:
+            log(process, severity, text)
+
+    def _run_control(self, session: SteppedSession, requests: EndRequests) -> int:
+        machine = session.machine
+        records = self.records.of_process(machine.process)
+        make = partial(self._component, machine)
+        files = self._files[CONTROL]
+        companions = [ModeManagerNode]
+        try:
+            return control_process.run_in(session, companions, files, requests, make, records)
+        finally:
+            records.end()
+
+    def _run_impedance(self, session: SteppedSession, requests: EndRequests) -> int:
+        manager = ImpedanceNode(self._files[IMPEDANCE], session)
+        spin_until(session, manager.node, partial(_ends, requests))
+        return 0
+
+    def _run_black_box(self, session: SteppedSession, requests: EndRequests) -> int:
+        black_box = BlackBoxNode(self._files[BLACK_BOX], session, self.records)
+        spin_until(session, black_box.node, partial(_ends, requests))
+        black_box.box.finish()
+        return 0
+
+    def _component(
+        self, machine: SteppedMachine, plugin: type[HardwareComponent]
+    ) -> HardwareComponent:
+        if plugin is ErobSystem:
+            return ErobSystem(
+                machine, open_master=lambda patience: MemoryMaster(patience, self.cable, machine)
+            )
+        if plugin is SitoSystem:
+            timing = Timing(clock=machine.clock, workers=_Workers(machine))
+            return SitoSystem(timing, lambda it: self.prime.adapter.open(it, machine))
+        return plugin()
+
+
+def prime_options() -> Options:
+    """Return the options of the shipped bring-up, with the names of the buses in memory."""
+    return Options(
+        backend=Backend.REAL,
+        ethercat_interface="ring",
+        can_interface="slcan",
+        can_channel="memory",
+        viewer=False,
+    )
+
+
+def _ends(requests: EndRequests) -> bool:
+    return requests.in_order or requests.at_once
+
+
+def _documents(process: PlannedProcess) -> Sequence[Document]:
+    return [read_yaml(file) for file in process.parameter_files]
+
+
+def _urdf(files: Sequence[Document]) -> str:
+    """Return the robot's description among the parameters of the control process."""
+    sections = [file.content[MANAGER] for file in files if MANAGER in file.content]
+    found = [it["ros__parameters"].get("robot_description") for it in sections]
+    return next(str(text) for text in reversed(found) if text)
+
+
+class _Workers:
+    """Runs the steps of the CAN engine in tasks. See Workers."""
+
+    def __init__(self, machine: SteppedMachine) -> None:
+        self._machine = machine
+
+    def start(self, name: str, steps: Steps, wake: Event) -> Thread:
+        """See Workers."""
+
+        def run() -> None:
+            for wait in steps:
+                if wait:
+                    self._machine.wait(wake, wait)
+                    wake.clear()
+
+        return self._machine.start(name, run)
+
+    def run(self, steps: Generator[float, None, Result]) -> Result:
+        """See Workers."""
+        while True:
+            try:
+                self._machine.sleep(next(steps))
+            except StopIteration as end:
+                result: Result = end.value
+                return result

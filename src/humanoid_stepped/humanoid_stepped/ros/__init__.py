@@ -1,0 +1,1 @@
+"""Nodes, topics and services in memory, with the delays of a seed."""

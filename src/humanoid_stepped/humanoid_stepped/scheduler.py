@@ -1,0 +1,207 @@
+"""The simulated clock: it runs the tasks that are due, in the order that a seed decides.
+
+A task is what a thread is on the robot: a function that runs until it waits. It is a greenlet, so
+product code waits anywhere in its call stack without a thread. Time stands still while a task runs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from itertools import count
+from random import Random
+from threading import Event
+from typing import Final, Protocol
+
+from greenlet import getcurrent, greenlet
+
+NEVER: Final = 1 << 62  # [ns]
+NANO: Final = 1_000_000_000  # [ns] in a second
+LATENCY: Final = 60_000  # [ns] at most from the time a task is due until it runs
+MOST_TURNS: Final = 100_000  # of all tasks at one time: more are an endless loop
+
+
+class World(Protocol):
+    """What moves without a task: the virtual robot."""
+
+    @property
+    def next_event(self) -> int:
+        """Time of the next event that a task may notice [ns]."""
+
+    def advance(self, now: int) -> None:
+        """Run everything up to `now` [ns]."""
+
+
+class EndlessLoopError(Exception):
+    """Tasks run again and again while no time passes."""
+
+
+class Process:
+    """The tasks that share the fate of a process: they stand still and end together."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.held_until = 0  # [ns]; as after SIGSTOP
+        self.killed = False  # as by kill -9: no task runs again, nothing is unwound
+
+
+class Task:
+    """One thread of a process. See Thread of `humanoid_control_common.machine`."""
+
+    __slots__ = (
+        "_run_function", "_scheduler", "due", "ended", "error", "event", "greenlet", "name",
+        "process",
+    )  # fmt: skip
+
+    def __init__(
+        self, scheduler: Scheduler, process: Process, name: str, run: Callable[[], None]
+    ) -> None:
+        self.process, self.name = process, name
+        self.error: BaseException | None = None  # that ended it
+        self.due = scheduler.now  # [ns]
+        self.event: Event | None = None  # that ends its wait early
+        self.ended = Event()
+        self._scheduler, self._run_function = scheduler, run
+        self.greenlet = greenlet(self._run, scheduler.hub)
+
+    def is_alive(self) -> bool:
+        """Return whether the task still runs."""
+        return not (self.ended.is_set() or self.process.killed)
+
+    def join(self, timeout: float | None = None) -> None:
+        """Return when the task has ended, or after `timeout` [s]."""
+        self._scheduler.wait(self.ended, timeout)
+
+    def next_turn(self, now: int) -> int:
+        """Return when it runs next [ns], as far as known now; not before `now`."""
+        process, due = self.process, self.due
+        if process.killed:
+            return NEVER
+        event = self.event
+        if event is not None and event.is_set():
+            due = now
+        return due if due >= process.held_until else process.held_until
+
+    def _run(self) -> None:
+        try:
+            self._run_function()
+        except BaseException as error:  # a thread ends with it, too
+            self.error = error
+        finally:
+            self.ended.set()
+
+
+class Scheduler:
+    """Time [ns] and the tasks on it.
+
+    Args:
+        random: draws every order and every latency.
+        world: moves along.
+    """
+
+    def __init__(self, random: Random, world: World) -> None:
+        self.now = 0
+        self.random, self.world = random, world
+        self.hub = getcurrent()
+        self.tasks: list[Task] = []
+        self.failed: list[Task] = []  # ended by an error
+        self.latency = LATENCY  # [ns] at most
+        self._calls: list[tuple[int, int, Callable[[], None]]] = []
+        self._numbers = count()
+        self.current: Task | None = None  # the task that runs; None between two tasks
+        self._turns = 0  # since time has passed
+
+    # For tasks.
+
+    def wait(self, event: Event | None, seconds: float | None) -> bool:
+        """Let the present task wait for `seconds`, or until `event` is set; return whether it is.
+
+        None waits without end.
+        """
+        if event is not None and event.is_set():
+            return True
+        if seconds is None or seconds == math.inf:
+            due = NEVER
+        else:
+            due = self.now + max(math.ceil(seconds * NANO), 0)
+            if self.latency:
+                due += int(self.random.random() * self.latency)
+        task = self.current
+        if task is None:
+            raise RuntimeError("only a task can wait: this is the scheduler itself")
+        task.due, task.event = due, event
+        self.hub.switch()
+        return event is not None and event.is_set()
+
+    def start(self, process: Process, name: str, run: Callable[[], None]) -> Task:
+        """Return a new task of `process`."""
+        task = Task(self, process, name, run)
+        self.tasks.append(task)
+        return task
+
+    def call_at(self, time: int, function: Callable[[], None]) -> None:
+        """Call a short function at `time` [ns], between two tasks."""
+        heapq.heappush(self._calls, (max(time, self.now), next(self._numbers), function))
+
+    # For the test.
+
+    def run_for(self, seconds: float) -> None:
+        """Let time pass."""
+        self.run_until(self.now + round(seconds * NANO))
+
+    def run_until(self, end: int, done: Callable[[], object] = lambda: False) -> bool:
+        """Let time pass until `end` [ns], or until `done`; return whether it was done.
+
+        `done` is checked after each moment at which something happened.
+
+        Raises EndlessLoopError.
+        """
+        world, calls = self.world, self._calls
+        while True:
+            due = self._run_ready()
+            if done():
+                return True
+            if calls:
+                due = min(due, calls[0][0])
+            due = max(min(due, world.next_event), self.now)
+            if due > end:
+                self._advance(end)
+                return False
+            self._advance(due)
+
+    def _run_ready(self) -> int:
+        """Run calls and tasks that are due now; return when the next task is due [ns]."""
+        calls, now = self._calls, self.now
+        while True:
+            while calls and calls[0][0] <= now:
+                heapq.heappop(calls)[2]()
+            ready, due = [], NEVER
+            for task in self.tasks:
+                turn = task.next_turn(now)
+                if turn <= now:
+                    ready.append(task)
+                elif turn < due:
+                    due = turn
+            if not ready:
+                return due
+            self._turn(ready[0] if len(ready) == 1 else self.random.choice(ready))
+
+    def _turn(self, task: Task) -> None:
+        self._turns += 1
+        if self._turns > MOST_TURNS:
+            raise EndlessLoopError(f"{task.process.name}: {task.name} leaves no time to others")
+        task.due, task.event = NEVER, None
+        self.current = task
+        task.greenlet.switch()
+        self.current = None
+        if task.ended.is_set():
+            self.tasks.remove(task)
+            if task.error is not None:
+                self.failed.append(task)
+
+    def _advance(self, now: int) -> None:
+        if now > self.now:
+            self._turns = 0
+        self.world.advance(now)
+        self.now = now

@@ -1,0 +1,1 @@
+"""The cables in memory between the stack and the virtual robot."""

@@ -1,0 +1,135 @@
+"""The CAN adapter in memory, with the interface of the stack's Bus."""
+
+from __future__ import annotations
+
+from collections import deque
+from threading import Event
+
+from humanoid_devices_can.bus.bus import (
+    BusSettings,
+    CanFrame,
+    DataFrame,
+    ErrorFrame,
+    InvalidFrame,
+    Received,
+    check_identifier,
+    foreign_frame,
+)
+from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
+from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+from humanoid_stepped.stepped_machine import SteppedMachine
+from humanoid_twin.can.adapters import error_frames
+from humanoid_twin.can.bus import VirtualCanBus
+from humanoid_twin.can.controller import Trouble
+from humanoid_twin.can.frame import CanFrame as WireFrame
+
+
+class MemoryAdapter:
+    """The host's end of a bus as SocketCAN has it: a short queue, and any number of sockets."""
+
+    def __init__(self, bus: VirtualCanBus) -> None:
+        self.controller = bus.attach(self._receive, trouble=self._trouble)
+        self.bus = bus
+        self.plugged = True
+        self._sockets: list[MemoryCanBus] = []
+
+    def open(self, settings: BusSettings, machine: SteppedMachine) -> MemoryCanBus:
+        """Return a new socket of the process on `machine`. Raises InterfaceError."""
+        if not self.plugged:
+            raise InterfaceError(f"{settings}: there is no such adapter")
+        socket = MemoryCanBus(self, settings, machine)
+        self._sockets.append(socket)
+        return socket
+
+    def leave(self, socket: MemoryCanBus) -> None:
+        """Forget a socket."""
+        if socket in self._sockets:
+            self._sockets.remove(socket)
+
+    def unplug(self) -> None:
+        """Take the adapter from the host."""
+        self.plugged = False
+        self.controller.set(powered=False)
+        for socket in self._sockets:
+            socket.lose()
+        self._sockets.clear()
+
+    def plug_in(self) -> None:
+        """Give the adapter back."""
+        self.plugged = True
+        self.controller.set(powered=True)
+
+    def _receive(self, frame: WireFrame, _now: int) -> None:
+        for socket in self._sockets:
+            socket.take(frame)
+
+    def _trouble(self, trouble: Trouble, _now: int) -> None:
+        kind, data = error_frames.encode(trouble)
+        for socket in self._sockets:
+            socket.arrive(ErrorFrame(BusEvent(kind & 0x3FF), data))
+
+
+class MemoryCanBus:
+    """See Bus."""
+
+    def __init__(
+        self, adapter: MemoryAdapter, settings: BusSettings, machine: SteppedMachine
+    ) -> None:
+        self._adapter, self._settings, self._machine = adapter, settings, machine
+        self._incoming: deque[Received] = deque()
+        self._arrived = Event()
+        self._lost = False
+
+    def take(self, frame: WireFrame) -> None:
+        """Take a frame of the bus."""
+        data, settings = frame.requested is None, self._settings
+        problem = foreign_frame(
+            frame.identifier, extended=frame.extended, data=data, settings=settings
+        )
+        found = InvalidFrame(problem) if problem else DataFrame(frame.identifier, frame.data)
+        self.arrive(found)
+
+    def arrive(self, received: Received) -> None:
+        """Take what the adapter hands over."""
+        self._incoming.append(received)
+        self._arrived.set()
+
+    def lose(self) -> None:
+        """Note that the adapter is gone."""
+        self._lost = True
+        self._arrived.set()
+
+    def receive(self, timeout: float) -> Received | None:
+        """See Bus."""
+        self._check()
+        if not self._incoming:
+            self._arrived.clear()
+            self._machine.wait(self._arrived, timeout)
+            self._check()
+        return self._incoming.popleft() if self._incoming else None
+
+    def send(self, frame: CanFrame) -> None:
+        """See Bus."""
+        self._check()
+        controller, bus = self._adapter.controller, self._adapter.bus
+        check_identifier(frame[0], self._settings)
+        sent = WireFrame(*frame, extended=self._settings.extended)
+        if controller.full or not controller.send(sent, bus.now):
+            raise QueueFullError(f"{self._settings}: the adapter's queue is full")
+
+    def state(self) -> ControllerState:
+        """See Bus: error frames tell."""
+        return ControllerState.ACTIVE
+
+    def refused(self) -> int:
+        """See Bus."""
+        return 0
+
+    def close(self) -> None:
+        """See Bus."""
+        self.lose()
+        self._adapter.leave(self)
+
+    def _check(self) -> None:
+        if self._lost:
+            raise AdapterLostError(f"{self._settings}: the adapter is gone: plug it in again")

@@ -1,0 +1,154 @@
+"""The cable of the EtherCAT ring in memory: the ring's end and the master's."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Final, cast
+
+from humanoid_devices_erob.master.master import EthercatMaster
+from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
+from humanoid_stepped.scheduler import Scheduler
+from humanoid_stepped.stepped_machine import SteppedMachine
+from humanoid_stepped.wires.soem import Soem
+from humanoid_twin.clock import SteppedClock
+from humanoid_twin.ethercat.attach import RingServer
+from humanoid_twin.ethercat.losses import Losses
+from humanoid_twin.ethercat.port import PacketPort
+from humanoid_twin.ethercat.ring import VirtualRing
+from humanoid_twin.scheduler import Scheduler as RobotScheduler
+
+ROUND_TRIP: Final = 0.00006  # [s] of a frame through ten slaves, with both ends' own work
+
+
+class Cable:
+    """The ring's end: frames are answered at once, by the scheduler's time."""
+
+    def __init__(
+        self, ring: VirtualRing, robot: RobotScheduler, losses: Losses, scheduler: Scheduler
+    ) -> None:
+        self._port = _Port()
+        clock = _Clock(scheduler)
+        self.server = RingServer(ring, robot, cast(PacketPort, self._port), clock, losses)
+        # Called with each frame that has left the master, and each answer that leaves the ring.
+        self.listeners: list[Callable[[bytes], None]] = []
+
+    def connect(self, arrive: Callable[[bytes], None]) -> None:
+        """Give every frame that comes back from the ring to `arrive`."""
+
+        def pass_on(frame: bytes) -> None:
+            self._note(frame)
+            arrive(frame)
+
+        self._port.arrive = pass_on
+
+    def send(self, frame: bytes) -> None:
+        """Send a frame into the ring."""
+        self._note(frame)
+        self._port.frame = memoryview(bytearray(frame))
+        self.server.serve(True)
+
+    def _note(self, frame: bytes) -> None:
+        for listener in self.listeners:
+            listener(frame)
+
+
+class _Clock(SteppedClock):
+    """The scheduler's time: frames take none of the ring's."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        super().__init__()
+        self._scheduler = scheduler
+
+    def now(self) -> int:
+        """See Clock."""
+        return self._scheduler.now
+
+    def arrival(self, age: int) -> int:
+        """See Clock."""
+        return self._scheduler.now
+
+
+class _Port:
+    """In place of a PacketPort."""
+
+    def __init__(self) -> None:
+        self.frame: memoryview | None = None
+        self.arrive: Callable[[bytes], None] = lambda _frame: None
+
+    def receive(self) -> memoryview | None:
+        frame, self.frame = self.frame, None
+        return frame
+
+    def send(self, frame: memoryview | bytes) -> None:
+        self.arrive(bytes(frame))
+
+
+class MemoryLine(RawSocket):
+    """The master's end of the cable, in place of SOEM's socket."""
+
+    def __init__(self, cable: Cable, machine: SteppedMachine) -> None:
+        self._cable, self._machine, self._silence = cable, machine, 0
+        self._answers: deque[bytes] = deque()
+        self._arrived = Event()
+        cable.connect(self._arrive)
+
+    def ask(self, frame: bytes) -> list[bytes]:
+        """Exchange one frame as SOEM does: older answers are not for this one."""
+        older = list(self._answers)
+        self._answers.clear()
+        self._cable.send(frame)
+        self._machine.sleep(ROUND_TRIP)
+        found = list(self._answers)
+        self._answers.clear()
+        self._answers.extend(older)
+        return found
+
+    def send(self, frame: bytes) -> None:
+        """See RawSocket."""
+        self._cable.send(frame)
+
+    def wait(self, seconds: float) -> bool:
+        """See RawSocket."""
+        if self._answers:
+            return True
+        self._arrived.clear()
+        return self._machine.wait(self._arrived, seconds)
+
+    @contextmanager
+    def not_waiting(self) -> Iterator[None]:
+        """See RawSocket."""
+        yield
+
+    def drop(self) -> None:
+        """See RawSocket."""
+        self._answers.clear()
+
+    def receive(self) -> bytes:
+        """See RawSocket."""
+        return self._answers.popleft() if self._answers else b""
+
+    def close(self) -> None:
+        """See RawSocket."""
+        self._answers.clear()
+
+    def _arrive(self, frame: bytes) -> None:
+        self._answers.append(frame)
+        self._arrived.set()
+
+
+class MemoryMaster(EthercatMaster):
+    """The stack's own master on a line in memory."""
+
+    def __init__(self, patience: float, cable: Cable, machine: SteppedMachine) -> None:
+        super().__init__(patience)
+        self._cable, self._machine = cable, machine
+
+    def open(self, interface: str) -> None:
+        """See EthercatMaster: no other program can have this interface."""
+        line = MemoryLine(self._cable, self._machine)
+        self._master = Soem(line.ask)
+        self._socket = line
+        self._datagrams = RawDatagrams(line, self._patience, self._machine)

@@ -1,0 +1,109 @@
+"""The whole robot on one clock."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from humanoid_control_msgs.msg import ControlMode
+
+from humanoid_control_common.modes import Mode
+from humanoid_stepped.robot import SteppedRobot
+from humanoid_stepped.scheduler import Process
+from humanoid_stepped.trace import Trace
+
+
+class Operator:
+    """Requests modes and sees the statements."""
+
+    def __init__(self, robot: SteppedRobot) -> None:
+        self.robot = robot
+        self.statement = ControlMode()
+        node = robot.session(Process("operator")).node("operator", services=False)
+        self._requests = node.create_publisher(ControlMode, "control_mode", 10)
+        robot.bus.listeners.append(self._seen)
+
+    def request(self, mode: Mode) -> None:
+        """Request a mode and wait until it is in force."""
+        self._requests.publish(ControlMode(mode=int(mode)))
+        end = self.robot.scheduler.now + 1_000_000_000
+        arrived = self.robot.scheduler.run_until(end, lambda: self.statement.mode == int(mode))
+        assert arrived, self.statement.status_message
+
+    def _seen(self, topic: str, message: Any) -> None:
+        if topic == "/control_mode" and message.controller_name:
+            self.statement = message
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SteppedRobot:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path))
+    robot = SteppedRobot(1, tmp_path)
+    robot.start()
+    robot.scheduler.run_for(1.0)
+    assert [task.error for task in robot.scheduler.failed] == []
+    return robot
+
+
+def test_the_whole_robot_comes_up_and_stands(started: SteppedRobot) -> None:
+    operator = Operator(started)
+    operator.request(Mode.DAMPING)
+    started.scheduler.run_for(1.0)
+    operator.request(Mode.STANDBY)
+    started.scheduler.run_for(5.0)
+    assert operator.statement.mode == Mode.STANDBY
+    assert 0.05 < np.abs(started.prime.plant.velocity).max() < 0.5  # [rad/s] towards its pose
+    assert {drive["gate"] for drive in started.prime.control.drives()} == {1}
+
+
+def test_the_same_seed_gives_the_same_run_bit_for_bit_and_another_seed_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path))
+
+    def run(seed: int, name: str) -> str:
+        (tmp_path / name).mkdir()
+        robot = SteppedRobot(seed, tmp_path / name)
+        trace = Trace(robot)
+        robot.start()
+        robot.scheduler.run_for(1.0)
+        Operator(robot).request(Mode.DAMPING)
+        robot.scheduler.run_for(0.5)
+        return trace.digest()
+
+    assert run(1, "first") == run(1, "second")
+    assert run(1, "third") != run(2, "other")
+
+
+def test_no_thread_is_started_and_no_clock_of_the_machine_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path))
+    robot = SteppedRobot(3, tmp_path)
+    used: list[str] = []
+
+    def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            caller = sys._getframe(1).f_globals["__name__"]
+            if caller.partition(".")[0] != "logging":  # it dates its records
+                used.append(f"{caller}: {name}")
+            return function(*arguments, **options)
+
+        return call
+
+    clocks = ("monotonic", "perf_counter", "time")
+    for name in ("sleep", *clocks, *(f"{clock}_ns" for clock in clocks)):
+        monkeypatch.setattr(time, name, noted(name, getattr(time, name)))
+    monkeypatch.setattr(threading.Thread, "start", noted("start", threading.Thread.start))
+    monkeypatch.setattr(threading.Condition, "wait", noted("wait", threading.Condition.wait))
+    robot.start()
+    robot.scheduler.run_for(1.0)
+    Operator(robot).request(Mode.DAMPING)
+    robot.scheduler.run_for(0.5)
+    assert used == []
