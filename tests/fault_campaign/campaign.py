@@ -18,8 +18,9 @@ from fault_campaign.judging.black_box_check import Kept
 from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind
-from fault_campaign.robot import NotHealthyError, Robot, Sabotage
+from fault_campaign.robot import NotHealthyError, Sabotage
 from fault_campaign.trial import Result, Trial
+from fault_campaign.wall_robot import WallRobot
 
 ATTEMPTS: Final = 4  # at a trial that the host spoils; the last one counts whatever it does
 # A robot that does this was not made to by a machine that was late while the fault lasted.
@@ -106,20 +107,20 @@ class Campaign:
             with ExitStack() as cleanup:
                 folder = cleanup.enter_context(TemporaryDirectory(prefix="hc_faults_"))
                 stalls = cleanup.enter_context(Stalls())
-                robot = Robot(Path(folder), self._sabotage)
+                robot = WallRobot(Path(folder), self._sabotage)
                 cleanup.callback(self._ended, robot)
                 cleanup.enter_context(robot)
                 yield from self._with(robot, stalls, waiting, unsettled)
             for it in unsettled:  # its last files were read meanwhile
                 yield from self.counted_of(it, waiting)
 
-    def _ended(self, robot: Robot) -> None:
+    def _ended(self, robot: WallRobot) -> None:
         """Its processes have ended."""
         self.problems += of_ends(robot.ends())
 
     def _with(
         self,
-        robot: Robot,
+        robot: WallRobot,
         stalls: Stalls,
         waiting: deque[Due],
         unsettled: deque[Open],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -79,13 +78,13 @@ class Trial:
         robot.healthy()
         self._unprovoked()
         robot.observer.forget()
-        self._begin = time.monotonic()
+        self._begin = self._robot.machine.clock()
         robot.held_up()
         verdict = None
         with self._loaded():
             if self._reached():
                 with self._streaming():
-                    self._begin = time.monotonic()
+                    self._begin = self._robot.machine.clock()
                     robot.held_up()
                     if self._remains():
                         verdict = self._struck()
@@ -118,7 +117,7 @@ class Trial:
 
     def _closed(self) -> None:
         """The window ends in which a hold-up of this machine counts."""
-        self._end = time.monotonic()
+        self._end = self._robot.machine.clock()
         self._held_up = self._robot.held_up()
 
     @contextmanager
@@ -180,14 +179,14 @@ class Trial:
         scene = self._scene
         with ExitStack() as cleanup:
             if scene.scenario.start is Start.REMOTE:
-                stream = Stream(self._robot.observer, scene.scenario.waves)
+                stream = Stream(self._robot.observer, scene.scenario.waves, self._robot.machine)
                 scene.stream = cleanup.enter_context(stream)
             yield
 
     def _struck(self) -> Verdict:
         robot, kind, scene, heard = self._robot, self._kind, self._scene, self._heard
         scene.begins()
-        wall = time.time()
+        wall = self._system_time()
         try:
             kind.inject(scene)
         except RefutedError as error:
@@ -201,7 +200,9 @@ class Trial:
         fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
         if fallen and kind.filed is not Filed.NOTHING:
             # Of what stands still an alarm comes when it goes on.
-            until = time.time() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
+            until = self._robot.machine.system_time_ns() / 1e9 + (
+                GRACE if kind.outcome is Outcome.OFF else 0.0
+            )
             killed = kind.filed is Filed.END
             self._expected = Expected(wall, until, heard.causes, killed)
         try:
@@ -220,6 +221,9 @@ class Trial:
         self._violations += verdict.violations
         return verdict
 
+    def _system_time(self) -> float:
+        return self._robot.machine.system_time_ns() / 1e9
+
     def _recovered(self, *, struck: bool) -> int:
         """Take the documented way back to health. Returns the number of refusals of clear_fault."""
         robot, kind = self._robot, self._kind
@@ -227,7 +231,7 @@ class Trial:
         ends = robot.ends()  # of what a restart replaces
         if struck and kind.recovery is Recovery.RESTART:
             robot.restart()
-        mended = time.monotonic()
+        mended = self._robot.machine.clock()
         try:
             robot.healthy()
         except NotHealthyError as error:

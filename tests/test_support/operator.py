@@ -86,8 +86,8 @@ class Clearing:
         return False
 
 
-class Operator:
-    """Drives the robot of a namespace as an operator's program does, in its ROS domain."""
+class Participant:
+    """A node with its executor, in a context of its own on the ROS domain of this process."""
 
     def __init__(self, namespace: str = ROOT) -> None:
         self.context = Context()
@@ -96,13 +96,6 @@ class Operator:
         self.node = Node("operator", context=self.context, namespace=namespace)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
-        self.statements: list[ControlMode] = []
-        self.joint_states: list[JointState] = []
-        self.standby: list[StandbyState] = []
-        self.listen(ControlMode, "control_mode", self._note_mode)
-        self.listen(JointState, "prime/joint_states", self.joint_states.append)
-        self.listen(StandbyState, "standby_controller/state", self.standby.append, LATCHED)
-        self._requests = self.node.create_publisher(ControlMode, "control_mode", 10)
 
     def __enter__(self) -> Self:
         return self
@@ -115,6 +108,20 @@ class Operator:
         self.executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown(context=self.context)
+
+
+class Operator(Participant):
+    """Drives the robot of a namespace as an operator's program does, in its ROS domain."""
+
+    def __init__(self, namespace: str = ROOT) -> None:
+        super().__init__(namespace)
+        self.statements: list[ControlMode] = []
+        self.joint_states: list[JointState] = []
+        self.standby: list[StandbyState] = []
+        self.listen(ControlMode, "control_mode", self._note_mode)
+        self.listen(JointState, "prime/joint_states", self.joint_states.append)
+        self.listen(StandbyState, "standby_controller/state", self.standby.append, LATCHED)
+        self._requests = self.node.create_publisher(ControlMode, "control_mode", 10)
 
     def listen(
         self, kind: type, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int = 10

@@ -51,6 +51,7 @@ class StackProcess:
             except BaseException as error:
                 self.error, code = error, 1
             session.destroy_nodes()
+            session.machine.process.ended = True
             self._ended(code)
 
         session.machine.start("main", main)

@@ -68,16 +68,11 @@ class ProcessRecords(RecordStore):
     def __init__(self, store: MemoryRecords, process: Process, number: int) -> None:
         super().__init__(_FOLDER)
         self.store, self._process, self._number = store, process, number
-        self._ended = False
 
     @property
     def writer_runs(self) -> bool:
         """Return whether the process exists, running or held up."""
-        return not (self._ended or self._process.killed)
-
-    def end(self) -> None:
-        """Note that the process ends by itself."""
-        self._ended = True
+        return not self._process.gone
 
     def writer(self) -> Writer:
         """See RecordStore."""

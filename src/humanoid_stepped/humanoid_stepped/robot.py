@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-from threading import Event
-from typing import Final, TypeVar
+from typing import Final
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.options import Process as PlannedProcess
 from humanoid_bringup.plan import plan
 from humanoid_bringup_prime.impedance.node import ImpedanceNode
 from humanoid_control_common.config import Document, read_yaml
-from humanoid_control_common.machine.machine import Thread
 from humanoid_controller_manager.hardware_component import HardwareComponent
 from humanoid_controller_manager.ros import control_process
 from humanoid_controller_manager.ros.ros_session import spin_until
 from humanoid_controller_manager.ros.stop_signals import EndRequests
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
-from humanoid_devices_can.timing import Steps, Timing
+from humanoid_devices_can.guard.channel import GuardJob
+from humanoid_devices_can.guard.claim import Claim
+from humanoid_devices_can.host import CanHost
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_recording.black_box.node import BlackBoxNode
+from humanoid_stepped.can_guard import NAME, Claims, SteppedGuard
 from humanoid_stepped.processes import StackProcess
 from humanoid_stepped.records import MemoryRecords
 from humanoid_stepped.ros.bus import Bus
@@ -35,7 +36,6 @@ from humanoid_stepped.wires.ethercat import MemoryMaster
 
 MANAGER: Final = "controller_manager"
 CONTROL, IMPEDANCE, BLACK_BOX = "control", "impedance", "black_box"  # labels in the plan
-Result = TypeVar("Result")
 Log = Callable[[str, str, str], None]  # takes process, severity and text of a line
 
 
@@ -64,7 +64,8 @@ class SteppedRobot:
         self.cable = self.prime.connect(self.scheduler)
         self.bus = Bus(self.scheduler)
         self.log: list[Log] = []
-        self.records = MemoryRecords()
+        self.records, self.claims = MemoryRecords(), Claims()
+        self.guard: SteppedGuard | None = None  # the latest
         mains = {
             BLACK_BOX: self._run_black_box,
             IMPEDANCE: self._run_impedance,
@@ -95,10 +96,7 @@ class SteppedRobot:
         make = partial(self._component, machine)
         files = self._files[CONTROL]
         companions = [ModeManagerNode]
-        try:
-            return control_process.run_in(session, companions, files, requests, make, records)
-        finally:
-            records.end()
+        return control_process.run_in(session, companions, files, requests, make, records)
 
     def _run_impedance(self, session: SteppedSession, requests: EndRequests) -> int:
         manager = ImpedanceNode(self._files[IMPEDANCE], session)
@@ -119,9 +117,25 @@ class SteppedRobot:
                 machine, open_master=lambda patience: MemoryMaster(patience, self.cable, machine)
             )
         if plugin is SitoSystem:
-            timing = Timing(clock=machine.clock, workers=_Workers(machine))
-            return SitoSystem(timing, lambda it: self.prime.adapter.open(it, machine))
+            return SitoSystem(host=self._can_host(machine))
         return plugin()
+
+    def _can_host(self, machine: SteppedMachine) -> CanHost:
+        adapter = self.prime.adapter
+
+        def start_guard(job: GuardJob, _claim: Claim | None) -> SteppedGuard:
+            own = SteppedMachine(self.scheduler, Process(NAME))
+            self.claims.inherit(own.process)
+            open_bus = partial(adapter.open, machine=own)
+            self.guard = SteppedGuard(job, machine.process, own, open_bus)
+            return self.guard
+
+        return CanHost(
+            machine=machine,
+            open_bus=partial(adapter.open, machine=machine),
+            claim=self.claims.of_process(machine.process),
+            start_guard=start_guard,
+        )
 
 
 def prime_options() -> Options:
@@ -148,30 +162,3 @@ def _urdf(files: Sequence[Document]) -> str:
     sections = [file.content[MANAGER] for file in files if MANAGER in file.content]
     found = [it["ros__parameters"].get("robot_description") for it in sections]
     return next(str(text) for text in reversed(found) if text)
-
-
-class _Workers:
-    """Runs the steps of the CAN engine in tasks. See Workers."""
-
-    def __init__(self, machine: SteppedMachine) -> None:
-        self._machine = machine
-
-    def start(self, name: str, steps: Steps, wake: Event) -> Thread:
-        """See Workers."""
-
-        def run() -> None:
-            for wait in steps:
-                if wait:
-                    self._machine.wait(wake, wait)
-                    wake.clear()
-
-        return self._machine.start(name, run)
-
-    def run(self, steps: Generator[float, None, Result]) -> Result:
-        """See Workers."""
-        while True:
-            try:
-                self._machine.sleep(next(steps))
-            except StopIteration as end:
-                result: Result = end.value
-                return result

@@ -44,6 +44,12 @@ class Process:
         self.name = name
         self.held_until = 0  # [ns]; as after SIGSTOP
         self.killed = False  # as by kill -9: no task runs again, nothing is unwound
+        self.ended = False  # by itself
+
+    @property
+    def gone(self) -> bool:
+        """Return whether it does not exist any more."""
+        return self.killed or self.ended
 
 
 class Task:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Final, Self
 
@@ -11,6 +10,7 @@ from humanoid_control_msgs.msg import MITCommand
 
 from fault_campaign.judging.observer import Observer
 from fault_campaign.scenario import Wave
+from humanoid_control_common.machine.machine import Machine, Thread
 
 PERIOD: Final = 0.02  # [s]
 STIFFNESS: Final = 20.0  # [Nm/rad]
@@ -21,7 +21,7 @@ Spoil = Callable[[MITCommand], None]
 class Stream:
     """Publishes commands while it is open, around the pose measured at its beginning."""
 
-    def __init__(self, observer: Observer, waves: Mapping[str, Wave]) -> None:
+    def __init__(self, observer: Observer, waves: Mapping[str, Wave], machine: Machine) -> None:
         state = observer.joint_states[-1]
         self._publisher = observer.commands
         self._names, self._middle = list(state.name), list(state.position)
@@ -30,15 +30,17 @@ class Stream:
         self._period = PERIOD
         self._ended = threading.Event()
         self._silent = False
-        self._thread = threading.Thread(target=self._run, name="stream", daemon=True)
+        self._machine = machine
+        self._thread: Thread | None = None
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._thread = self._machine.start("stream", self._run)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def spoil(self, change: Spoil) -> None:
         """Have `change` done to every command from now on."""
@@ -53,11 +55,12 @@ class Stream:
         self._period = period
 
     def _run(self) -> None:
-        begin = time.monotonic()
-        while not self._ended.wait(self._period):
+        clock = self._machine.clock
+        begin = clock()
+        while not self._machine.wait(self._ended, self._period):
             if self._silent:
                 continue
-            message = self._command(time.monotonic() - begin)
+            message = self._command(clock() - begin)
             self._spoil(message)
             self._publisher.publish(message)
 

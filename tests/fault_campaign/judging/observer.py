@@ -2,46 +2,70 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
+from humanoid_control_msgs.msg import (
+    ControlMode,
+    ImpedanceState,
+    MITCommand,
+    SafetyStatus,
+    StandbyState,
+)
 from humanoid_control_msgs.srv import ClearFault
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
-from test_support.operator import CLEAR_FAULT, Operator
+from test_support.operator import CLEAR_FAULT, LATCHED, Participant
 
 from fault_campaign.campaign_controllers import REMOTE
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 
-_LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
+class Observer:
+    """Sends requests, and waits for conditions up to a stated time.
 
-class Observer(Operator):
-    """Sends requests, and waits for conditions up to a stated time."""
+    Args:
+        node: its node.
+        machine: has the clock of its waits.
+        spin: executes the callbacks of the node for some milliseconds.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, node: Any, machine: Machine, spin: Callable[[], object]) -> None:
+        self.node, self._machine, self._spin = node, machine, spin
         self._ears: list[Callable[[], None]] = []
-        super().__init__()
+        self.statements: list[ControlMode] = []
+        self.joint_states: list[JointState] = []
+        self.standby: list[StandbyState] = []
+        self.listen(ControlMode, "control_mode", self._note_mode)
+        self.listen(JointState, "prime/joint_states", self.joint_states.append)
+        self.listen(StandbyState, "standby_controller/state", self.standby.append, LATCHED)
+        self._requests = node.create_publisher(ControlMode, "control_mode", 10)
         self.safety: list[SafetyStatus] = []
         self.impedance: ImpedanceState | None = None
         self.recording = False  # True once the black box reports a control process
-        self.listen(SafetyStatus, "/safety_status", self.safety.append, _LATCHED)
+        self.listen(SafetyStatus, "/safety_status", self.safety.append, LATCHED)
         self.listen(ImpedanceState, "/erob_impedance_manager/state", self._note_impedance)
         self.listen(DiagnosticArray, "/diagnostics", self._note_black_box)
-        create = self.node.create_publisher
+        create = node.create_publisher
         self.commands = create(MITCommand, f"/{REMOTE}/command", 4)
         self.orders = create(String, f"/{REMOTE}/order", 1)
         self.stop = create(Bool, "/emergency_stop", 10)
-        self.reports = create(SafetyStatus, "/safety_status", _LATCHED)
+        self.reports = create(SafetyStatus, "/safety_status", LATCHED)
 
     def listen(
         self, kind: type, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int = 10
     ) -> None:
-        """See Operator."""
-        ear = partial(super().listen, kind, topic, callback, qos)
+        """Call `callback` with every message that arrives during a wait."""
+
+        def take(message: Any) -> None:
+            callback(message)
+
+        ear = partial(self.node.create_subscription, kind, topic, take, qos)
         self._ears.append(ear)
         ear()
 
@@ -58,13 +82,18 @@ class Observer(Operator):
         for ear in self._ears:
             ear()
 
+    @property
+    def now(self) -> ControlMode:
+        """The latest statement."""
+        return self.statements[-1]
+
     def within(self, seconds: float, condition: Callable[[], object]) -> bool:
         """Wait until `condition` is true. Returns False after `seconds`."""
-        deadline = time.monotonic() + seconds
+        deadline = self._machine.clock() + seconds
         while not condition():
-            if time.monotonic() > deadline:
+            if self._machine.clock() > deadline:
                 return False
-            self.executor.spin_once(timeout_sec=0.02)
+            self._spin()
         return True
 
     def forget(self) -> None:
@@ -113,6 +142,10 @@ class Observer(Operator):
         self.fresh(0.5)
         return False
 
+    def _note_mode(self, message: ControlMode) -> None:
+        if message.controller_name:  # else it is a request
+            self.statements.append(message)
+
     def _note_impedance(self, message: ImpedanceState) -> None:
         self.impedance = message
 
@@ -121,3 +154,10 @@ class Observer(Operator):
             if status.name == "black box":
                 watched = {it.key: it.value for it in status.values}
                 self.recording = watched.get("control process", "none") != "none"
+
+
+@contextmanager
+def observer() -> Iterator[Observer]:
+    """Return an observer on the ROS domain of this process."""
+    with Participant() as own:
+        yield Observer(own.node, LINUX, lambda: own.executor.spin_once(timeout_sec=0.02))

@@ -26,6 +26,7 @@ from fault_campaign.kinds.kind import (
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.robot import MAIN, OPERATOR
 from fault_campaign.scenario import STIFF
+from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
 from humanoid_controller_manager.reason_codes import (
     COMPONENT_FAILED,
@@ -43,13 +44,19 @@ _DYING: Final = 2.0  # [s] a process may take to be gone that the kernel has end
 _ABOVE_THE_REST: Final = 45
 
 
+def _wall(scene: Scene) -> WallRobot:
+    """Return the robot: these faults strike a real computer."""
+    assert isinstance(scene.robot, WallRobot)
+    return scene.robot
+
+
 def _clock(seconds: int) -> Callable[[Scene], None]:
-    return lambda scene: scene.robot.clock.step(seconds)
+    return lambda scene: _wall(scene).clock.step(seconds)
 
 
 def _link(state: str) -> Callable[[Scene], None]:
     def change(scene: Scene) -> None:
-        interface = scene.robot.virtual.interface
+        interface = _wall(scene).virtual.interface
         subprocess.run(["ip", "link", "set", interface, state], check=True)
 
     return change
@@ -71,7 +78,7 @@ def _starved(scene: Scene) -> None:
 
 
 def _runs_out(scene: Scene) -> None:
-    robot = scene.robot
+    robot = _wall(scene)
     stack = [program for label, program in robot.programs.items() if label != OPERATOR]
     robot.memory.run_out([process for it in stack for process in it.processes()], ROOM)
 
@@ -81,7 +88,7 @@ def _out_of_memory(scene: Scene) -> None:
 
     No other is in its group: it would be ended, too, as locked memory comes back slowly.
     """
-    memory = scene.robot.memory
+    memory = _wall(scene).memory
     control = scene.robot.control.processes()[0]
     memory.give_up(control)
     memory.run_out([control], SCARCE)
@@ -90,12 +97,12 @@ def _out_of_memory(scene: Scene) -> None:
 
 
 def _fall_on_a_full_disk(scene: Scene) -> None:
-    fill(scene.robot.disk)
+    fill(_wall(scene).disk)
     stop(scene)
 
 
 def _room_again(scene: Scene) -> None:
-    make_room(scene.robot.disk)
+    make_room(_wall(scene).disk)
     let_go(scene)
 
 
@@ -119,8 +126,8 @@ KINDS: Final = (
     ),
     Kind(
         name="machine: disk full",
-        inject=lambda scene: fill(scene.robot.disk),
-        mend=lambda scene: make_room(scene.robot.disk),
+        inject=lambda scene: fill(_wall(scene).disk),
+        mend=lambda scene: make_room(_wall(scene).disk),
         outcome=Outcome.STAYS,
         watched=0.6,
     ),
@@ -134,7 +141,7 @@ KINDS: Final = (
     Kind(
         name="machine: memory runs out for a while",
         inject=_runs_out,
-        mend=lambda scene: scene.robot.memory.release(),
+        mend=lambda scene: _wall(scene).memory.release(),
         outcome=Outcome.EITHER,
         within=1.0,
         watched=0.6,
@@ -144,7 +151,7 @@ KINDS: Final = (
     Kind(
         name="machine: memory runs out, and the control process is ended",
         inject=_out_of_memory,
-        mend=lambda scene: scene.robot.memory.release(),
+        mend=lambda scene: _wall(scene).memory.release(),
         outcome=Outcome.OFF,
         within=1.5,
         recovery=Recovery.RESTART,

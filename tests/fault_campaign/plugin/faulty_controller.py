@@ -7,10 +7,11 @@ Orders, each once: `raise`, `nan`, `negative` (a gain), `late SECONDS` (the upda
 from __future__ import annotations
 
 import math
-import time
 
 from std_msgs.msg import String
 
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.remote import RemotePolicyController
@@ -25,6 +26,7 @@ class FaultyRemoteController(RemotePolicyController):
     """Does as REMOTE does until an order comes."""
 
     order = ""
+    machine: Machine = LINUX  # replaced by that of the process
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller. An order that came before is forgotten: it was of another fault."""
@@ -43,17 +45,18 @@ class FaultyRemoteController(RemotePolicyController):
         elif what == "negative":
             command.stiffness[5] = -1.0
         elif what == "late":
-            time.sleep(float(seconds))
+            self.machine.sleep(float(seconds))
 
 
 def attach(host: PluginContext, controller: FaultyRemoteController) -> None:
     """The topics of REMOTE, and the orders."""
     attach_remote(host, controller)
+    controller.machine = host.machine
 
     def obey(message: String) -> None:
         what, _, seconds = message.data.partition(" ")
         if what == "block":
-            time.sleep(float(seconds))
+            host.machine.sleep(float(seconds))
         elif message.data == "raise callback":
             raise OrderedFailure("callback failed as ordered")
         else:

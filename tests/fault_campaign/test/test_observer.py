@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from fault_campaign.judging import observer as observing
 from fault_campaign.judging.observer import Observer
 from humanoid_control_msgs.msg import ControlMode
 from test_support.operator import be_on_a_free_domain
@@ -15,7 +16,7 @@ BEFORE, AFTER = "of the process before", "of the process now"
 @pytest.fixture
 def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Observer]:
     be_on_a_free_domain(monkeypatch.setenv)
-    with Observer() as found:
+    with observing.observer() as found:
         yield found
 
 
@@ -27,7 +28,8 @@ def _said(observer: Observer, anew: bool) -> list[str]:
     if anew:
         observer.listen_anew()
     speaker.publish(ControlMode(mode=0, controller_name=AFTER))
-    observer.until(lambda: observer.statements and observer.now.controller_name == AFTER, AFTER)
+    said = lambda: observer.statements and observer.now.controller_name == AFTER  # noqa: E731
+    assert observer.within(20.0, said)
     return [it.controller_name for it in observer.statements]
 
 

@@ -20,6 +20,8 @@ from fault_campaign.scenario import Start
 from fault_campaign.trial import Result, Trial, wrong_refusals
 from humanoid_control_msgs.msg import ControlMode
 
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
 from humanoid_twin.physics.recorder import Recording
@@ -73,6 +75,7 @@ class FakeRobot:
     healthy_calls: int = 0
     mended: int = 0
     room: float = 0.0  # [s] of the recording
+    machine: Machine = LINUX
 
     @property
     def twin(self) -> Any:

@@ -60,6 +60,7 @@ class MemoryAdapter:
         self.controller.set(powered=True)
 
     def _receive(self, frame: WireFrame, _now: int) -> None:
+        self._sockets = [socket for socket in self._sockets if not socket.process.gone]
         for socket in self._sockets:
             socket.take(frame)
 
@@ -76,6 +77,7 @@ class MemoryCanBus:
         self, adapter: MemoryAdapter, settings: BusSettings, machine: SteppedMachine
     ) -> None:
         self._adapter, self._settings, self._machine = adapter, settings, machine
+        self.process = machine.process
         self._incoming: deque[Received] = deque()
         self._arrived = Event()
         self._lost = False

@@ -1,0 +1,159 @@
+"""The whole robot in wall time: the virtual robot, the processes of its bring-up, an observer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, Self
+
+from test_support.operator import be_on_a_free_domain
+
+from fault_campaign.campaign_controllers import PLUGIN, write_controllers
+from fault_campaign.disturbing.cpu_hogs import more_urgent
+from fault_campaign.disturbing.fake_clock import FakeClock
+from fault_campaign.disturbing.small_disk import small_disk
+from fault_campaign.disturbing.small_memory import SmallMemory
+from fault_campaign.judging.archive import Archive
+from fault_campaign.judging.observer import observer
+from fault_campaign.judging.process_ends import Ends
+from fault_campaign.programs import TESTS, Program, deaths_of
+from fault_campaign.robot import (
+    BEAT,
+    OPERATOR,
+    UP,
+    NotHealthyError,
+    Robot,
+    Sabotage,
+)
+from humanoid_bringup.executables import command_line
+from humanoid_bringup.options import Backend, Options
+from humanoid_bringup.plan import plan
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_twin.testing import robot as virtual_robot
+from prime_description import expand
+
+# SCHED_FIFO of the virtual robot, above the loop's 80: real drives need no processor of this
+# machine, so nothing of the stack may hold them up.
+DRIVES: Final = 90
+
+
+class WallRobot(Robot):
+    """Up while it is open; on a ROS domain of its own."""
+
+    machine = LINUX
+
+    def __init__(self, folder: Path, sabotage: Sabotage | None = None) -> None:
+        """`folder` is for files of the run. Needs root."""
+        super().__init__()
+        self._sabotage = sabotage
+        self.programs: dict[str, Program] = {}
+        self._cleanup = ExitStack()
+        self._folder = folder
+        self.clock = FakeClock(folder)
+        self.disk = folder / "disk"  # where the processes write
+        self._children: dict[str, set[int]] = {}
+
+    def __enter__(self) -> Self:
+        with ExitStack() as cleanup:
+            be_on_a_free_domain(os.environ.__setitem__)
+            urdf = self._folder / "virtual.urdf"
+            urdf.write_text(expand({}), encoding="utf-8")
+            cleanup.enter_context(small_disk(self.disk))
+            self.archive = cleanup.enter_context(Archive(self._ros_home / "black_box"))
+            self.memory = SmallMemory()
+            cleanup.callback(self.memory.release)
+            self.virtual = cleanup.enter_context(virtual_robot(urdf, mailbox_delay_ms=2.0))
+            self.twin = self.virtual.control
+            cleanup.enter_context(more_urgent(self.virtual.process.pid, DRIVES))
+            self.observer = cleanup.enter_context(observer())
+            self.programs = {program.label: program for program in self._programs()}
+            cleanup.callback(self._end)
+            self._start()
+            self.healthy()
+            self.refusals()
+            self._cleanup = cleanup.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
+
+    @property
+    def _ros_home(self) -> Path:
+        return self.disk / "ros"
+
+    def restart(self) -> None:
+        """End all processes in order, and start them again. Raises NotHealthyError."""
+        self._end()
+        self._start()
+
+    def held_up(self) -> float:
+        """Longest time [s] this machine had none for the virtual robot, since the last call."""
+        return max((length for _, length in self.twin.pauses()), default=0.0)
+
+    def ends(self) -> Ends:
+        """Return ends and exceptions of the processes since the last call."""
+        programs = list(self.programs.values())
+        deaths = [death for program in programs for death in program.deaths()]
+        before, self._children = self._children, self._census()
+        deaths += deaths_of(before, self._children)
+        return Ends(
+            deaths,
+            [it for program in programs for it in program.stuck()],
+            [f"{it.label}: {text}" for it in programs for text in it.exceptions()],
+        )
+
+    def _census(self) -> dict[str, set[int]]:
+        """Return the processes that each program has started, by its label and process id."""
+        found = {}
+        for program in self.programs.values():
+            if program.runs:
+                own, *children = program.processes()
+                found[f"{program.label} {own}"] = set(children)
+        return found
+
+    def _programs(self) -> list[Program]:
+        options = Options(
+            backend=Backend.REAL,
+            ethercat_interface=self.virtual.interface,
+            can_interface="slcan",
+            can_channel=str(self.virtual.can),
+            viewer=False,
+            controllers_file=write_controllers(self._folder),
+            heartbeats={OPERATOR: BEAT},
+        )
+        path = os.pathsep.join([str(PLUGIN), str(TESTS), os.environ.get("PYTHONPATH", "")])
+        environment = {
+            "PYTHONPATH": path,
+            "PYTHONUNBUFFERED": "1",
+            "ROS_HOME": str(self._ros_home),
+            **self.clock.environment,
+        }
+        # First to start is last to end: the robot must not take its end for a fault.
+        commands = {OPERATOR: ["hc", "heartbeat", OPERATOR]}
+        commands |= {it.label: command_line(it) for it in plan(options, self._folder)}
+        if self._sabotage is not None:
+            label, defect = self._sabotage.label, self._sabotage.defect
+            sabotage = [sys.executable, "-m", "fault_campaign.disturbing.sabotage", defect]
+            commands[label] = [*sabotage, *commands[label]]
+        return [Program(it, words, self._folder, environment) for it, words in commands.items()]
+
+    def _start(self) -> None:
+        observer = self.observer
+        observer.listen_anew()
+        for program in self.programs.values():
+            program.start()
+        up = observer.within(
+            UP, lambda: (observer.statements and observer.joint_states) or not self.control.runs
+        )
+        if not (up and self.control.runs):
+            raise NotHealthyError(f"the control process did not start:\n{self._ending()}")
+        self.record()
+
+    def _end(self) -> None:
+        for program in reversed(self.programs.values()):
+            program.end()
+
+    def _ending(self) -> str:
+        return "\n".join(self.control.text().splitlines()[-15:])
