@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import ControlMode, MITCommand, SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
 from std_msgs.msg import String
+
+if TYPE_CHECKING:
+    from src.humanoid_bringup_prime.test.conftest import Client, Running, StartControl
 
 ARM = (
     "shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch",
@@ -21,7 +25,7 @@ READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 
 
 
 @pytest.fixture
-def robot(start_control, client):
+def robot(start_control: StartControl, client: Client) -> Running:
     """A running control process, reachable through the client."""
     running = start_control()
     client.connect()

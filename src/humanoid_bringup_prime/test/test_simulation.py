@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rosgraph_msgs.msg import Clock
 
 from humanoid_bringup.options import Backend
+
+if TYPE_CHECKING:
+    from src.humanoid_bringup_prime.test.conftest import Client, Running, StartControl
 
 READY = [-0.15, 0.12, 0.0, -0.50, 0.0, 0.0, 0.0, -0.15, -0.12, 0.0, -0.50, 0.0, 0.0, 0.0]
 # [Nm/rad] of STANDBY: 20, and what an eRob's registers make of it (velocity gain 19 of 0.10630,
@@ -30,7 +35,7 @@ def _run_for(client, seconds: float) -> list:
 
 
 @pytest.fixture
-def simulation(start_control, client):
+def simulation(start_control: StartControl, client: Client) -> Running:
     running = start_control(backend=Backend.MUJOCO, real_time_factor=0.0)
     client.connect()
     return running

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode
@@ -27,12 +27,15 @@ from humanoid_recording.reader import BagReader
 from humanoid_recording.summary import Topic
 from humanoid_recording.writer import BagWriter
 
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
+
 LOG = "rcl_interfaces/msg/Log"
 TIMEOUT = "30"  # [s]; a dead-man's switch
 
 
 @pytest.fixture(scope="module")
-def flown(start_once, quick_controllers) -> SimpleNamespace:
+def flown(start_once: Starter, quick_controllers: Path) -> SimpleNamespace:
     """A robot in STANDBY: a file is requested, then a stop, then its control process is killed.
 
     The three files, oldest first, and the output.

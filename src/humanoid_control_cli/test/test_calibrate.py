@@ -1,5 +1,7 @@
 """`hc calibrate` beside a process that is to it what a robot is."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import pty
@@ -10,9 +12,10 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -22,6 +25,9 @@ from typer.testing import CliRunner
 from humanoid_control_cli.app import app
 from humanoid_control_cli.calibrate.screen import split_keys
 from prime_description import expand
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Run, Starter
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 FAKE = Path(__file__).with_name("fake_prime.py")
@@ -83,7 +89,7 @@ def urdf(description: str, used: Path) -> Path:
 
 
 @pytest.fixture
-def own_prime(start, urdf, used):
+def own_prime(start: Starter, urdf: Path, used: Path) -> Callable[..., Fake]:
     """Starts a robot that a test may spoil; returns it when it serves."""
 
     def begin(*options: str) -> Fake:
@@ -95,7 +101,9 @@ def own_prime(start, urdf, used):
 
 
 @pytest.fixture(scope="module")
-def robot(start_once, description: str, tmp_path_factory: pytest.TempPathFactory):
+def robot(
+    start_once: Starter, description: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Run, Path]:
     used = write_calibration(tmp_path_factory.mktemp("robot") / "prime_calibration.yaml")
     urdf = used.with_name("prime.urdf")
     urdf.write_text(description.replace("FILE", str(used)))
@@ -105,13 +113,13 @@ def robot(start_once, description: str, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture
-def prime(robot) -> Fake:
+def prime(robot: tuple[Run, Path]) -> Fake:
     """The robot that most tests share; its file stays as it is, or it would be refused."""
     return Fake(*robot)
 
 
 @pytest.fixture
-def calibrate(start_once):
+def calibrate(start_once: Starter) -> Callable[..., Run]:
     """Starts `hc calibrate` beside the shared robot."""
     return partial(start_once.hc, "calibrate")
 
@@ -337,7 +345,7 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(start_once):
+def terminal(start_once: Starter) -> Iterator[Callable[..., Terminal]]:
     opened = []
 
     def begin(*arguments: str) -> Terminal:

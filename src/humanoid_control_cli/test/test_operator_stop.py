@@ -1,7 +1,11 @@
 """Stop, heartbeat and power-down from a terminal: the real control process on mock hardware."""
 
+from __future__ import annotations
+
 import re
 import signal
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
@@ -14,15 +18,18 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_control_common.testing import own_domains
 
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Run, Starter
+
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 DISABLED = "all joints are without torque: PrimeMock (deactivated)"
 
 
 @pytest.fixture
-def bring_up(start):
+def bring_up(start: Starter) -> Callable[..., Run]:
     """Starts Prime on mock hardware with further options."""
 
-    def bring_up(*options: str):
+    def bring_up(*options: str) -> Run:
         up = start.hc("up", "mock", "--no-viewer", *options)
         up.wait_for("Prime is up: ZERO_TORQUE, joint states at ")
         return up

@@ -1,10 +1,14 @@
 """A session on mock hardware, recorded, and replayed to a subscriber."""
 
+from __future__ import annotations
+
 import itertools
 import re
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from humanoid_control_msgs.msg import ControlMode
@@ -17,6 +21,9 @@ from test_support.browser import CHROMIUM, OperatorPage, chromium
 from humanoid_control_cli.client import Client
 from humanoid_control_common.modes import Mode
 from humanoid_recording.reader import BagReader
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 STATES = "/prime/joint_states"
@@ -47,7 +54,9 @@ def requests_in(found: dict[str, list[object]]) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def bags(start_once, quick_controllers, tmp_path_factory) -> dict[str, Path]:
+def bags(
+    start_once: Starter, quick_controllers: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
     """One robot up to STANDBY: `whole`, by a recorder that was `killed`, and only CHOSEN topics."""
     folder = tmp_path_factory.mktemp("bags")
     found = {name: folder / name for name in ("whole", "killed", "chosen")}
@@ -75,7 +84,7 @@ def bags(start_once, quick_controllers, tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def client(start, monkeypatch: pytest.MonkeyPatch):
+def client(start: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     for name, value in start.environment.items():
         monkeypatch.setenv(name, value)
     with Client(TIMEOUT) as client:

@@ -1,15 +1,22 @@
 """The EtherCAT side as a user meets it: cable, ring, robot, modes, objects, and the end."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from fault_campaign.disturbing.stalls import Stalls
 
 from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
 
 MASTER, FAR = f"hc{os.getpid()}m", f"hc{os.getpid()}r"
 PATIENCE = ("--timeout", "60")
@@ -26,7 +33,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def cable(start):
+def cable(start: Starter) -> Iterator[Starter]:
     """A virtual cable between MASTER and FAR."""
     made = start.hc("twin", "veth", MASTER, FAR)
     assert made.finish() == 0, made.text

@@ -1,8 +1,13 @@
 """The commands that talk to a running robot, with the real control process and mock hardware."""
 
+from __future__ import annotations
+
 import os
 import re
 import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,13 +17,16 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.operator_requests import clear_faults
 from humanoid_control_common.modes import Intent, Mode
 
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
+
 UP = "Prime is up"
 UNREADY = "Rejected LOAD: requires DAMPING (currently ZERO_TORQUE)"
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 
 
 @pytest.fixture(scope="module")
-def robot(start_once, quick_controllers):
+def robot(start_once: Starter, quick_controllers: Path) -> Starter:
     """Prime up, and what starts `hc` beside it."""
     up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
     up.wait_for(f"{UP}: ZERO_TORQUE, joint states at ")
@@ -26,7 +34,7 @@ def robot(start_once, quick_controllers):
 
 
 @pytest.fixture
-def modes(robot, monkeypatch: pytest.MonkeyPatch):
+def modes(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
     """A client in this process; the robot is in DAMPING without a fault."""
     for name, value in robot.environment.items():
         monkeypatch.setenv(name, value)

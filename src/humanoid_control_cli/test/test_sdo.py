@@ -1,24 +1,32 @@
 """`hc sdo` beside a process that serves batches as the control process does."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
 
 FAKE = Path(__file__).with_name("fake_ring.py")
 TIMEOUT = "30"  # [s]; a dead-man's switch
 
 
 @pytest.fixture(scope="module")
-def ring(start_once):
+def ring(start_once: Starter) -> Starter:
     fake = start_once(sys.executable, str(FAKE))
     fake.wait_for("serving")
     return start_once
 
 
 @pytest.fixture
-def ask(ring, hc_here) -> Callable[..., tuple[int, list[str]]]:
+def ask(
+    ring: Starter, hc_here: Callable[..., tuple[int, list[str]]]
+) -> Callable[..., tuple[int, list[str]]]:
     """Runs `hc sdo` beside the ring."""
 
     def run(*arguments: str) -> tuple[int, list[str]]:

@@ -1,5 +1,7 @@
 """The supervisor with small processes: what they say, how they are stopped, that none survives."""
 
+from __future__ import annotations
+
 import fcntl
 import json
 import os
@@ -13,8 +15,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Run, Starter
 
 PROGRAM = str(Path(__file__).with_name("supervise.py"))
 
@@ -62,8 +68,8 @@ def python(code: str) -> list[str]:
 
 
 @pytest.fixture
-def supervise(start) -> Callable:
-    def run(commands: dict[str, list[str]], **options: object):
+def supervise(start: Starter) -> Callable[..., Run]:
+    def run(commands: dict[str, list[str]], **options: object) -> Run:
         return start(sys.executable, PROGRAM, json.dumps({"commands": commands, **options}))
 
     return run

@@ -1,5 +1,7 @@
 """Robot and operator's machine, each in a network of its own, with a switch in between."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
@@ -8,12 +10,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from test_support import browser as browser_testing
 from test_support.browser import CHROMIUM, OperatorPage, chromium
 
 from humanoid_control_common.modes import Mode
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -111,7 +117,7 @@ class Machines:
 
 
 @pytest.fixture(scope="module")
-def machines(start_once, network: Network, quick_controllers) -> Machines:
+def machines(start_once: Starter, network: Network, quick_controllers: Path) -> Machines:
     """Both, and the robot up."""
     machines = Machines(start_once, network)
     up = machines.start(

@@ -1,10 +1,13 @@
 """Two robots on mock hardware in one ROS domain, each in its own namespace."""
 
+from __future__ import annotations
+
 import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 from test_support.operator import Operator
@@ -16,11 +19,14 @@ from humanoid_recording.black_box.origin import read_origin
 from humanoid_recording.black_box.store import Store
 from humanoid_recording.reader import BagReader
 
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
+
 TIMEOUT = "30"  # [s]; a dead-man's switch
 
 
 @pytest.fixture(scope="module")
-def pair(start_once, quick_controllers) -> SimpleNamespace:
+def pair(start_once: Starter, quick_controllers: Path) -> SimpleNamespace:
     """Two robots, both up: one by the option of `hc up`, one by that of `hc`."""
     options = ("mock", "--no-viewer", "--controllers", str(quick_controllers))
     left = start_once.hc("up", *options, "--namespace", "/left")
@@ -80,7 +86,11 @@ def test_hc_sees_the_robot_of_its_namespace(pair: SimpleNamespace, option: tuple
 
 
 @pytest.fixture
-def hc_beside(pair: SimpleNamespace, hc_here, monkeypatch: pytest.MonkeyPatch) -> Callable:
+def hc_beside(
+    pair: SimpleNamespace,
+    hc_here: Callable[..., tuple[int, list[str]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., tuple[int, list[str]]]:
     """Runs `hc` in this process, in the domain of the two robots."""
     monkeypatch.setenv(NAMESPACE, "")  # and takes it back afterwards
     return partial(hc_here, **pair.start.environment)

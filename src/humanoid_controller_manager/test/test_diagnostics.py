@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,9 @@ from humanoid_controller_manager.safety.loop_diagnoses import (
     WATCHDOGS,
 )
 
+if TYPE_CHECKING:
+    from src.humanoid_controller_manager.test.conftest import Rig, ScriptedHardware
+
 OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
 
 
@@ -45,7 +49,7 @@ class Watched:
 
 
 @pytest.fixture
-def watched(rig) -> Watched:
+def watched(rig: type[Rig]) -> Watched:
     watched = Watched(rig().start("damped"))
     watched.rig.tick()
     return watched
@@ -250,7 +254,7 @@ class Talking:
 
 
 @pytest.fixture
-def talking(rig, scripted_hardware):
+def talking(rig: type[Rig], scripted_hardware: type[ScriptedHardware]) -> tuple[Watched, Any]:
     arm = type("TalkingHardware", (Talking, scripted_hardware), {})()
     watched = Watched(rig({"arm": (arm, ("a", "b"))}).start("damped"))
     watched.rig.tick()

@@ -1,6 +1,7 @@
 """Bags are readable with the libraries `mcap`, `mcap-ros2-support` and `rosbags`."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -16,7 +17,7 @@ from humanoid_recording.topics import OBSERVATIONS
 
 
 @pytest.fixture
-def bag(tmp_path: Path, bags) -> Path:
+def bag(tmp_path: Path, bags: SimpleNamespace) -> Path:
     folder = tmp_path / "walk"
     bags.write(folder, bags.messages.items())
     return folder

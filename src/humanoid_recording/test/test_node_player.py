@@ -1,5 +1,6 @@
 """The messages of a bag that are replayed, and those that never are."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -37,11 +38,16 @@ def logged() -> list[str]:
 
 
 @pytest.fixture
-def play(node: Node, logged: list[str], bags):
+def play(node: Node, logged: list[str], bags: SimpleNamespace) -> Callable[..., NodePlayer]:
     """Plays one message on a topic; returns the player. `change` alters its definition."""
     player = NodePlayer(node, logged.append)
 
-    def play(topic: str, message: object, change=lambda text: text, kind: str = "") -> NodePlayer:
+    def play(
+        topic: str,
+        message: object,
+        change: Callable[[str], str] = lambda text: text,
+        kind: str = "",
+    ) -> NodePlayer:
         source = bags.topic(topic, message)
         schema = Schema(1, change(source.definition).encode(), "ros2msg", kind or source.type_name)
         channel = Channel(1, topic, "cdr", {}, 1)

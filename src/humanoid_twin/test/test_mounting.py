@@ -1,5 +1,9 @@
 """Mountings of drives, from a file."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from humanoid_control_common.errors import ConfigError
@@ -8,8 +12,8 @@ from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 
 
 @pytest.fixture
-def load(tmp_path):
-    def loaded(text: str):
+def load(tmp_path: Path) -> Callable[[str], Any]:
+    def loaded(text: str) -> Any:
         path = tmp_path / "mountings.yaml"
         path.write_text(text)
         return load_mountings(path, ("elbow", "wrist"))

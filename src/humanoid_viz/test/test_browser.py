@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from playwright.sync_api import expect
 from test_support.browser import (
@@ -17,27 +20,30 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import MOST_SOURCES
 from humanoid_viz.page.panel import LABELS, STOP_LABEL
 
+if TYPE_CHECKING:
+    from src.humanoid_viz.test.conftest import StartViewer, ViewerProcess
+
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 BUTTONS = (STOP_LABEL, *LABELS.values(), "CLEAR FAULT")
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser() -> Iterator[Any]:
     with chromium() as browser:
         yield browser
 
 
 @pytest.fixture
-def viewer(start_viewer):
+def viewer(start_viewer: StartViewer) -> ViewerProcess:
     return start_viewer("port:=0")
 
 
 @pytest.fixture
-def open_tab(browser, viewer):
+def open_tab(browser: Any, viewer: ViewerProcess) -> Iterator[Callable[[], OperatorPage]]:
     tabs = []
 
-    def open_tab():
+    def open_tab() -> OperatorPage:
         tabs.append(OperatorPage(browser, viewer.url))
         return tabs[-1]
 

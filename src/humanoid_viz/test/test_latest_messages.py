@@ -21,7 +21,7 @@ HALFWAY = StandbyProgress(segment=0, segments=2, progress=0.5, finished=False)
 
 
 @pytest.fixture
-def board():
+def board() -> LatestMessages:
     return LatestMessages()
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 from humanoid_viz.nodes.run_node import spinning
 
 
 @pytest.fixture
-def node():
+def node() -> Iterator[Node]:
     rclpy.init()
     node = rclpy.create_node("any")
     yield node

@@ -10,7 +10,7 @@ from humanoid_viz.page.scene import GREY, ROBOT, RobotScene
 class FakeScene:
     """Keeps what was added, by path."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.nodes = {}
 
     def _add(self, path, **properties):
@@ -28,12 +28,12 @@ class FakeScene:
 
 
 @pytest.fixture
-def scene():
+def scene() -> FakeScene:
     return FakeScene()
 
 
 @pytest.fixture
-def robot(scene):
+def robot(scene: FakeScene) -> RobotScene:
     return RobotScene(scene)
 
 

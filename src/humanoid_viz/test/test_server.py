@@ -4,6 +4,7 @@ import http.client
 import socket
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import closing
 from email.message import Message
 
@@ -19,14 +20,14 @@ from humanoid_viz.page.server import PanelServer, is_foreign
 
 
 @pytest.fixture
-def taken():
+def taken() -> Iterator[int]:
     """Return a port of 127.0.0.1 in use."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
 
 @pytest.fixture
-def server():
+def server() -> Iterator[PanelServer]:
     server = PanelServer("127.0.0.1", 0, "Prime")
     yield server
     server.stop()
@@ -121,7 +122,7 @@ SECRET = "a_secret_of_at_least_16_characters"
 
 
 @pytest.fixture
-def token_server():
+def token_server() -> Iterator[str]:
     server = PanelServer("0.0.0.0", 0, "Prime", Token(SECRET))
     yield f"127.0.0.1:{server.get_port()}"
     server.stop()

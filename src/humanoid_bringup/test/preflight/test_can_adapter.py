@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from humanoid_bringup.preflight.findings import Level
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """A machine with a kernel that has CAN, and the given network interfaces."""
     monkeypatch.setattr(module, "_kernel_has_can", lambda: True)
     (tmp_path / "class/net").mkdir(parents=True)

@@ -1,5 +1,6 @@
 """What keeps a real bring-up from starting anything."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def hardware(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch):
+def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes the checks of the ring's interface find what is given."""
 
     def set_findings(*findings: Finding) -> None:

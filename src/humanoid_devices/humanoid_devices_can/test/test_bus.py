@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Iterator
 
 import can
 import pytest
@@ -106,7 +107,7 @@ def test_kernel_without_socketcan_is_distinguished() -> None:
 
 
 @pytest.fixture
-def pair():
+def pair() -> Iterator[tuple[PythonCanBus, can.BusABC]]:
     """A bus of ours, and the other end of it."""
     ours = PythonCanBus(BusSettings("virtual", "test_bus", 1_000_000))
     theirs = can.Bus(interface="virtual", channel="test_bus")

@@ -16,6 +16,7 @@ from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
 from humanoid_devices_can.guard.channel import MEMORY_BYTES, GuardMemory, Stage
 from humanoid_devices_can.motor_protocol import Exchange
+from src.humanoid_devices.test.can_bench import CanRig
 from src.humanoid_devices.test.stepped import SteppedTime
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS, PREPARE = range(6)
@@ -229,7 +230,7 @@ class ScriptedGuard:
 
 
 @pytest.fixture
-def guard_page(rig) -> GuardMemory:
+def guard_page(rig: CanRig) -> GuardMemory:
     """The memory of the guard of an active rig."""
     rig.activate()
     rig.until(healthy)

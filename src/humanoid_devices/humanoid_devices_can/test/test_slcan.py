@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import tty
+from collections.abc import Iterator
 
 import pytest
 from can import BusState, Message
@@ -57,7 +58,7 @@ class Adapter:
 
 
 @pytest.fixture
-def adapter():
+def adapter() -> Iterator[Adapter]:
     adapter = Adapter()
     yield adapter
     with contextlib.suppress(OSError):
@@ -65,7 +66,7 @@ def adapter():
 
 
 @pytest.fixture
-def bus(adapter):
+def bus(adapter: Adapter) -> Iterator[PythonCanBus]:
     bus = PythonCanBus(BusSettings("slcan", adapter.path, 1_000_000))
     yield bus
     bus.close()
@@ -156,7 +157,7 @@ def test_unplugged_adapter_is_reported(adapter, bus) -> None:
 
 
 @pytest.fixture
-def raw_bus(adapter):
+def raw_bus(adapter: Adapter) -> Iterator[SlcanBus]:
     bus = SlcanBus(adapter.path, bitrate=1_000_000)
     yield bus
     bus.shutdown()

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_devices_can.bus.bus import Bus, BusSettings
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.host import CanHost
+from humanoid_devices_can.motor_protocol import FamilyKind
+from humanoid_devices_can.timing import Timing
+from src.humanoid_devices.test.can_bench import CanRig, MakeInfo, MakeRig
+
+if TYPE_CHECKING:
+    from src.humanoid_devices.humanoid_devices_can.test.conftest import ScriptedBus
 
 COMMAND, GAINS, DISABLE, ENABLE, STATUS = range(5)
 
@@ -25,19 +33,21 @@ def kinds(bus, motor: int) -> list[int]:
 
 
 @pytest.fixture
-def bus(plain_bus):
+def bus(plain_bus: type[ScriptedBus]) -> ScriptedBus:
     return plain_bus()
 
 
 @pytest.fixture
-def rig(bus, plain, quick, can_info, can_rig):
-    def open_bus(settings):
-        return rig.open_bus(settings)  # as it is then
+def rig(
+    bus: ScriptedBus, plain: FamilyKind, quick: Timing, can_info: MakeInfo, can_rig: MakeRig
+) -> CanRig:
+    def open_bus(settings: BusSettings) -> Bus:
+        return made.open_bus(settings)  # as it is then
 
     system = CanSystem(plain, quick, CanHost(open_bus=open_bus))
-    rig = can_rig(system, can_info([1, 2], "plain"))
-    rig.buses.append(bus)
-    return rig
+    made = can_rig(system, can_info([1, 2], "plain"))
+    made.buses.append(bus)
+    return made
 
 
 def test_motors_are_enabled_commanded_and_disabled(bus, rig) -> None:

@@ -8,12 +8,13 @@ from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_robstride.wire import Fault
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [5, 6]
 
 
 @pytest.fixture
-def wrists(can_bench, can_info, can_rig):
+def wrists(can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig) -> tuple[CanBench, CanRig]:
     """Two motors, enabled: (bench, rig)."""
     bench = can_bench("robstride", "rs-03", IDS)
     info = can_info(IDS, "rs-03", channel=bench.address)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,6 +31,7 @@ from humanoid_devices_robstride.wire import (
     identifier,
     pack_value,
 )
+from src.humanoid_devices.test.can_bench import MakeInfo
 
 PI4 = 4 * math.pi
 TABLE = {  # position, velocity, torque, kp, kd (actuator documents)
@@ -43,8 +46,8 @@ TABLE = {  # position, velocity, torque, kp, kd (actuator documents)
 
 
 @pytest.fixture
-def make_family(can_info):
-    def make(model="rs-02", ids=(5,), **info) -> RobstrideFamily:
+def make_family(can_info: MakeInfo) -> Callable[..., RobstrideFamily]:
+    def make(model: str = "rs-02", ids: Sequence[int] = (5,), **info: Any) -> RobstrideFamily:
         block = can_info(list(ids), model, **info)
         parsed = parse_settings(block, ROBSTRIDE.block_parameters, ROBSTRIDE.joint_parameters)
         return RobstrideFamily(parsed)

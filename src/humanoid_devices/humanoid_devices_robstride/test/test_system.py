@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,19 +20,27 @@ from humanoid_devices_robstride.wire import (
     StatusFault,
     identifier,
 )
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [5, 6]
 QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3, prepare_timeout=0.3)
 
 
 @pytest.fixture
-def motors(can_bench, can_info, can_rig):
+def motors(
+    can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig
+) -> Callable[..., tuple[CanBench, CanRig]]:
     """Two motors on a virtual bus, not yet activated, without their time-out: (bench, rig)."""
 
-    def make(model="rs-02", timing=QUICK, joint=None, **info):
+    def make(
+        model: str = "rs-02",
+        timing: Timing = QUICK,
+        joint: Mapping[str, str | None] | None = None,
+        **info: Any,
+    ) -> tuple[CanBench, CanRig]:
         bench = can_bench("robstride", model, IDS)
-        joint = {"can_timeout": "0", **(joint or {})}
-        block = can_info(IDS, model, channel=bench.address, joint=joint, **info)
+        given: dict[str, str | None] = {"can_timeout": "0", **(joint or {})}
+        block = can_info(IDS, model, channel=bench.address, joint=given, **info)
         return bench, can_rig(RobstrideSystem(timing, bench.host), block, bench.time)
 
     return make

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23]
 SELECT_MODE = 0x01
@@ -24,8 +27,10 @@ histories = st.lists(st.tuples(happenings, st.sampled_from([0, 3, 21, 70, 450]))
 
 
 @pytest.fixture
-def wrists(can_bench, can_info, can_rig):
-    def make():
+def wrists(
+    can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig
+) -> Callable[[], tuple[CanBench, CanRig]]:
+    def make() -> tuple[CanBench, CanRig]:
         bench = can_bench("sito", "TA40-50", IDS)
         block = can_info(IDS, "TA40-50", channel=bench.address)
         return bench, can_rig(SitoSystem(QUICK, bench.host), block, bench.time)

@@ -9,6 +9,7 @@ from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_devices_sito.wire import MessageType, identifier
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]
 ALL = {f"j{i}" for i in range(4)}
@@ -17,7 +18,7 @@ BUS = "bus: Wrists"
 
 
 @pytest.fixture
-def wrists(can_bench, can_info, can_rig):
+def wrists(can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig) -> tuple[CanBench, CanRig]:
     """The four wrists on a bus, enabled: (bench, rig)."""
     bench = can_bench("sito", "TA40-50", IDS)
     info = can_info(IDS, "TA40-50", interface=bench.interface, channel=bench.address)

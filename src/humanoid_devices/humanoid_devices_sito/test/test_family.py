@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,11 +24,12 @@ from humanoid_devices_sito.wire import (
     SelectMode,
     identifier,
 )
+from src.humanoid_devices.test.can_bench import MakeInfo
 
 
 @pytest.fixture
-def make_family(can_info):
-    def make(ids=(22,), model="TA40-50", **info) -> SitoFamily:
+def make_family(can_info: MakeInfo) -> Callable[..., SitoFamily]:
+    def make(ids: Sequence[int] = (22,), model: str = "TA40-50", **info: Any) -> SitoFamily:
         block = can_info(list(ids), model, **info)
         return SitoFamily(parse_settings(block, SITO.block_parameters, SITO.joint_parameters))
 

@@ -29,6 +29,7 @@ from humanoid_devices_can.guard.channel import GuardMemory, Stage
 from humanoid_devices_can.guard.guard_process import GuardProcess
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_sito.sito_system import SitoSystem
+from src.humanoid_devices.test.can_bench import MakeBench, MakeInfo
 
 IDS = [22, 23, 38, 39]
 NAMES = "j0 (id 22), j1 (id 23), j2 (id 38), j3 (id 39)"
@@ -127,7 +128,7 @@ class Wrists:
 
 
 @pytest.fixture
-def wrists(can_bench, can_info, tmp_path) -> Iterator[Wrists]:
+def wrists(can_bench: MakeBench, can_info: MakeInfo, tmp_path: Path) -> Iterator[Wrists]:
     bench = can_bench("sito", "TA40-50", IDS, "slcan")
     info = can_info(IDS, "TA40-50", interface="slcan", channel=bench.address)
     wrists = Wrists(bench, info, tmp_path)

@@ -6,7 +6,9 @@ The times are the documents' (docs/can.md), written here again.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]
 GAINS, COMMAND, SELECT_MODE, RESET = 0x45, 0x09, 0x01, 0x00
@@ -28,10 +31,12 @@ def of(id_: int, kind: int) -> int:
 
 
 @pytest.fixture
-def wrists(can_bench, can_info, can_rig):
+def wrists(
+    can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig
+) -> Callable[..., tuple[CanBench, CanRig]]:
     """The four wrists, not yet activated: (bench, rig)."""
 
-    def make(timing=None, **info):
+    def make(timing: Timing | None = None, **info: Any) -> tuple[CanBench, CanRig]:
         bench = can_bench("sito", "TA40-50", IDS)
         block = can_info(IDS, "TA40-50", channel=bench.address, **info)
         system = SitoSystem(timing or Timing(), bench.host)

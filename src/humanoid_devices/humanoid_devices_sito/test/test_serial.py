@@ -8,13 +8,14 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]
 QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3)
 
 
 @pytest.fixture
-def wrists(can_bench, can_info, can_rig):
+def wrists(can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig) -> tuple[CanBench, CanRig]:
     """The four wrists, not yet activated: (bench, rig)."""
     bench = can_bench("sito", "TA40-50", IDS, "slcan")
     block = can_info(IDS, "TA40-50", interface="slcan", channel=bench.address)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_devices_sito.wire import Gains, MessageType, identifier
+from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]
 COUNT = 2 * math.pi / 65536  # [rad]
@@ -20,10 +23,12 @@ QUICK = Timing(enable_timeout=0.4, enable_retry=0.15, disable_timeout=0.3)
 
 
 @pytest.fixture
-def wrists(can_bench, can_info, can_rig):
+def wrists(
+    can_bench: MakeBench, can_info: MakeInfo, can_rig: MakeRig
+) -> Callable[..., tuple[CanBench, CanRig]]:
     """The four wrists on a virtual bus, not yet activated: (bench, rig)."""
 
-    def make(timing=QUICK, **info):
+    def make(timing: Timing = QUICK, **info: Any) -> tuple[CanBench, CanRig]:
         bench = can_bench("sito", "TA40-50", IDS)
         block = can_info(IDS, "TA40-50", channel=bench.address, **info)
         return bench, can_rig(SitoSystem(timing, bench.host), block, bench.time)

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import can
 import pytest
@@ -18,7 +20,7 @@ COMMAND = [sys.executable, "-m", "humanoid_twin.can.main"]
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path: Path) -> Iterator[Callable[..., tuple[CanControl, subprocess.Popen[str]]]]:
     """Function that starts a bus: its control channel and its process."""
     running = []
 

@@ -1,10 +1,15 @@
 """The LAWICEL protocol on a pty, with single bytes and with an unmodified python-can."""
 
+from __future__ import annotations
+
 import os
 import select
 import termios
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import can
 import pytest
@@ -15,6 +20,9 @@ from humanoid_twin.can.adapters import lawicel
 from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.errors import AdapterError, CanError
+
+if TYPE_CHECKING:
+    from src.humanoid_twin.test.can.conftest import Bench
 
 PATIENCE = 10.0  # [s]
 
@@ -94,14 +102,14 @@ class Host:
 
 
 @pytest.fixture
-def port(bench, tmp_path):
+def port(bench: Bench, tmp_path: Path) -> Iterator[SlcanPort]:
     port = SlcanPort(bench.bus, tmp_path / "can")
     yield port
     port.close()
 
 
 @pytest.fixture
-def host(bench, port):
+def host(bench: Bench, port: SlcanPort) -> Iterator[Host]:
     host = Host(bench, port)
     yield host
     os.close(host.line)

@@ -2,6 +2,7 @@
 
 import socket
 import struct
+from collections.abc import Iterator
 
 import can
 import pytest
@@ -45,7 +46,7 @@ def test_what_is_no_frame_is_none(packed):
 
 
 @pytest.fixture
-def ends():
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     theirs.setblocking(False)
     yield ours, theirs

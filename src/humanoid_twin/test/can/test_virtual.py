@@ -1,7 +1,11 @@
 """The bus behind python-can's `virtual` interface, and its error frames."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
+from typing import TYPE_CHECKING
 
 import can
 import pytest
@@ -10,6 +14,9 @@ from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.controller import Cause, ErrorState, Trouble
 from humanoid_twin.can.frame import CanFrame
+
+if TYPE_CHECKING:
+    from src.humanoid_twin.test.can.conftest import Bench
 
 numbers = count()
 
@@ -20,14 +27,14 @@ def channel() -> str:
 
 
 @pytest.fixture
-def port(bench, channel):
+def port(bench: Bench, channel: str) -> Iterator[VirtualPort]:
     port = VirtualPort(bench.bus, channel)
     with closing(port):
         yield port
 
 
 @pytest.fixture
-def client(port, channel):
+def client(port: VirtualPort, channel: str) -> Iterator[can.BusABC]:
     with can.Bus(interface="virtual", channel=channel) as bus:
         yield bus
 

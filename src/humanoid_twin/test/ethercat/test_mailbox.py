@@ -1,6 +1,9 @@
 """The two mailbox buffers: full, empty, repeated, slow and silent."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -9,12 +12,15 @@ from hypothesis import strategies as st
 from humanoid_devices_erob.wire.mailbox import decode_mailbox
 from humanoid_twin.ethercat.firmware import AlState
 
+if TYPE_CHECKING:
+    from src.humanoid_twin.test.ethercat.conftest import Master
+
 READ_DEVICE_TYPE = bytes.fromhex("0020 40 0010 00 00000000".replace(" ", ""))
 DEVICE_TYPE = bytes.fromhex("0030 43 0010 00 92010200".replace(" ", ""))
 
 
 @pytest.fixture
-def mailbox(master):
+def mailbox(master: Master) -> Master:
     """A master in front of slaves in PREOP."""
     master.preop()
     return master

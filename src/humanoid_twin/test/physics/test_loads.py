@@ -1,6 +1,7 @@
 """Hands, payloads and obstacles."""
 
 import math
+from collections.abc import Callable
 
 import hypothesis.strategies as st
 import pytest
@@ -16,7 +17,7 @@ DOWN = math.pi / 2  # [rad] the swing hangs
 
 
 @pytest.fixture
-def loads(arms, two_arms_urdf) -> Loads:
+def loads(arms: MujocoPlant, two_arms_urdf: Callable[[], str]) -> Loads:
     arms.set_state(SWING, DOWN, 0.0)
     return Loads(arms.model, arms.data, two_arms_urdf())
 

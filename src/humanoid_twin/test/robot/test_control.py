@@ -4,10 +4,12 @@ import pytest
 
 from humanoid_twin.errors import TwinError
 from humanoid_twin.prime import JOINTS, RING_JOINTS
+from humanoid_twin.robot.control import RobotControl
+from humanoid_twin.testing import Robot
 
 
 @pytest.fixture
-def control(stepped):
+def control(stepped: Robot) -> RobotControl:
     """Return the control channel of a robot at rest with hanging arms, without loads."""
     control = stepped.control
     control.no_obstacle()

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 
 import pytest
 import rclpy
@@ -20,7 +21,9 @@ PATIENCE = 60.0  # [s]
 
 
 @pytest.fixture
-def listen(monkeypatch):
+def listen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[Callable[[JointState], bool]], JointState]]:
     """Function that waits for the first message on the topic that fits."""
     domain = own_domains()[0]
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
@@ -30,10 +33,10 @@ def listen(monkeypatch):
     node = rclpy.create_node("listener", context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    received = []
+    received: list[JointState] = []
     node.create_subscription(JointState, TOPIC, received.append, 10)
 
-    def first(fits) -> JointState:
+    def first(fits: Callable[[JointState], bool]) -> JointState:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
@@ -75,7 +78,7 @@ def test_the_truth_is_published_until_the_node_ends(stepped, listen):
 
 
 @pytest.fixture
-def handlers():
+def handlers() -> Iterator[None]:
     """Puts back what happens at signals, which the node's main function changes."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield

@@ -1,6 +1,7 @@
 """Any CAN client moves the wrists of the same body that the ring's drives move."""
 
 import math
+from collections.abc import Iterator
 
 import can
 import pytest
@@ -16,6 +17,7 @@ from humanoid_devices_sito.wire import (
     identifier,
 )
 from humanoid_twin.prime import CAN_JOINTS, JOINTS
+from humanoid_twin.testing import Robot
 
 COUNTS = 65536 / math.tau  # per rad (actuator documents)
 LEFT_ROLL = 22
@@ -56,7 +58,7 @@ class Host:
 
 
 @pytest.fixture
-def host(stepped):
+def host(stepped: Robot) -> Iterator[Host]:
     """With all motors disabled and all joints at rest."""
     stepped.control.can_power_off()
     stepped.control.can_power_on()

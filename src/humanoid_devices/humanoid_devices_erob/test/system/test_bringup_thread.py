@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -25,7 +26,7 @@ class Hanging:
 
 
 @pytest.fixture
-def hanging():
+def hanging() -> Iterator[Hanging]:
     bring_up = Hanging()
     yield bring_up
     bring_up.released.set()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import pytest
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
+
+if TYPE_CHECKING:
+    from src.humanoid_devices.humanoid_devices_erob.test.system.conftest import Bench
 
 OK, WARN, ERROR = DiagnosisLevel.OK, DiagnosisLevel.WARN, DiagnosisLevel.ERROR
 BUS, IMPEDANCE = "bus: Side", "impedance: Side"
@@ -26,7 +32,7 @@ def at_fault(found: dict[str, Diagnosis]) -> set[str]:
 
 
 @pytest.fixture
-def bench(make_bench):
+def bench(make_bench: Callable[..., Bench]) -> Bench:
     """Four drives in STANDBY with confirmed gains; earlier events are diagnosed."""
     bench = make_bench(4)
     bench.activate()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_erob.operation.drive_monitor import SILENCE
+
+if TYPE_CHECKING:
+    from src.humanoid_devices.humanoid_devices_erob.test.system.conftest import Bench
 
 HEALTHY = 5687
 COMMUNICATION = 0xA000
@@ -34,7 +40,7 @@ def mended(bench, most: int = 150) -> None:
 
 
 @pytest.fixture
-def bench(make_bench):
+def bench(make_bench: Callable[..., Bench]) -> Bench:
     """Four drives in DAMPING."""
     bench = make_bench(4)
     bench.activate()

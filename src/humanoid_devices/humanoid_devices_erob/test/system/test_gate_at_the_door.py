@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,11 +17,14 @@ from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.ordered_exit import OrderedExit
 from src.humanoid_devices.humanoid_devices_erob.test.system.gate_trials import Story, Tally
 
+if TYPE_CHECKING:
+    from src.humanoid_devices.humanoid_devices_erob.test.system.conftest import InfoFactory
+
 MakeStory = Callable[[int], Story]
 
 
 @pytest.fixture
-def make_story(make_info, tmp_path: Path) -> MakeStory:
+def make_story(make_info: InfoFactory, tmp_path: Path) -> MakeStory:
     """Makes stories on rings in memory, of a seed each."""
 
     @cache

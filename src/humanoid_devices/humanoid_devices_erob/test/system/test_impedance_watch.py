@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement, ImpedanceWatch
 from humanoid_devices_erob.settings import parse_settings
 from humanoid_devices_erob.wire import objects
+
+if TYPE_CHECKING:
+    from src.humanoid_devices.humanoid_devices_erob.test.system.conftest import InfoFactory
 
 STANDBY = (515, 19, 0)  # position gain, velocity gain, integral of (20, 2): 10 * 51.47, 2 / 0.1063
 KEYS = (
@@ -69,7 +73,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def watch(make_info, clock) -> ImpedanceWatch:
+def watch(make_info: InfoFactory, clock: Clock) -> ImpedanceWatch:
     """STANDBY in force and confirmed by both sides; joint j0 is slave 1."""
     watch = ImpedanceWatch(parse_settings(make_info(2, positions=[1, 0])), clock)
     watch.gates_closed()

@@ -72,7 +72,7 @@ def test_measured_position_as_a_command_is_the_same_count(frame_of_three, counts
 
 
 @pytest.fixture(scope="module")
-def frame_of_three(tmp_path_factory) -> JointFrame:
+def frame_of_three(tmp_path_factory: pytest.TempPathFactory) -> JointFrame:
     from types import SimpleNamespace
 
     from humanoid_control_common.calibration import Calibration

@@ -1,16 +1,23 @@
 """The control channel: commands, refusals and reports."""
 
+from __future__ import annotations
+
 import json
 import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.control import RingControl
 
+if TYPE_CHECKING:
+    from src.humanoid_twin.test.ethercat.acceptance.conftest import SoemMaster
+
 
 @pytest.fixture
-def soem(make_soem):
+def soem(make_soem: Callable[..., SoemMaster]) -> SoemMaster:
     """A master in front of two slaves in PREOP, on a stepped clock."""
     master = make_soem(2)
     master.find()

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -22,7 +23,7 @@ def interfaces() -> set[str]:
 
 
 @pytest.fixture
-def pair():
+def pair() -> Iterator[tuple[str, str]]:
     """Names of a pair's ends. Skips where none can be made."""
     names = f"hct{os.getpid()}a", f"hct{os.getpid()}b"
     try:
