@@ -4,6 +4,7 @@ import time
 from typing import Protocol
 
 FRAME_TIME = 10_000  # [ns] by which a frame advances the stepped clock
+NEVER = 1 << 63  # [ns] the time of an event that is not to come
 
 
 class Clock(Protocol):

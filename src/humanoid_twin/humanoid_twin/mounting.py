@@ -76,6 +76,10 @@ class MountedEncoder:
         """Set the torque at the output [Nm], in the actuator's direction."""
         self._torques[self.joint] = self._sign * torque
 
+    def torque(self) -> float:
+        """Return the torque set last [Nm], in the actuator's direction."""
+        return self._sign * self._torques[self.joint]
+
     def truth(self) -> tuple[float, float]:
         """Return angle [rad] and speed [rad/s] of the joint itself."""
         return self._angles[self.joint], self._speeds[self.joint]

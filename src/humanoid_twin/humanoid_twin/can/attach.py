@@ -9,8 +9,8 @@ from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.adapters.socketcan import SocketCanPort, open_interface
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.commands import CanCommands
-from humanoid_twin.can.disturbance import NEVER
 from humanoid_twin.can.motors.build import VirtualCan
+from humanoid_twin.clock import NEVER
 from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.twin_process import TwinProcess
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from humanoid_twin.can import bits
 from humanoid_twin.can.controller import CanController, Cause, ErrorState, Trouble
-from humanoid_twin.can.disturbance import NEVER, Disturbance
+from humanoid_twin.can.disturbance import Disturbance
 from humanoid_twin.can.frame import CanFrame
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import NEVER, Moment
 
 # Bits after which a node with another bit rate finds a stuff error; assumed.
 _FOREIGN_FINDS: Final = 12  # [bits]
@@ -43,7 +43,10 @@ def dominant_frame(senders: Sequence[CanController]) -> tuple[CanFrame, Sequence
     All senders have won arbitration with the same identifier; at the first difference a dominant
     bit overrules recessive ones.
     """
-    frame, same = senders[0].queue[0], [senders[0]]
+    frame = senders[0].queue[0]
+    if len(senders) == 1:
+        return frame, senders
+    same = [senders[0]]
     for sender in senders[1:]:
         other = sender.queue[0]
         if _content(other) < _content(frame):
@@ -212,7 +215,8 @@ class VirtualCanBus:
         self._schedule()
 
     def _schedule(self) -> None:
-        self.next_event = min(self._next_on_the_wire(), self.disturbance.due)
+        event, due = self._next_on_the_wire(), self.disturbance.due
+        self.next_event = event if event < due else due
 
     def _next_on_the_wire(self) -> int:
         if self._attempt:
@@ -307,7 +311,7 @@ class VirtualCanBus:
             sender.sent(now)
             self._suspend(sender, attempt.idle)
         for node in self._nodes:
-            if node in senders or not node.on_bus:
+            if not node.on_bus or node in senders:
                 continue
             if node.bitrate != rate:
                 node.receive_error(now, flagged=False)

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from random import Random
-from typing import Final
 
 from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.clock import NEVER
 
-NEVER: Final = 1 << 63  # [ns]
 Receivers = list[Callable[[CanFrame, int], None]]
 
 
@@ -39,13 +38,14 @@ class Disturbance:
 
     def deliver(self, frame: CanFrame, receivers: Receivers, now: int) -> None:
         """Hand a frame that got through at `now` [ns] to its receivers: once, twice, or later."""
-        times = 1 + self._strikes(self.double_probability)
+        if self._strikes(self.double_probability):
+            receivers = receivers * 2
         if self._strikes(self.late_probability):
             self._count += 1
-            heappush(self._held, (now + self.lateness, self._count, frame, receivers * times))
+            heappush(self._held, (now + self.lateness, self._count, frame, receivers))
             self.due = self._held[0][0]
             return
-        for receive in receivers * times:
+        for receive in receivers:
             receive(frame, now)
 
     def release(self, now: int) -> None:

@@ -3,7 +3,6 @@
 The demand is interpolated; the cascaded loops follow it with the gains in force.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -20,18 +19,13 @@ RegisterName = Literal["position", "velocity", "integral", "feed_forward"]
 
 
 class GainStore:
-    """Registers written over the bus, factory gains, and which of the two are active."""
+    """Registers written over the bus, factory gains, and which of the two are active.
 
-    def __init__(
-        self,
-        factory: LoopGains,
-        use: Callable[[LoopGains], None],
-        *,
-        stores_behind_closed_gate: bool,
-    ) -> None:
-        """`use` is called with the active gains at the start and after each change."""
+    `active` are the gains for the next step of the loops.
+    """
+
+    def __init__(self, factory: LoopGains, *, stores_behind_closed_gate: bool) -> None:
         self._factory = factory
-        self._use = use
         self._stores = stores_behind_closed_gate
         self.power_cycle()
 
@@ -48,19 +42,14 @@ class GainStore:
     @gate.setter
     def gate(self, value: int) -> None:
         self._gate = value
-        self._use(self.active)
-
-    @property
-    def active(self) -> LoopGains:
-        """Gains in use by the loops."""
-        return self.registers if self._gate == 1 else self._factory
+        self.active = self.registers if value == 1 else self._factory
 
     def write(self, name: RegisterName, value: int) -> None:
         """Write a register; the loops don't use it while the gate is 0."""
         if self.gate == 0 and not self._stores:
             return
         self.registers = replace(self.registers, **{name: value})
-        self._use(self.active)
+        self.gate = self._gate
 
 
 class CspInterpolator:
@@ -118,7 +107,7 @@ class CascadedLoop:
     """
 
     __slots__ = ("_feed_forward", "_feeds", "_gain", "_integral", "_limit", "_stiffness", "_sum",
-                 "_unit", "velocity_error")  # fmt: skip
+                 "_unit", "gains", "velocity_error")  # fmt: skip
 
     def __init__(self, parameters: DriveParameters) -> None:
         self._limit = parameters.current_limit
@@ -129,6 +118,7 @@ class CascadedLoop:
 
     def use(self, gains: LoopGains) -> None:
         """Use these registers from now on."""
+        self.gains = gains
         self._stiffness = _POSITION_UNIT * gains.position  # [1/s]
         self._feed_forward = _FEED_FORWARD_UNIT * gains.feed_forward if self._feeds else 0.0
         self._gain = VELOCITY_GAIN_UNIT * gains.velocity  # [mA per count/s]
@@ -144,12 +134,12 @@ class CascadedLoop:
         self._sum = 0.0  # [counts]
         self.velocity_error = 0.0
 
-    def current(self, demand: float, speed: float, position: int, velocity: int) -> float:
+    def current(self, error: float, speed: float, velocity: int) -> float:
         """Return the motor current [mA] of one tick.
 
-        `demand`, `position`: [counts]; `speed` of the demand, `velocity`: [counts/s].
+        `error`: demand minus position [counts]; `speed` of the demand, `velocity`: [counts/s].
         """
-        demanded_speed = self._stiffness * (demand - position) + self._feed_forward * speed
+        demanded_speed = self._stiffness * error + self._feed_forward * speed
         return self._velocity_loop(demanded_speed - velocity)
 
     def brake(self, velocity: int) -> float:

@@ -15,6 +15,7 @@ from humanoid_twin.mounting import MountedEncoder, Mounting
 from humanoid_twin.physics.plant import Plant
 
 _log = logging.getLogger(__name__)
+_ENABLED = DriveState.OPERATION_ENABLED  # looked up once: in every step it would be slow
 _TURN = 524288  # [counts] 19 bit at the output
 
 
@@ -36,9 +37,7 @@ class ErobDrive:
         self._battery_is_new = False  # since the error in force
         self._keeps_turns = parameters.keeps_turns
         self.gains = GainStore(
-            parameters.factory,
-            self._loop.use,
-            stores_behind_closed_gate=parameters.stores_gains_behind_closed_gate,
+            parameters.factory, stores_behind_closed_gate=parameters.stores_gains_behind_closed_gate
         )
         self.dictionary = build_dictionary(self, self.gains, self.faults, parameters)
         self._start_up()
@@ -52,7 +51,6 @@ class ErobDrive:
         self.digital_outputs = 0
         self._braking = 0  # [ticks] left of a quick stop
         self._releasing = 0.0  # [ticks] left until the holding brake lets go
-        self._torque = 0.0  # [Nm]
         self.position = self.shaft.position()  # [counts], of the last tick
         self.velocity = 0  # [counts/s]
         self._target = self.position
@@ -61,14 +59,9 @@ class ErobDrive:
     # Cyclic objects.
 
     @property
-    def statusword(self) -> int:
-        """0x6041."""
-        return STATUSWORDS[self.state]
-
-    @property
     def torque(self) -> int:
         """0x6077: torque at the output [0.1 % of the rated torque]."""
-        return round(1000 * self._torque / self._parameters.rated_torque)
+        return round(1000 * self.shaft.torque() / self._parameters.rated_torque)
 
     @property
     def target(self) -> int:
@@ -172,6 +165,7 @@ class ErobDrive:
         self.gains.power_cycle()
         if not self._keeps_turns:
             self.shaft.forget_turns()
+        self._loop.use(self.gains.active)
         self._start_up()
 
     def step(self, seconds: float) -> None:
@@ -180,10 +174,10 @@ class ErobDrive:
             raise ValueError(f"drive stepped by {seconds} s, its loops run every {TICK} s")
         self.position, self.velocity = self.shaft.measure()
         demand = self._interpolator.tick()
-        if self.state is DriveState.OPERATION_ENABLED:
+        if self.state is _ENABLED:
             if self._releasing > 0.0:
                 self._release_brake()
-            self._follow(demand)
+            self._follow(demand - self.position)
         elif self.state is DriveState.QUICK_STOP_ACTIVE:
             self._stop()
         else:
@@ -199,7 +193,7 @@ class ErobDrive:
     # The power stage.
 
     def _enter(self, state: DriveState) -> None:
-        self.state = state
+        self.state, self.statusword = state, STATUSWORDS[state]  # 0x6041
         powered = state in (DriveState.OPERATION_ENABLED, DriveState.QUICK_STOP_ACTIVE)
         if state is DriveState.QUICK_STOP_ACTIVE:
             self._braking = round(self._parameters.quick_stop_time / TICK)
@@ -207,7 +201,7 @@ class ErobDrive:
             self._loop.reset()
             self._interpolator.hold(self.shaft.position())
         if not powered:
-            self._turn(0.0)
+            self.shaft.turn(0.0)
             self._releasing = self._parameters.brake_release / TICK
         self._use_brake(powered=powered)
 
@@ -219,25 +213,25 @@ class ErobDrive:
         if self._parameters.brake:
             self.shaft.brake(engaged=not powered or self._releasing > 0.0)
 
-    def _follow(self, demand: float) -> None:
-        loop, position = self._loop, self.position
-        current = loop.current(demand, self._interpolator.speed, position, self.velocity)
-        if abs(demand - position) > self._position_limit:
+    def _follow(self, error: float) -> None:
+        """Turn towards the demand, which is `error` [counts] away."""
+        loop = self._loop
+        if loop.gains is not self.gains.active:
+            loop.use(self.gains.active)
+        current = loop.current(error, self._interpolator.speed, self.velocity)
+        if abs(error) > self._position_limit:
             self.raise_error(DriveError.POSITION_ERROR)
         elif abs(loop.velocity_error) > self._velocity_limit:
             self.raise_error(DriveError.VELOCITY_ERROR)
         else:
-            self._turn(current * self._torque_per_current)
+            self.shaft.turn(current * self._torque_per_current)
 
     def _stop(self) -> None:
-        self._turn(self._loop.brake(self.velocity) * self._torque_per_current)
+        self._loop.use(self.gains.active)
+        self.shaft.turn(self._loop.brake(self.velocity) * self._torque_per_current)
         self._braking -= 1
         if self._braking <= 0:
             self._enter(DriveState.SWITCH_ON_DISABLED)
-
-    def _turn(self, torque: float) -> None:
-        self._torque = torque
-        self.shaft.turn(torque)
 
 
 class DriveShaft(MountedEncoder):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from humanoid_devices_erob.wire import objects as wire
@@ -47,7 +48,7 @@ def _output(drive: "ErobDrive", attribute: str, name: str, type_: TypeCode) -> E
         name=name,
         type=type_,
         get=lambda: int(getattr(drive, attribute)),
-        set=lambda value: setattr(drive, attribute, value),
+        set=partial(setattr, drive, attribute),
         access=Access.RW,
         pdo_mappable=True,
     )

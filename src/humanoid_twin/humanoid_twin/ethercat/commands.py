@@ -63,6 +63,7 @@ class RingCommands:
             raise RingError(f"mailbox delay {seconds} s, expected 0 or more")
         for one in self.ring.chain.slaves if slave is None else [self._slave(slave)]:
             one.mailbox.delay = seconds * 1e9
+        self.ring.changed()
 
     def drop(self, probability: float) -> None:
         """Lose frames at random from now on; half of them reach the slaves."""

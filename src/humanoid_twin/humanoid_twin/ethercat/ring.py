@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import NEVER, Moment
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.datagrams import Dispatcher
 from humanoid_twin.ethercat.esc.logical import LogicalMemory
@@ -35,7 +35,9 @@ class VirtualRing:
         self.chain = SlaveChain(self.slaves)
         self._logical = LogicalMemory(self.chain)
         self._dispatcher = Dispatcher(self.chain, self._logical)
-        self.next_event = 1 << 63  # [ns] ring time of the next SYNC0 of any slave
+        self.next_event = NEVER  # [ns] ring time of the next SYNC0 of any slave
+        self._due: float = 0  # [ns] ring time of the next work of any slave (see Slave.due)
+        self._running = self.slaves  # those whose firmware runs
         for slave in self.slaves:
             slave.on_change = self.changed
             slave.esc.on(
@@ -62,11 +64,13 @@ class VirtualRing:
     def answer(self, frame: memoryview) -> bool:
         """Pass a frame through the slaves, in place. Return whether an answer comes back."""
         self.frames += 1
+        self._due = 0
         return self._dispatcher.answer(frame)
 
     def damage(self, frame: memoryview, reached: int) -> None:
         """Pass a frame that is damaged behind the first `reached` slaves."""
         self.frames += 1
+        self._due = 0
         self._logical.forget()
         with self.chain.only(reached):
             self._dispatcher.answer(frame)
@@ -74,8 +78,10 @@ class VirtualRing:
         self._logical.forget()
 
     def changed(self) -> None:
-        """Follow a change of the line, of an AL state or of SYNC0."""
+        """Follow a change of a slave's state or timing that no frame has made, or of the line."""
         self._logical.forget()
+        self._due = 0
+        self._running = [slave for slave in self.slaves if slave.running]
         self.next_event = min(slave.clock.next_event for slave in self.slaves)
 
     def run(self, now: int) -> None:
@@ -83,15 +89,16 @@ class VirtualRing:
         for slave in self.slaves:
             if slave.clock.next_event <= now:
                 slave.sync0()
-        self.next_event = min(slave.clock.next_event for slave in self.slaves)
+        self.next_event = min([slave.clock.next_event for slave in self.slaves])
 
     def step(self) -> None:
         """See Side: a millisecond of all running drives."""
-        for slave in self.slaves:
-            if slave.powered and not slave.frozen:
-                slave.firmware.step(STEP)
+        for slave in self._running:
+            slave.firmware.step(STEP)
 
     def tick(self) -> None:
-        """See Side."""
-        for slave in self.slaves:
-            slave.tick()
+        """See Side: the slaves' work, in most milliseconds none."""
+        if self.moment.now >= self._due:
+            for slave in self.slaves:
+                slave.tick()
+            self._due = min(slave.due for slave in self.slaves)

@@ -130,7 +130,7 @@ class MujocoPlant:
         self.velocity: FloatArray = np.zeros(len(rotors))
         self.torque: FloatArray = np.zeros(len(rotors))
         self._external = np.zeros(len(rotors))
-        self._loads = np.empty(len(rotors))
+        self._pushed = False  # from outside
         self._qpos, self._qvel = self.data.qpos, self.data.qvel
         self._applied = self.data.qfrc_applied
         self._start()
@@ -147,6 +147,7 @@ class MujocoPlant:
     def set_external_torque(self, joint: int, torque: float) -> None:
         """See Plant."""
         self._external[joint] = torque
+        self._pushed = bool(self._external.any())
 
     def set_brake(self, joint: int, *, engaged: bool) -> None:
         """See Plant."""
@@ -163,8 +164,8 @@ class MujocoPlant:
         """See Plant; `dt` is always the time step of the model."""
         if dt != TIME_STEP:
             raise ValueError(f"plant stepped by {dt} s, its time step is {TIME_STEP} s")
-        np.add(self.torque, self._external, out=self._loads)
-        self._applied[self._speeds] = self._loads
+        loads = self.torque + self._external if self._pushed else self.torque
+        self._applied[self._speeds] = loads
         mujoco.mj_step(self.model, self.data)
         self._measure()
 

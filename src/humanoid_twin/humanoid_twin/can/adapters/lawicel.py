@@ -15,14 +15,19 @@ BITRATES: Final = (10_000, 20_000, 50_000, 100_000, 125_000, 250_000, 500_000, 8
 # ^ [bit/s] of S0 to S8
 MINUTE: Final = 60_000  # [ms] at which time stamps start again
 _DIGITS: Final = frozenset(b"0123456789abcdefABCDEF")
+# Identifier, length and data, by whether the frame is extended and whether it is a remote frame.
+_LAYOUTS: Final = {
+    (True, False): "T%08X%d%s",
+    (True, True): "R%08X%d%s",
+    (False, False): "t%03X%d%s",
+    (False, True): "r%03X%d%s",
+}
 
 
 def encode(frame: CanFrame, milliseconds: int | None = None) -> bytes:
     """Return the line with a frame for the host, its end included."""
-    remote = frame.requested is not None
-    letter = ("R" if remote else "T") if frame.extended else ("r" if remote else "t")
-    digits = 8 if frame.extended else 3
-    line = f"{letter}{frame.identifier:0{digits}X}{frame.length}{frame.data.hex().upper()}"
+    layout = _LAYOUTS[frame.extended, frame.requested is not None]
+    line = layout % (frame.identifier, frame.length, frame.data.hex().upper())
     if milliseconds is not None:
         line += f"{milliseconds % MINUTE:04X}"
     return line.encode() + OK

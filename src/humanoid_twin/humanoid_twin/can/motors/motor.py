@@ -61,7 +61,8 @@ class CanMotor:
         """Run one millisecond of the firmware's loop, with the present shaft."""
         if not self.controller.powered or self.frozen:
             return  # a firmware that hangs leaves the torque as it is
-        torque = self.firmware.tick(*self.shaft.measure())
+        position, velocity = self.shaft.measure()
+        torque = self.firmware.tick(position, velocity)
         if torque != self._torque:
             self._turn(torque)
 

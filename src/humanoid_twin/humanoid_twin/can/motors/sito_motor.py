@@ -80,6 +80,7 @@ class SitoFirmware:
         per_count = 1 / (COUNTS_PER_RADIAN * parameters.torque_per_current)
         self._stiffness_unit = parameters.stiffness_unit * per_count  # [mA/count]
         self._damping_unit = parameters.damping_unit * per_count  # [mA per count/s]
+        self._torque_per_current = parameters.torque_per_current  # [Nm/mA]
         self.boot()
 
     def boot(self) -> None:
@@ -146,9 +147,14 @@ class SitoFirmware:
             + self._damping * (target.velocity - speed)
             + target.current
         )
-        current = max(-limit, min(limit, current))
-        self._feed_back(round(current), speed, counts)
-        return current * self._parameters.torque_per_current
+        if current > limit:
+            current = limit
+        elif current < -limit:
+            current = -limit
+        self._age += 1
+        if self._interval and self._age % self._interval == 0:
+            self._feed_back(round(current), speed, counts)
+        return current * self._torque_per_current
 
     def fault(self, bits: int) -> None:
         """See Firmware. The bits are the twin's own; RESET clears them (assumed)."""
@@ -179,6 +185,7 @@ class SitoFirmware:
         self._enable_delay = 0  # [ticks] until it is enabled
         self._target = Command(0, 0, 0)
         self._age = 0  # [ms] since it was enabled
+        self._interval = 0  # [ms] that divides those of all feedback; 0: none is wanted
 
     def _enable(self, wanted: SelectMode, counts: int) -> None:
         if self._enable_delay:
@@ -188,10 +195,10 @@ class SitoFirmware:
             self._target = Command(0, 0, counts)
         self._mode, self._wanted = wanted, None
         self._age = 0
+        self._interval = math.gcd(wanted.feedback_1, wanted.feedback_2, wanted.feedback_3)
 
     def _feed_back(self, current: int, speed: int, counts: int) -> None:
-        self._age = age = self._age + 1
-        mode = self._mode
+        mode, age = self._mode, self._age
         if mode.feedback_1 and age % mode.feedback_1 == 0:
             # Values beyond a field wrap, as a cast in the firmware does (assumed).
             moving = Feedback1(_wrapped(current, 16), _wrapped(speed, 16))

@@ -13,7 +13,7 @@ from humanoid_devices_erob.wire.mailbox import (
     encode_mailbox,
     encode_mailbox_error,
 )
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import NEVER, Moment
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.esc import ESC_BYTES, Esc
 from humanoid_twin.ethercat.esc.sync_manager import MAILBOX_IN, MAILBOX_OUT, SyncManager
@@ -59,6 +59,11 @@ class Mailbox:
         self._opened = self._reading_on = self._repeat = False
         self._out.mark(full=False)
         self._in.mark(full=False)
+
+    @property
+    def due(self) -> float:
+        """Time [ns] from which `work` has a request to answer."""
+        return self._job[0] + self.delay if self.running and self._job else NEVER
 
     def work(self) -> None:
         """Answer the requests that are due."""

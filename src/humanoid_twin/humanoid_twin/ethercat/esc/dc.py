@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Final
 
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import NEVER, Moment
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.esc import Esc
 from humanoid_twin.ethercat.parameters import Clocks
 
 _CYCLIC_SYNC0: Final = 0x03
-_NEVER: Final = 1 << 63  # [ns]
 _LARGEST_DIFFERENCE: Final = (1 << 31) - 1  # [ns] that the register holds, beside its sign
 _ROUNDING: Final = 1e-9  # relative, of hundreds of multiplications
 _EPOCH: Final = 1_000_003  # [ns] by which the slaves' own times differ from each other
@@ -49,7 +48,7 @@ class DistributedClock:
         self._reference = False  # of the latest DC frame
         self._restart(0, b"")
         self.active = False
-        self.next_event = _NEVER  # [ns] ring time of the next SYNC0
+        self.next_event = NEVER  # [ns] ring time of the next SYNC0
         self._cycle = 0  # [ns]
         self._born = self._moment.now - _EPOCH * (self._position + 1)
 
@@ -88,7 +87,7 @@ class DistributedClock:
     @property
     def fires(self) -> bool:
         """True if SYNC0 fires: not if its start had passed at its activation."""
-        return self.next_event < _NEVER
+        return self.next_event < NEVER
 
     @property
     def cycle_valid(self) -> bool:
@@ -138,7 +137,7 @@ class DistributedClock:
         self._cycle = self._esc.get(reg.SYNC0_CYCLE, 4)
         ahead = self._esc.get(reg.SYNC0_START, 8) - self.system_time
         possible = active and ahead > 0 and self.cycle_valid
-        self.next_event = self._moment.now + ahead if possible else _NEVER
+        self.next_event = self._moment.now + ahead if possible else NEVER
         self._on_change(active)
 
 

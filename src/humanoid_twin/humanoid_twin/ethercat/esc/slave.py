@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from humanoid_devices_erob.wire import objects
 from humanoid_devices_erob.wire.coe import Emergency, Service, service_of
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import NEVER, Moment
 from humanoid_twin.ethercat.coe.coe import Accessed, SdoServer
 from humanoid_twin.ethercat.coe.communication import Identification, add_sync_type
 from humanoid_twin.ethercat.coe.mailbox import Mailbox
@@ -36,7 +36,7 @@ class Slave:
         """`note` gets the events for the ring's log."""
         self.on_change: Callable[[], None] = lambda: (
             None
-        )  # called after a change of AL state or SYNC0
+        )  # called after a change of power, AL state or SYNC0, and of `frozen`
         self.firmware = firmware
         self.powered, self.frozen = True, False
         self.mailbox_requests = 0
@@ -79,6 +79,7 @@ class Slave:
             self.mailbox.running = False
         elif self._al.state >= AlState.PREOP:
             self.mailbox.resume()
+        self.on_change()
 
     def identify(self, identity: Identity) -> None:
         """Change the identity (fault injection)."""
@@ -96,9 +97,28 @@ class Slave:
         register = self.firmware.dictionary.read(objects.ERROR_REGISTER, 0)[0]
         self.mailbox.post(Emergency(code, register).encode())
 
+    @property
+    def running(self) -> bool:
+        """True if the firmware runs."""
+        return self.powered and not self.frozen
+
+    @property
+    def due(self) -> float:
+        """Time [ns] from which `tick` has work to do, unless a frame or `on_change` comes first."""
+        if not self.running:
+            return NEVER
+        if not self.clock.active:
+            return 0
+        due = self.mailbox.due
+        if self._pending:
+            due = min(due, self._pending[0])
+        if self._al.state == AlState.OP:
+            due = min(due, self.watchdog.due(self.process.output_time))
+        return due
+
     def tick(self) -> None:
-        """Advance by a millisecond, after the firmware's step."""
-        if self.frozen or not self.powered:
+        """Advance to the present time, after the firmware's step."""
+        if not self.running:
             return
         self._settle()
         self.mailbox.work()

@@ -4,6 +4,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
+from humanoid_twin.clock import NEVER
 from humanoid_twin.ethercat.esc import registers as reg
 from humanoid_twin.ethercat.esc.esc import ESC_BYTES, Esc
 from humanoid_twin.ethercat.parameters import Buffer
@@ -124,6 +125,10 @@ class Watchdog:
         self._esc.put(reg.WATCHDOG_PROCESS_DATA, 2, _WATCHDOG_PERIODS)
         self._show(fed=False)
         self._load()
+
+    def due(self, fed: int) -> int:
+        """Return the first time [ns] at which it has expired, after process data at `fed` [ns]."""
+        return fed + self._time + 1 if self._time else NEVER
 
     def expired(self, since: int) -> bool:
         """Return whether it has expired, `since` [ns] after the last process data."""
