@@ -65,6 +65,7 @@ HELPERS = {"fault_campaign", "src", SUPPORT.name}
 # Declaring these would close a circle of packages, which colcon cannot order.
 CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_twin"),  # tests against the virtual ring
+    ("humanoid_devices_erob", "humanoid_stepped"),  # its master in memory
     ("prime_description", "humanoid_bringup_prime"),  # the file of joints and drives, by default
 }
 

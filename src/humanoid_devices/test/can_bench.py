@@ -9,13 +9,15 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, Protocol, cast
 
-from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_can.bus.bus import Bus, OpenBus
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.host import CanHost
+from humanoid_stepped.scheduler import NANO
+from humanoid_stepped.stepped_machine import BOOT
+from humanoid_stepped.wires.can import MemoryAdapter
 from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.adapters.virtual import VirtualPort
 from humanoid_twin.can.bus import VirtualCanBus
@@ -25,16 +27,8 @@ from humanoid_twin.can.motors.motor import MotorReport
 from humanoid_twin.clock import Moment
 from humanoid_twin.physics.plant import Inertia, SingleInertias
 from humanoid_twin.scheduler import Scheduler
-from src.humanoid_devices.test.stepped import (
-    NANO,
-    NoClaim,
-    SteppedAdapter,
-    SteppedGuard,
-    SteppedTime,
-)
+from src.humanoid_devices.test.stepped import LONGEST, CanWorld, Result, SteppedTime, stepped_host
 
-LONGEST = 60.0  # [s] of stepped time that a condition is waited for
-Port = SteppedAdapter | SlcanPort | VirtualPort
 PORTS: Final[dict[str, Callable[[VirtualCanBus, str], SlcanPort | VirtualPort]]] = {
     "slcan": SlcanPort,
     "virtual": VirtualPort,
@@ -90,19 +84,15 @@ class CanBench:
         self._world.add(self._can)
         self.time: SteppedTime | None = None
         self.host = CanHost()
-        self._port: Port
+        self._port: MemoryAdapter | SlcanPort | VirtualPort
         if port == "stepped":
-            self.interface, self.time = "virtual", SteppedTime(self._world, [self._can])
-            self._port = SteppedAdapter(self._can.bus, self.time)
-            self.host = CanHost(
-                machine=self.time,
-                open_bus=self._port.open,
-                claim=lambda _bus, _machine: NoClaim(),
-                start_guard=lambda job, _claim: SteppedGuard(job, self.host),
-            )
+            self.interface = "virtual"  # for which no guard is started
+            self.time = SteppedTime(CanWorld(self._world, self._can))
+            self._port = MemoryAdapter(self._can.bus)
+            self.host = stepped_host(self.time, self._port)
         else:
             self._port = PORTS[port](self._can.bus, address)
-        # A stepped adapter has what the commands use of a port.
+        # An adapter in memory has what the commands use of a port.
         self._commands = CanCommands(self._can, cast(SlcanPort, self._port))
         self.lock, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="can bench")
@@ -119,6 +109,7 @@ class CanBench:
     def __exit__(self, *_: object) -> None:
         if self.time is not None:
             return
+        assert not isinstance(self._port, MemoryAdapter)
         self._stop.set()
         self._thread.join()
         self._port.close()
@@ -130,11 +121,11 @@ class CanBench:
             return getattr(self._commands, name)(*arguments)
 
     def heard(self) -> list[tuple[float, int, bytes]]:
-        """The frames that get over the bus from now on: time [s], identifier, payload."""
+        """The frames that get over the bus from now on: stepped time [s], identifier, payload."""
         found: list[tuple[float, int, bytes]] = []
         with self.lock:
             ear = self._can.bus.attach(
-                lambda frame, now: found.append((now / NANO, frame.identifier, frame.data))
+                lambda frame, now: found.append(((now + BOOT) / NANO, frame.identifier, frame.data))
             )
             ear.set(listens_only=True)
         return found
@@ -146,7 +137,7 @@ class CanBench:
         return next(drive for drive in drives if drive["id"] == id_)
 
     def _run(self) -> None:
-        assert not isinstance(self._port, SteppedAdapter)
+        assert not isinstance(self._port, MemoryAdapter)
         start = time.perf_counter_ns()
         while not self._stop.is_set():
             with self.lock:
@@ -169,15 +160,18 @@ class CanRig:
         system.on_configure(info)
         count = len(info.joints)
         self.state, self.command = JointState(count), JointCommand(count)
-        self.pause = (time or LINUX).sleep
+        self.pause = threading.Event().wait if time is None else time.pass_
         self.period = 1.0 / info.update_rate
 
     def activate(self) -> None:
         """Bring the motors up."""
-        self.system.on_activate(self.state)
+        self.call(lambda: self.system.on_activate(self.state))
 
     def tick(self) -> SafetyReport:
         """One tick of the loop; the report of it."""
+        return self.call(self._tick)
+
+    def _tick(self) -> SafetyReport:
         self.system.read(self.state, 0.0, self.period)
         self.system.write(self.command, 0.0, self.period)
         report = self.system.safety()
@@ -207,4 +201,8 @@ class CanRig:
 
     def deactivate(self) -> None:
         """Bring the motors down."""
-        self.system.on_deactivate()
+        self.call(self.system.on_deactivate)
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """Call `function` in the loop's thread."""
+        return function() if self.time is None else self.time.call(function)

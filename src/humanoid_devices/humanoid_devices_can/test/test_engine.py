@@ -275,7 +275,7 @@ def test_guard_that_comes_to_its_end_after_all_has_disabled_the_motors(bus, rig,
     report = rig.tick()
     assert report.message.startswith("j0 (id 1), j1 (id 2): disabled by the guard: the control")
     for thread in rig.system._lifecycle.session._threads:
-        thread.join()  # no further report
+        rig.call(thread.join)  # no further report
     rig.buses.append(bus.another())
     rig.deactivate()
     assert kinds(rig.buses[-1], 1) == kinds(rig.buses[-1], 2) == [DISABLE]
