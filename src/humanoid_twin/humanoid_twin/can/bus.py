@@ -25,6 +25,9 @@ class Outcome(Enum):
     CORRUPTED = "destroyed on the wire"
 
 
+_SENT = Outcome.SENT  # looked up once: for every frame it would be slow
+
+
 @dataclass(slots=True)  # not frozen: one is made for each frame
 class Transmission:
     """One frame on the wire."""
@@ -85,7 +88,7 @@ def destroyed_by_foreigner(nodes: Sequence[CanController], rate: int) -> bool:
 
 def duration(frame: CanFrame, outcome: Outcome) -> int:
     """Return the bits until the bus is recessive again, without the intermission."""
-    if outcome is Outcome.SENT:
+    if outcome is _SENT:
         return bits.frame_bits(frame) + bits.TAIL
     if outcome is Outcome.FOREIGN:
         return _FOREIGN_FINDS + bits.ERROR_FRAME
@@ -272,7 +275,7 @@ class VirtualCanBus:
             return Outcome.FOREIGN
         if self.disturbance.corrupts():
             return Outcome.CORRUPTED
-        return Outcome.SENT if acknowledged(self._nodes, sending) else Outcome.NOT_ACKNOWLEDGED
+        return _SENT if acknowledged(self._nodes, sending) else Outcome.NOT_ACKNOWLEDGED
 
     def _finish(self, attempt: Transmission) -> None:
         now = attempt.end
@@ -287,9 +290,9 @@ class VirtualCanBus:
             senders = self._still_sending(attempt)
             if not senders:
                 outcome = Outcome.CORRUPTED  # its sender is gone
-            elif outcome is Outcome.SENT and not acknowledged(self._nodes, senders):
+            elif outcome is _SENT and not acknowledged(self._nodes, senders):
                 outcome = Outcome.NOT_ACKNOWLEDGED
-        if outcome is Outcome.SENT:
+        if outcome is _SENT:
             self._succeed(attempt, senders, now)
         else:
             self._fail(attempt, senders, outcome, now)

@@ -140,23 +140,20 @@ class CascadedLoop:
         `error`: demand minus position [counts]; `speed` of the demand, `velocity`: [counts/s].
         """
         demanded_speed = self._stiffness * error + self._feed_forward * speed
-        return self._velocity_loop(demanded_speed - velocity)
-
-    def brake(self, velocity: int) -> float:
-        """Return the motor current [mA] of one tick that stops the shaft, whatever the target."""
-        return self._velocity_loop(float(-velocity))
-
-    def _velocity_loop(self, error: float) -> float:
-        self.velocity_error = error
-        current, integral, limit = self._gain * error, self._integral, self._limit
+        self.velocity_error = speed_error = demanded_speed - velocity
+        current, integral, limit = self._gain * speed_error, self._integral, self._limit
         if integral == 0.0:
             self._sum = 0.0  # an integral that is switched on again starts at 0
         else:
             # Current at its limit: integrate only what leads away from it.
             total = current + integral * self._sum
-            if abs(total) < limit or total * error < 0:
-                self._sum += error * TICK
+            if abs(total) < limit or total * speed_error < 0:
+                self._sum += speed_error * TICK
             current += integral * self._sum
         if current > limit:
             return limit
         return current if current > -limit else -limit
+
+    def brake(self, velocity: int) -> float:
+        """Return the motor current [mA] of one tick that stops the shaft, whatever the target."""
+        return self.current(0.0, 0.0, velocity)

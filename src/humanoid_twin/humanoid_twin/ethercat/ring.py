@@ -37,7 +37,7 @@ class VirtualRing:
         self._dispatcher = Dispatcher(self.chain, self._logical)
         self.next_event = NEVER  # [ns] ring time of the next SYNC0 of any slave
         self._due: float = 0  # [ns] ring time of the next work of any slave (see Slave.due)
-        self._running = self.slaves  # those whose firmware runs
+        self._running: Sequence[Firmware] = drives
         for slave in self.slaves:
             slave.on_change = self.changed
             slave.esc.on(
@@ -81,7 +81,7 @@ class VirtualRing:
         """Follow a change of a slave's state or timing that no frame has made, or of the line."""
         self._logical.forget()
         self._due = 0
-        self._running = [slave for slave in self.slaves if slave.running]
+        self._running = [slave.firmware for slave in self.slaves if slave.running]
         self.next_event = min(slave.clock.next_event for slave in self.slaves)
 
     def run(self, now: int) -> None:
@@ -93,8 +93,8 @@ class VirtualRing:
 
     def step(self) -> None:
         """See Side: a millisecond of all running drives."""
-        for slave in self._running:
-            slave.firmware.step(STEP)
+        for firmware in self._running:
+            firmware.step(STEP)
 
     def tick(self) -> None:
         """See Side: the slaves' work, in most milliseconds none."""
