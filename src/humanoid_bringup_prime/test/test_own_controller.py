@@ -23,7 +23,6 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The new package, in the `src` of a workspace."""
     source = tmp_path_factory.mktemp("own_workspace") / "src"
-    source.mkdir()
     subprocess.run(["hc", "new-controller", NAME, "--into", source], check=True)
     return source / NAME
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,23 @@ def test_the_robots_controllers_have_it_in_the_place_of_standby() -> None:
     assert manager["sway_controller"]["type"] == "sway_controller/SwayController"
     assert found["sway_controller"]["ros__parameters"] == {"stiffness": 20.0, "damping": 2.0}
     assert "standby_controller" not in found
+
+
+def test_its_own_test_passes_and_notices_a_change(tmp_path: Path) -> None:
+    words = ["new-controller", "slow_sway_controller", "--into", str(tmp_path / "ws/src")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    package = tmp_path / "ws/src/slow_sway_controller"
+    path = os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test"]
+
+    def run() -> int:
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run(command, cwd=package, env=environment, check=False).returncode
+
+    assert run() == 0
+    source = package / "slow_sway_controller/slow_sway.py"
+    source.write_text(source.read_text().replace("= state.position", "= 0.0"))
+    assert run() == 1
 
 
 BAD_NAMES = (

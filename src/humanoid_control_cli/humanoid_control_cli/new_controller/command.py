@@ -13,7 +13,7 @@ def new_controller(
     into: Annotated[
         Path,
         typer.Option(
-            exists=True, file_okay=False, metavar="FOLDER", help="Folder of the new package."
+            file_okay=False, metavar="FOLDER", help="Folder of the new package, made if needed."
         ),
     ] = Path(),
     robot: Annotated[

@@ -14,6 +14,7 @@ from humanoid_control_common.errors import ConfigError
 _PLACES: Final = {
     "hold.py": "hold_controller/hold.py",
     "init.py": "hold_controller/__init__.py",
+    "test_hold.py": "test/test_hold.py",
     "hold_controller.yaml": "config/hold_controller.yaml",
     "README.md": "README.md",
     "setup.py": "setup.py",
@@ -46,7 +47,9 @@ def package_files(name: str, controllers: Mapping[str, object]) -> dict[Path, st
     def renamed(text: str) -> str:
         text = text.replace("hold_controller", name).replace("HoldController", f"{title}Controller")
         text = text.replace("HoldParameters", f"{title}Parameters")
-        return text.replace("hold.py", f"{stem}.py").replace("hold:", f"{stem}:")
+        for end in (".py", ":", " import"):
+            text = text.replace(f"hold{end}", f"{stem}{end}")
+        return text
 
     template = files(__package__) / "template"
     found = {
