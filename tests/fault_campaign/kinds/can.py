@@ -28,6 +28,7 @@ from humanoid_devices_can.reason_codes import (
 from humanoid_twin.robot.control import RobotControl
 
 SILENCE: Final = 0.7  # [s] until silent wrists are detected, and the arms are soft
+_OTHER: Final = 99  # an id that no motor has
 _REPLUGGED: Final = 0.3  # [s] from one adapter to the next
 
 
@@ -144,6 +145,12 @@ _MOTORS: Final = (
         name="can: firmware of a motor hangs",
         inject=motor(RobotControl.can_freeze),
         mend=motor(lambda twin, identifier: twin.can_freeze(identifier, False)),
+        spared=lambda scene: [scene.joint],
+    ),
+    _motor(
+        name="can: motor with another id",
+        inject=motor(lambda twin, identifier: twin.can_change_id(identifier, _OTHER)),
+        mend=motor(lambda twin, identifier: twin.can_change_id(_OTHER, identifier)),
         spared=lambda scene: [scene.joint],
     ),
     _motor(

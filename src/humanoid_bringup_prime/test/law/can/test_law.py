@@ -1,4 +1,4 @@
-"""The MIT law at the joints of both CAN families, within the rounding of their fields."""
+"""The MIT law at the joints of all CAN families, within the rounding of their fields."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ BOUNDS: dict[tuple[str, str], Callable[[Any, float, float], float]] = {
 
 
 # The law is measured while the component is silent, for as long as a busy machine takes.
-WITHOUT_WATCHDOG: dict[str, dict[str, str]] = {"sito": {}, "robstride": {"can_timeout": "0"}}
+WITHOUT_WATCHDOG: dict[str, dict[str, str]] = {"robstride": {"can_timeout": "0"}}
 
 
 @pytest.fixture(scope="module", params=BOUNDS, ids=" ".join)
 def rig_and_bound(request: pytest.FixtureRequest, make_rig: Any) -> Iterator[tuple[str, Any, Any]]:
-    with make_rig(*request.param, **WITHOUT_WATCHDOG[request.param[0]]) as rig:
+    with make_rig(*request.param, **WITHOUT_WATCHDOG.get(request.param[0], {})) as rig:
         yield " ".join(request.param), rig, BOUNDS[request.param]
 
 
@@ -67,7 +67,7 @@ def test_five_numbers_give_the_torque_of_the_law_at_the_joint(
     name, rig, bound_of = rig_and_bound
     rig.command(row)
     expected, bound = row.law(*known_state), bound_of(row, *known_state) + 1e-9
-    assert bound < 0.03  # [Nm]; the coarsest wire still tells a law from another
+    assert bound < 0.1  # [Nm]; fields of 12 bits still tell a law from another
     torques = rig.joints.torque_at(*known_state).tolist()
     for torque, mounted in zip(torques, ("", ", reversed"), strict=True):
         law_table.add(row.name, name + mounted, expected, torque, torque - expected, bound)
