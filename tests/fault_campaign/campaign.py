@@ -149,7 +149,7 @@ class Campaign:
         """Return the entry that counts: none if a hold-up of the host may be the reason."""
         entry, due = it.settle(), it.due
         if excusable(entry, starves=due.kind.starves) and len(due.excused) + 1 < ATTEMPTS:
-            self._say(f"  held up for {entry.held_up * 1e3:.0f} ms: again ({_told(entry.news)})")
+            self._say(f"  held up for {entry.held_up * 1e3:.0f} ms: again ({_text_of(entry.news)})")
             excuse = Excuse(entry.held_up, entry.news)
             waiting.append(replace(due, excused=(*due.excused, excuse)))
         else:
@@ -163,7 +163,7 @@ def excusable(entry: Entry, *, starves: bool) -> bool:
     return late and bool(entry.news) and not {it.breach for it in entry.news} & NEVER_EXCUSED
 
 
-def _told(violations: Sequence[Violation]) -> str:
+def _text_of(violations: Sequence[Violation]) -> str:
     return "; ".join(map(str, violations))
 
 

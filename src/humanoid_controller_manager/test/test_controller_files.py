@@ -90,7 +90,7 @@ def test_a_file_that_is_not_there_is_refused(file: Path) -> None:
         controller_of(Path("own.yaml"))
 
 
-def test_a_change_is_told_with_what_is_replaced() -> None:
+def test_a_change_is_reported_with_what_is_replaced() -> None:
     assert (
         sentence(Change(Mode.STANDBY, ("a", "b"), ("c", "a"))) == "STANDBY is c, a, in place of b"
     )

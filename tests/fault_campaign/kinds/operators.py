@@ -184,29 +184,29 @@ KINDS: Final = (
         mend=_report(SafetyLevel.OK),
     ),
     _stays(
-        name="operator: asks for a mode that isn't",
+        name="operator: requests a mode that isn't",
         inject=_request(9),
         codes=(UNKNOWN_MODE,),
     ),
     _stays(
-        name="operator: asks for LOCOMOTION",
+        name="operator: requests LOCOMOTION",
         inject=_request(Mode.LOCOMOTION),
         codes=(REFUSED["START_LOCOMOTION"],),
     ),
     _stays(
-        name="operator: asks for ZERO_TORQUE in a stiff mode",
+        name="operator: requests ZERO_TORQUE in a stiff mode",
         inject=_request(Mode.ZERO_TORQUE),
         starts=STIFF,
         codes=(REFUSED["ZERO_TORQUE"],),
     ),
     _stays(
-        name="operator: asks for STANDBY in REMOTE",
+        name="operator: requests STANDBY in REMOTE",
         inject=_request(Mode.STANDBY),
         starts=(Start.REMOTE,),
         codes=(REFUSED["LOAD"],),
     ),
     _stays(
-        name="operator: asks to clear faults in a stiff mode",
+        name="operator: clears faults in a stiff mode",
         inject=_clear,
         starts=STIFF,
         alone=True,
@@ -217,7 +217,7 @@ KINDS: Final = (
         mend=lambda scene: scene.robot.unload(),
         starts=(Start.ZERO_TORQUE,),
     ),
-    _sinks(name="operator: asks for ZERO_TORQUE while an arm sinks", inject=_limp),
+    _sinks(name="operator: requests ZERO_TORQUE while an arm sinks", inject=_limp),
     _sinks(
         name="operator: insists on ZERO_TORQUE while an arm sinks",
         inject=_limp_by_force,

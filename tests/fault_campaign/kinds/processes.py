@@ -129,7 +129,7 @@ KINDS: Final = (
         codes=HELD_UP,
     ),
     Kind(
-        name="process: control asked to end",
+        name="process: control terminated",
         inject=_send(MAIN, signal.SIGTERM),
         outcome=Outcome.OFF,
         within=1.5,

@@ -20,7 +20,7 @@ def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Observer]:
         yield found
 
 
-def _said(observer: Observer, anew: bool) -> list[str]:
+def _controllers(observer: Observer, anew: bool) -> list[str]:
     """The source it reads if a process ended and another one began meanwhile."""
     # Within a participant a sample waits to be taken as soon as it is published.
     speaker = observer.node.create_publisher(ControlMode, "/control_mode", 10)
@@ -28,18 +28,18 @@ def _said(observer: Observer, anew: bool) -> list[str]:
     if anew:
         observer.listen_anew()
     speaker.publish(ControlMode(mode=0, controller_name=AFTER))
-    said = lambda: observer.statements and observer.now.controller_name == AFTER  # noqa: E731
-    assert observer.within(20.0, said)
+    stated = lambda: observer.statements and observer.now.controller_name == AFTER  # noqa: E731
+    assert observer.within(20.0, stated)
     return [it.controller_name for it in observer.statements]
 
 
 def test_output_before_the_end_of_a_process_is_kept_for_a_late_reader(
     observer: Observer,
 ) -> None:
-    assert _said(observer, anew=False) == [BEFORE, AFTER]
+    assert _controllers(observer, anew=False) == [BEFORE, AFTER]
 
 
 def test_a_new_reader_gets_nothing_of_a_process_that_has_ended(observer: Observer) -> None:
-    assert _said(observer, anew=True) == [AFTER]
+    assert _controllers(observer, anew=True) == [AFTER]
     observer.listen_anew()
     assert observer.statements == []

@@ -49,7 +49,7 @@ def test_error_register_has_the_family(bench, code, register):
 
 
 @pytest.mark.parametrize("gap", [2.4, 2.6], ids=["within", "beyond"])
-def test_position_error_limit_is_where_it_is_said_to_be(bench, gap):
+def test_position_error_limit_is_where_its_parameter_puts_it(bench, gap):
     bench.enable()
     bench.registers(position=0, velocity=0)
     bench.robot.plant.set_state(0, gap, 0.0)
