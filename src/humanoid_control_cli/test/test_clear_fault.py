@@ -20,7 +20,7 @@ class Answers:
     def __init__(self, *answers: ClearFault.Response) -> None:
         self.left = list(answers)
 
-    def call(self, _kind: Any, _service: str, _request: Any, _absent: Any) -> ClearFault.Response:
+    def call(self, _kind: Any, _service: str, _request: Any) -> ClearFault.Response:
         return self.left.pop(0)
 
     def subscribe(self, *_: Any) -> None:
