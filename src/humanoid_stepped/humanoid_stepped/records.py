@@ -6,9 +6,12 @@ A trial may be a copy of a process (fork): memory that processes share would mix
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from humanoid_control_common.reasons import Reason
 from humanoid_control_common.robot_namespace import ROOT
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
@@ -17,7 +20,46 @@ from humanoid_control_common.tick_records.record_file import (
     size_of_record,
 )
 from humanoid_control_common.tick_records.record_layout import RecordFacts
+from humanoid_recording.black_box.messages import BagMessage
+from humanoid_recording.black_box.store import Store
+from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_stepped.scheduler import Process
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the black box has kept of a fault, in place of a file."""
+
+    records: TickRecords
+    reasons: tuple[Reason, ...]
+    messages: tuple[BagMessage, ...]
+    fault: int | None  # [ns, monotonic]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStore(Store):
+    """The black box's files, in memory. See Store."""
+
+    kept: list[Kept] = field(default_factory=list)
+
+    def keep(
+        self,
+        records: TickRecords,
+        reasons: Sequence[Reason],
+        received: Iterable[BagMessage],
+        fault: int | None,
+    ) -> Path:
+        """See Store."""
+        self.kept.append(Kept(records, tuple(reasons), tuple(received), fault))
+        return self.folder / f"{len(self.kept)}"
+
+    def files(self) -> list[Path]:
+        """See Store."""
+        return [self.folder / f"{number + 1}" for number in reversed(range(len(self.kept)))]
+
+    def remove_unfinished(self) -> None:
+        """See Store: there are none."""
+
 
 _FOLDER: Final = Path("/memory")  # of names, not of files
 

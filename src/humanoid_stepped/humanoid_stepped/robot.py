@@ -26,7 +26,7 @@ from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_recording.black_box.node import BlackBoxNode
 from humanoid_stepped.can_guard import NAME, Claims, SteppedGuard
 from humanoid_stepped.processes import StackProcess
-from humanoid_stepped.records import MemoryRecords
+from humanoid_stepped.records import MemoryRecords, MemoryStore
 from humanoid_stepped.ros.bus import Bus
 from humanoid_stepped.ros.session import SteppedSession
 from humanoid_stepped.scheduler import Process, Scheduler
@@ -65,6 +65,7 @@ class SteppedRobot:
         self.bus = Bus(self.scheduler)
         self.log: list[Log] = []
         self.records, self.claims = MemoryRecords(), Claims()
+        self.black_box_files = MemoryStore(Path("/black_box"))
         self.guard: SteppedGuard | None = None  # the latest
         mains = {
             BLACK_BOX: self._run_black_box,
@@ -104,7 +105,9 @@ class SteppedRobot:
         return 0
 
     def _run_black_box(self, session: SteppedSession, requests: EndRequests) -> int:
-        black_box = BlackBoxNode(self._files[BLACK_BOX], session, self.records)
+        black_box = BlackBoxNode(
+            self._files[BLACK_BOX], session, self.records, lambda *_: self.black_box_files
+        )
         spin_until(session, black_box.node, partial(_ends, requests))
         black_box.box.finish()
         return 0

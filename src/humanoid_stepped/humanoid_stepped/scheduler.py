@@ -113,6 +113,7 @@ class Scheduler:
         self.tasks: list[Task] = []
         self.failed: list[Task] = []  # ended by an error
         self.latency = LATENCY  # [ns] at most
+        self.system_offset = 0  # [ns] by which the system's clock has been set
         self._calls: list[tuple[int, int, Callable[[], None]]] = []
         self._numbers = count()
         self.current: Task | None = None  # the task that runs; None between two tasks
@@ -123,20 +124,19 @@ class Scheduler:
     def wait(self, event: Event | None, seconds: float | None) -> bool:
         """Let the present task wait for `seconds`, or until `event` is set; return whether it is.
 
-        None waits without end.
+        None waits without end. Between two tasks, this lets time pass.
         """
         if event is not None and event.is_set():
             return True
+        if self.current is None:
+            return self._wait_here(event, seconds)
         if seconds is None or seconds == math.inf:
             due = NEVER
         else:
             due = self.now + max(math.ceil(seconds * NANO), 0)
             if self.latency:
                 due += int(self.random.random() * self.latency)
-        task = self.current
-        if task is None:
-            raise RuntimeError("only a task can wait: this is the scheduler itself")
-        task.due, task.event = due, event
+        self.current.due, self.current.event = due, event
         self.hub.switch()
         return event is not None and event.is_set()
 
@@ -175,6 +175,10 @@ class Scheduler:
                 self._advance(end)
                 return False
             self._advance(due)
+
+    def _wait_here(self, event: Event | None, seconds: float | None) -> bool:
+        end = NEVER if seconds is None else self.now + round(seconds * NANO)
+        return self.run_until(end, (lambda: False) if event is None else event.is_set)
 
     def _run_ready(self) -> int:
         """Run calls and tasks that are due now; return when the next task is due [ns]."""

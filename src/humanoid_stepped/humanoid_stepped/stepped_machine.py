@@ -16,7 +16,6 @@ class SteppedMachine(Machine):
 
     def __init__(self, scheduler: Scheduler, process: Process) -> None:
         self.scheduler, self.process = scheduler, process
-        self.system_offset = 0  # [ns] by which the system's clock has been set
 
     def clock(self) -> float:
         """See Machine."""
@@ -28,7 +27,7 @@ class SteppedMachine(Machine):
 
     def system_time_ns(self) -> int:
         """See Machine."""
-        return self.scheduler.now + EPOCH + self.system_offset
+        return self.scheduler.now + EPOCH + self.scheduler.system_offset
 
     def sleep(self, seconds: float) -> None:
         """See Machine."""

@@ -14,9 +14,9 @@ from humanoid_twin.assumptions import assume
 from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.attach import PREFIX
 from humanoid_twin.can.commands import CanCommands
-from humanoid_twin.clock import Moment
+from humanoid_twin.clock import Moment, SteppedClock
 from humanoid_twin.control.client import _to_json
-from humanoid_twin.control.commands import CommandTable, JointCommands
+from humanoid_twin.control.commands import CommandTable, JointCommands, TimeCommands
 from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.losses import Losses
@@ -24,7 +24,7 @@ from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.mounting import EncoderCommands, Mounting
 from humanoid_twin.physics.loads import Loads
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
-from humanoid_twin.physics.recorder import Recorder, RecorderCommands
+from humanoid_twin.physics.recorder import Recorder, RecorderCommands, Recording
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
 from humanoid_twin.robot.control import RobotControl
 from humanoid_twin.robot.main import Drives, build_drives, build_wrists
@@ -59,6 +59,7 @@ class VirtualPrime:
         self.adapter = MemoryAdapter(self.can.bus)
         self.losses = Losses(random)
         self.commands = CommandTable()
+        self.commands.add(TimeCommands(self.robot, SteppedClock()))
         self.commands.add(JointCommands(plant, JOINTS))
         self.commands.add(RingCommands(self.ring, plant, self.losses))
         # The adapter has what the commands use of a port.
@@ -72,7 +73,7 @@ class VirtualPrime:
         self.commands.add(RecorderCommands(recorder))
         self.commands.add(Loads(plant.model, plant.data, urdf))
         self.commands.add(EncoderCommands({joint: it.shaft for joint, it in drives.items()}))
-        self.control: RobotControl = _DirectControl(self.commands)
+        self.control: RobotControl = _DirectControl(self.commands, recorder)
         self.cable: Cable | None = None
 
     def connect(self, scheduler: Scheduler) -> Cable:
@@ -96,11 +97,15 @@ class VirtualPrime:
 class _DirectControl(RobotControl):
     """The commands of the virtual robot without a channel."""
 
-    def __init__(self, commands: CommandTable) -> None:
-        self._commands = commands
+    def __init__(self, commands: CommandTable, recorder: Recorder) -> None:
+        self._commands, self._recorder = commands, recorder
 
     def close(self) -> None:
         """Do nothing: there is no connection."""
+
+    def recorded(self) -> Recording:
+        """See RobotControl."""
+        return self._recorder.recording()
 
     def request(self, command: str, **arguments: object) -> Any:
         """See ControlClient."""

@@ -17,7 +17,6 @@ from humanoid_control_common.tick_records.record_file import (
     RecordStore,
 )
 from humanoid_control_common.tick_records.record_layout import Word
-from humanoid_recording.black_box.export import write_bag
 from humanoid_recording.black_box.messages import BagMessage
 from humanoid_recording.black_box.record_monitor import RecordMonitor
 from humanoid_recording.black_box.store import Store
@@ -129,11 +128,7 @@ class BlackBox:
     def _write(self, file: RecordFile, reasons: Sequence[Reason], fault: int | None) -> Path:
         records = read_tick_records(file)
         try:
-            path = self._store.add(
-                lambda folder, name: write_bag(
-                    folder, name, records, reasons, self.received, fault=fault
-                )
-            )
+            path = self._store.keep(records, reasons, self.received, fault)
         except BagError as error:
             if not self._problem:
                 logger.warning("no file of the black box: %s", error)

@@ -1,7 +1,7 @@
 """The node `black_box`: its parameters, its service and its subscriptions."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -14,6 +14,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.config import Document, StrictModel
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.parameter_files import parameter_files
 from humanoid_control_common.robot_namespace import (
     checked_namespace,
@@ -37,6 +38,11 @@ from humanoid_recording.black_box.store import MOST_BYTES, MOST_FILES, Store, de
 
 NODE: Final = "black_box"
 CHECK_PERIOD: Final = 0.1  # [s]
+
+
+def disk_store(folder: Path, most_files: int, most_bytes: int, machine: Machine) -> Store:
+    """Return the files in `folder`."""
+    return Store(folder, most_files, most_bytes, machine=machine)
 
 
 class BlackBoxParameters(StrictModel):
@@ -65,6 +71,7 @@ class BlackBoxNode:
         files: Sequence[Document],
         ros: RosSession,
         records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+        make_store: Callable[[Path, int, int, Machine], Store] = disk_store,
     ) -> None:
         self.node, self._machine = ros.node(NODE, services=False), ros.machine
         self._namespace = checked_namespace(self.node.get_namespace())
@@ -74,7 +81,7 @@ class BlackBoxNode:
         shared = Path(parameters.folder) if parameters.folder else default_folder()
         folder = shared / subfolder(self._namespace)
         most_bytes = round(parameters.most_megabytes * 1e6)
-        store = Store(folder, parameters.most_files, most_bytes, machine=ros.machine)
+        store = make_store(folder, parameters.most_files, most_bytes, ros.machine)
         store.remove_unfinished()
         self.box = BlackBox(store, records, ros.machine.clock, self._namespace)
         self._diagnostics = self.node.create_publisher(DiagnosticArray, "diagnostics", 10)

@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,10 @@ from typing import Final
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.reasons import Reason
+from humanoid_recording.black_box.export import write_bag
+from humanoid_recording.black_box.messages import BagMessage
+from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.summary import FILE_NAME
 from humanoid_recording.writer import free_space
@@ -50,6 +54,18 @@ class Store:
                 if (path / FILE_NAME).is_file():
                     dated.append((path.stat().st_mtime_ns, path))
         return [path for _, path in sorted(dated, reverse=True)]
+
+    def keep(
+        self,
+        records: TickRecords,
+        reasons: Sequence[Reason],
+        received: Iterable[BagMessage],
+        fault: int | None,
+    ) -> Path:
+        """Write a bag and keep it; see `write_bag`. Return its path. Raises BagError."""
+        return self.add(
+            lambda folder, name: write_bag(folder, name, records, reasons, received, fault=fault)
+        )
 
     def add(self, write: Callable[[Path, str], object]) -> Path:
         """Call `write` with a folder and a name for a bag, and keep the bag. Return its path.

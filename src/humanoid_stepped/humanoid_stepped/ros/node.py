@@ -184,6 +184,11 @@ class SteppedNode:
         self.subscriptions.remove(subscription)
         subscription.leave()
 
+    def destroy_client(self, client: Client) -> None:
+        """See rclpy."""
+        self.clients.remove(client)
+        client.leave()
+
     def destroy_node(self) -> None:
         """See rclpy."""
         for part in (self.publishers, self.subscriptions, self.services, self.clients):
