@@ -1,6 +1,7 @@
 """Run the fault campaign: random faults on the whole robot, judged by the virtual robot's truth.
 
-Needs root. Every trial has a seed; a violation is printed with the command that repeats it.
+In wall time it needs root; with --stepped the robot runs on one simulated clock. Every trial has a
+seed; a violation is printed with the command that repeats it.
 """
 
 from __future__ import annotations
@@ -8,22 +9,24 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import SystemRandom
 
 from fault_campaign.campaign import Campaign, Entry, drawn
 from fault_campaign.controls import CONTROLS, convictions, text_of
-from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.kinds.catalogue import KINDS, STEPPED
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
+from fault_campaign.stepped.campaign import campaign as stepped
 from fault_campaign.tally import Tally
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """0: nothing was violated, and no kind was excused too often."""
     options = _parser().parse_args(words)
-    kinds = [kind for name, kind in KINDS.items() if options.kind in name]
+    known = STEPPED if options.stepped else KINDS
+    kinds = [kind for name, kind in known.items() if options.kind in name]
     if not kinds:
         sys.stderr.write(f"no kind with '{options.kind}' in its name; --list shows them\n")
         return 2
@@ -32,11 +35,12 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     if options.controls:
-        return _controls()
+        return _controls(stepped=options.stepped)
     entries: list[Entry] = []
     campaign = Campaign(_say)
+    run = stepped if options.stepped else campaign.run
     try:
-        _run(campaign, kinds, options, entries)
+        _run(run, kinds, options, entries)
     finally:  # ended early, it reports its results so far
         tally = Tally.of(entries, campaign.problems)
         print_table(entries)
@@ -50,10 +54,10 @@ def _say(text: str) -> None:
     print(text, flush=True)
 
 
-def _controls() -> int:
+def _controls(*, stepped: bool) -> int:
     """0: all were convicted."""
     convicted = 0
-    for conviction in convictions(CONTROLS, _say):
+    for conviction in convictions(CONTROLS, _say, stepped=stepped):
         print(text_of(conviction), flush=True)
         convicted += conviction.convicted
     print(f"{convicted} of {len(CONTROLS)} sabotaged stacks convicted")
@@ -61,7 +65,10 @@ def _controls() -> int:
 
 
 def _run(
-    campaign: Campaign, kinds: Sequence[Kind], options: argparse.Namespace, entries: list[Entry]
+    run: Callable[[Sequence[tuple[Kind, int]]], Iterator[Entry]],
+    kinds: Sequence[Kind],
+    options: argparse.Namespace,
+    entries: list[Entry],
 ) -> None:
     """Adds to `entries` what is settled."""
     seed = SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
@@ -70,13 +77,16 @@ def _run(
         trials = [(kind, options.trial) for kind in kinds for _ in range(options.count or 1)]
     else:
         print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}")
-    for entry in campaign.run(trials):
+    for entry in run(trials):
         entries.append(entry)
         print(f"{len(entries):4} {line(entry)}", flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fault_campaign", description=__doc__)
+    parser.add_argument(
+        "--stepped", action="store_true", help="the whole robot on one simulated clock; no root"
+    )
     parser.add_argument("--count", type=int, help="trials; else one of each kind")
     parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
     parser.add_argument("--kind", default="", help="only kinds with this in their names")

@@ -13,6 +13,7 @@ from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line
 from fault_campaign.robot import BOX, MAIN, Sabotage
 from fault_campaign.scenario import Start
+from fault_campaign.stepped.campaign import campaign
 
 _SEED: Final = 1
 _WRIST: Final = "left_wrist_roll"
@@ -63,11 +64,17 @@ CONTROLS: Final = (
 )
 
 
-def convictions(controls: Sequence[Control], say: Callable[[str], object]) -> Iterator[Conviction]:
+def convictions(
+    controls: Sequence[Control], say: Callable[[str], object], *, stepped: bool = False
+) -> Iterator[Conviction]:
     """Do each on a robot of its own."""
     for control in controls:
-        campaign = Campaign(say, control.sabotage)
-        yield Conviction(control, list(campaign.run([(control.kind, _SEED)])))
+        trials = [(control.kind, _SEED)]
+        if stepped:
+            entries = list(campaign(trials, control.sabotage))
+        else:
+            entries = list(Campaign(say, control.sabotage).run(trials))
+        yield Conviction(control, entries)
 
 
 def text_of(conviction: Conviction) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.modes import Mode
@@ -16,7 +17,7 @@ from humanoid_twin.robot.control import RobotControl
 if TYPE_CHECKING:
     from fault_campaign.judging.observer import Observer
     from fault_campaign.judging.process_ends import Ends
-    from fault_campaign.programs import Program
+    from fault_campaign.programs import Death
 
 UP: Final = 60.0  # [s] until a control process that was started has joint states
 HEALTHY: Final = 15.0  # [s] until faults can be cleared
@@ -44,6 +45,35 @@ class Sabotage:
     defect: str  # of `fault_campaign.disturbing.sabotage`
 
 
+class RobotProgram(Protocol):
+    """One program of the stack. See Program."""
+
+    @property
+    def runs(self) -> bool:
+        """Return True if it runs or is stopped."""
+
+    def processes(self, word: str = "") -> list[int]:
+        """Return its processes with `word` in their command line: itself and its children."""
+
+    def text(self) -> str:
+        """Return its output."""
+
+    def start(self) -> None:
+        """Start it, if it doesn't run."""
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal, if it runs."""
+
+    def wait(self, patience: float = ...) -> bool:
+        """Wait until it has ended; False if it doesn't."""
+
+    def end(self, patience: float = ...) -> None:
+        """End it."""
+
+    def deaths(self) -> list[Death]:
+        """Return those since the last call."""
+
+
 class NotHealthyError(Exception):
     """The robot can't be brought into DAMPING without a fault."""
 
@@ -57,7 +87,7 @@ class Robot(ABC):
     machine: Machine
     observer: Observer
     twin: RobotControl
-    programs: Mapping[str, Program]
+    programs: Mapping[str, RobotProgram]
 
     def __init__(self) -> None:
         self._refusals: list[Refusal] = []
@@ -67,15 +97,27 @@ class Robot(ABC):
         """End all processes in order, and start them again. Raises NotHealthyError."""
 
     @abstractmethod
+    def date(self) -> float:
+        """Return the time [s since 1970], whatever the system's clock was set to."""
+
+    @abstractmethod
     def held_up(self) -> float:
         """Longest time [s] this machine had none for the virtual robot, since the last call."""
+
+    @abstractmethod
+    def signal_guard(self, number: signal.Signals) -> None:
+        """Send a signal to the guard of the CAN bus, if it runs."""
+
+    @abstractmethod
+    def step_clock(self, seconds: float) -> None:
+        """Set the system's clock to so much [s] after the true time."""
 
     @abstractmethod
     def ends(self) -> Ends:
         """Return ends and exceptions of the processes since the last call."""
 
     @property
-    def control(self) -> Program:
+    def control(self) -> RobotProgram:
         """The control process."""
         return self.programs[MAIN]
 

@@ -186,7 +186,7 @@ class Trial:
     def _struck(self) -> Verdict:
         robot, kind, scene, heard = self._robot, self._kind, self._scene, self._heard
         scene.begins()
-        wall = self._system_time()
+        wall = self._robot.date()
         try:
             kind.inject(scene)
         except RefutedError as error:
@@ -220,9 +220,6 @@ class Trial:
         verdict = judge(robot.twin.recorded(), window)
         self._violations += verdict.violations
         return verdict
-
-    def _system_time(self) -> float:
-        return self._robot.machine.system_time_ns() / 1e9
 
     def _recovered(self, *, struck: bool) -> int:
         """Take the documented way back to health. Returns the number of refusals of clear_fault."""

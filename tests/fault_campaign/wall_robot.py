@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
@@ -37,6 +39,7 @@ from prime_description import expand
 # SCHED_FIFO of the virtual robot, above the loop's 80: real drives need no processor of this
 # machine, so nothing of the stack may hold them up.
 DRIVES: Final = 90
+_GUARD: Final = "humanoid_devices_can.guard"  # in its command line
 
 
 class WallRobot(Robot):
@@ -88,9 +91,22 @@ class WallRobot(Robot):
         self._end()
         self._start()
 
+    def date(self) -> float:
+        """See Robot: the processes have another clock, if it was set."""
+        return time.time()
+
     def held_up(self) -> float:
         """Longest time [s] this machine had none for the virtual robot, since the last call."""
         return max((length for _, length in self.twin.pauses()), default=0.0)
+
+    def signal_guard(self, number: signal.Signals) -> None:
+        """See Robot."""
+        for process in self.control.processes(_GUARD):
+            os.kill(process, number)
+
+    def step_clock(self, seconds: float) -> None:
+        """See Robot."""
+        self.clock.step(round(seconds))
 
     def ends(self) -> Ends:
         """Return ends and exceptions of the processes since the last call."""

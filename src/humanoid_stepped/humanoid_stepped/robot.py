@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.options import Process as PlannedProcess
@@ -141,14 +141,18 @@ class SteppedRobot:
         )
 
 
-def prime_options() -> Options:
-    """Return the options of the shipped bring-up, with the names of the buses in memory."""
+def prime_options(**others: Any) -> Options:
+    """Return the options of the shipped bring-up, with the names of the buses in memory.
+
+    `others`: further fields of Options.
+    """
     return Options(
         backend=Backend.REAL,
         ethercat_interface="ring",
         can_interface="slcan",
         can_channel="memory",
         viewer=False,
+        **others,
     )
 
 

@@ -113,6 +113,7 @@ _BUS: Final = (
     ),
     _bus(
         name="can: adapter unplugged, and one without flags plugged in",
+        kernel=True,
         inject=_other_adapter,
         mend=_first_adapter,
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from fault_campaign.kinds import (
@@ -27,7 +28,14 @@ _SINGLE: Final = (
     *machine.KINDS,
     *operators.KINDS,
 )
-_ALL: Final = (*_SINGLE, *pairs.pairs(_SINGLE))
-KINDS: Final[dict[str, Kind]] = {kind.name: kind for kind in _ALL}
-if len(KINDS) != len(_ALL):
-    raise ValueError("two kinds of faults have the same name")
+
+
+def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
+    found = {kind.name: kind for kind in (*kinds, *pairs.pairs(kinds))}
+    if len(found) != len(kinds) + len(pairs.pairs(kinds)):
+        raise ValueError("two kinds of faults have the same name")
+    return found
+
+
+KINDS: Final = _by_name(_SINGLE)
+STEPPED: Final = _by_name([kind for kind in _SINGLE if not kind.kernel])  # on the stepped robot

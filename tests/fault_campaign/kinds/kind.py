@@ -128,6 +128,7 @@ class Kind:
     spared: Callable[[Scene], Sequence[str]] = lambda _scene: ()  # joints that can't be reached
     follows: bool = False  # a target that follows the joint counts as soft, whatever the gains
     starves: bool = False  # the machine is meant to be held up
+    kernel: bool = False  # needs the processes, the memory or the adapter of a real machine
     requests_modes: bool = False  # by itself
     allowed: Sequence[Allowed] = ()
     dies: Sequence[str] = ()  # labels of the processes that the fault ends

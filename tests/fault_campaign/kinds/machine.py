@@ -51,7 +51,7 @@ def _wall(scene: Scene) -> WallRobot:
 
 
 def _clock(seconds: int) -> Callable[[Scene], None]:
-    return lambda scene: _wall(scene).clock.step(seconds)
+    return lambda scene: scene.robot.step_clock(seconds)
 
 
 def _link(state: str) -> Callable[[Scene], None]:
@@ -126,6 +126,7 @@ KINDS: Final = (
     ),
     Kind(
         name="machine: disk full",
+        kernel=True,
         inject=lambda scene: fill(_wall(scene).disk),
         mend=lambda scene: make_room(_wall(scene).disk),
         outcome=Outcome.STAYS,
@@ -133,6 +134,7 @@ KINDS: Final = (
     ),
     Kind(
         name="machine: disk full, and the robot falls",
+        kernel=True,
         inject=_fall_on_a_full_disk,
         mend=_room_again,
         source=STOP,
@@ -140,6 +142,7 @@ KINDS: Final = (
     ),
     Kind(
         name="machine: memory runs out for a while",
+        kernel=True,
         inject=_runs_out,
         mend=lambda scene: _wall(scene).memory.release(),
         outcome=Outcome.EITHER,
@@ -150,6 +153,7 @@ KINDS: Final = (
     ),
     Kind(
         name="machine: memory runs out, and the control process is ended",
+        kernel=True,
         inject=_out_of_memory,
         mend=lambda scene: _wall(scene).memory.release(),
         outcome=Outcome.OFF,
@@ -160,6 +164,7 @@ KINDS: Final = (
     ),
     _urgently(
         name="machine: urgent programs take the processors from all but the loop",
+        kernel=True,
         inject=_urgent,
         outcome=Outcome.EITHER,  # the kernel leaves a part of each second to all other processes
         starts=STIFF,
@@ -167,12 +172,14 @@ KINDS: Final = (
     ),
     _urgently(
         name="machine: urgent programs take the processors from the loop, too",
+        kernel=True,
         inject=_starved,
         outcome=Outcome.OFF,
         watched=1.2,
     ),
     Kind(
         name="machine: other programs take the processors",
+        kernel=True,
         inject=_busy,
         outcome=Outcome.EITHER,
         within=1.5,
@@ -182,6 +189,7 @@ KINDS: Final = (
     ),
     Kind(
         name="machine: network interface of the ring down",
+        kernel=True,
         inject=_link("down"),
         mend=_link("up"),
         source=RING,

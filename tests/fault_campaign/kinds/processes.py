@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -17,13 +16,13 @@ from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import BOX, MAIN
 from fault_campaign.scenario import STIFF, Start
+from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyLevel
 from humanoid_controllers.reason_codes import EMERGENCY_STOP
 from humanoid_devices_can.reason_codes import NO_GUARD
 
 IMPEDANCE: Final = "impedance"
-_GUARD: Final = "humanoid_devices_can.guard"  # in its command line
 _WAY_DOWN: Final = 9.0  # [s]: 6 for DAMPING, 1.5 for the gains, and the exit of the drives
 _UNGUARDED: Final = 3.0  # [s] until the operator gets the warning that there is no guard
 
@@ -38,7 +37,8 @@ def _again(label: str) -> Callable[[Scene], None]:
 
 def _second(scene: Scene) -> None:
     """A second control process, which must refuse to start. Raises RefutedError if it runs."""
-    second = scene.robot.control.twice()
+    assert isinstance(scene.robot, WallRobot), "it needs the lock of a real machine"
+    second = scene.robot.programs[MAIN].twice()
     try:
         refused = second.wait(GIVE_UP) != 0
     except subprocess.TimeoutExpired:
@@ -67,11 +67,7 @@ def _interrupted(scene: Scene) -> None:
 
 
 def _guard(number: signal.Signals) -> Callable[[Scene], None]:
-    def inject(scene: Scene) -> None:
-        for process in scene.robot.control.processes(_GUARD):
-            os.kill(process, number)
-
-    return inject
+    return lambda scene: scene.robot.signal_guard(number)
 
 
 def _unguarded(number: signal.Signals) -> Callable[[Scene], None]:
@@ -209,6 +205,7 @@ KINDS: Final = (
     ),
     Kind(
         name="process: a second control process is started",
+        kernel=True,
         inject=_second,
         outcome=Outcome.STAYS,
         alone=True,

@@ -112,6 +112,9 @@ class FakeRobot:
     def refusals(self) -> list[Refusal]:
         return self.refused.pop(0) if self.refused else []
 
+    def date(self) -> float:
+        return time.time()
+
     def held_up(self) -> float:
         return self.gaps.pop(0) if self.gaps else 0.0
 

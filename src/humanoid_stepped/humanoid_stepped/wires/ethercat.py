@@ -20,7 +20,7 @@ from humanoid_twin.ethercat.port import PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
 
-ROUND_TRIP: Final = 0.00006  # [s] of a frame through ten slaves, with both ends' own work
+ROUND_TRIP: Final = 60_000  # [ns] of a frame through ten slaves, with both ends' own work
 
 
 class Cable:
@@ -29,18 +29,19 @@ class Cable:
     def __init__(
         self, ring: VirtualRing, robot: RobotScheduler, losses: Losses, scheduler: Scheduler
     ) -> None:
-        self._port = _Port()
+        self._port, self._scheduler = _Port(), scheduler
         clock = _Clock(scheduler)
         self.server = RingServer(ring, robot, cast(PacketPort, self._port), clock, losses)
         # Called with each frame that has left the master, and each answer that leaves the ring.
         self.listeners: list[Callable[[bytes], None]] = []
 
     def connect(self, arrive: Callable[[bytes], None]) -> None:
-        """Give every frame that comes back from the ring to `arrive`."""
+        """Give every frame that comes back from the ring to `arrive`, after ROUND_TRIP."""
+        scheduler = self._scheduler
 
         def pass_on(frame: bytes) -> None:
             self._note(frame)
-            arrive(frame)
+            scheduler.call_at(scheduler.now + ROUND_TRIP, lambda: arrive(frame))
 
         self._port.arrive = pass_on
 
@@ -100,7 +101,7 @@ class MemoryLine(RawSocket):
         older = list(self._answers)
         self._answers.clear()
         self._cable.send(frame)
-        self._machine.sleep(ROUND_TRIP)
+        self._machine.sleep(ROUND_TRIP / 1e9)
         found = list(self._answers)
         self._answers.clear()
         self._answers.extend(older)

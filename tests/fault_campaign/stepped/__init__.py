@@ -1,0 +1,1 @@
+"""The campaign on the stepped robot: every trial is repeatable, and needs no wall time."""

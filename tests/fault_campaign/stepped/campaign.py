@@ -1,0 +1,131 @@
+"""Run many trials on copies of one simulated robot, on all processors.
+
+A worker brings the robot up once. Every trial is a copy of the worker (fork), so it begins with
+the very same robot, whatever the trials before it did.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from fault_campaign.campaign import Entry
+from fault_campaign.kinds.kind import Kind
+from fault_campaign.robot import Sabotage
+from fault_campaign.stepped.robot import SimulatedRobot
+from fault_campaign.stepped.trial import failed, run
+
+LONGEST: Final = 120.0  # [s] of wall time a trial may take: usual is one
+Trials = Sequence[tuple[Kind, int]]
+
+
+def campaign(
+    trials: Trials, sabotage: Sabotage | None = None, workers: int | None = None
+) -> Iterator[Entry]:
+    """Run the trials, each of a kind and a seed; yield them in their order."""
+    count = min(workers or os.cpu_count() or 1, max(len(trials), 1))
+    crew = [_Worker(trials, sabotage) for _ in range(count)]
+    try:
+        yield from _results(crew, len(trials))
+    finally:
+        for worker in crew:
+            worker.end()
+
+
+def _results(crew: Sequence[_Worker], count: int) -> Iterator[Entry]:
+    found: dict[int, Entry] = {}
+    begun = given = 0
+    while given < count:
+        for connection in wait([worker.connection for worker in crew]):
+            worker = next(it for it in crew if it.connection is connection)
+            answer = worker.connection.recv()
+            if answer is not None:
+                index, entry = answer
+                found[index] = entry
+            if begun < count:
+                worker.connection.send(begun)
+                begun += 1
+        while given in found:
+            yield found.pop(given)
+            given += 1
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process with a robot. It sends None once the robot is up, then results by index."""
+
+    connection: Connection[Any, Any]
+    pid: int
+
+    def __init__(self, trials: Trials, sabotage: Sabotage | None) -> None:
+        self.connection, other = Pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            code = 1
+            try:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+                self.connection.close()
+                _serve(other, trials, sabotage)
+                code = 0
+            finally:
+                os._exit(code)
+        other.close()
+
+    def end(self) -> None:
+        """End it, and a trial that it runs."""
+        self.connection.close()
+        os.kill(self.pid, signal.SIGTERM)
+        os.waitpid(self.pid, 0)
+
+
+def _serve(connection: Connection[Any, Any], trials: Trials, sabotage: Sabotage | None) -> None:
+    with TemporaryDirectory(prefix="hc_trials_") as folder:
+        robot = SimulatedRobot(Path(folder), sabotage)
+        gc.collect()
+        gc.freeze()  # a copy shares the memory of what is never collected
+        connection.send(None)
+        while True:
+            index = connection.recv()
+            kind, seed = trials[index]
+            connection.send((index, copied(robot, kind, seed)))
+
+
+def _tried(robot: SimulatedRobot, kind: Kind, seed: int) -> Entry:
+    try:
+        return run(robot, kind, seed)
+    except Exception:
+        return failed(kind, seed, f"the trial itself failed:\n{traceback.format_exc()}")
+
+
+def copied(robot: SimulatedRobot, kind: Kind, seed: int) -> Entry:
+    """Run a trial on a copy of the robot."""
+    receiver, sender = Pipe(duplex=False)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            sender.send(_tried(robot, kind, seed))
+            code = 0
+        finally:
+            os._exit(code)
+    sender.close()
+    try:
+        if receiver.poll(LONGEST):
+            entry: Entry = receiver.recv()
+            return entry
+        os.kill(pid, signal.SIGKILL)
+        return failed(kind, seed, f"the trial takes more than {LONGEST:g} s")
+    except EOFError:
+        return failed(kind, seed, "the trial ended without a result")
+    finally:
+        receiver.close()
+        os.waitpid(pid, 0)

@@ -1,0 +1,115 @@
+"""A simulated process with the interface of Program."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Final
+
+from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.programs import GIVE_UP, Death
+from humanoid_stepped.processes import KILLED, StackProcess
+
+_IN_ORDER: Final = (0,)  # exit codes
+LOOK: Final = 0.01  # [s]
+
+
+class SteppedProgram:
+    """See Program: one process that is killed, held up and started again.
+
+    Args:
+        pass_time: lets simulated time pass [s].
+    """
+
+    def __init__(self, process: StackProcess, pass_time: Callable[[float], None]) -> None:
+        self.label = process.label
+        self._process, self._pass_time = process, pass_time
+        self._deaths: list[Death] = []
+        self._stuck: list[Violation] = []
+        self._exceptions: list[str] = []
+        self._ending = False  # the campaign ends it
+        process.on_end.append(self._ended)
+
+    @property
+    def runs(self) -> bool:
+        """See Program."""
+        return self._process.runs
+
+    def processes(self, _word: str = "") -> list[int]:
+        """See Program: nothing here has a process id."""
+        return []
+
+    def text(self) -> str:
+        """See Program."""
+        return "\n".join(self._exceptions)
+
+    def start(self) -> None:
+        """See Program."""
+        self._process.start()
+
+    def send(self, number: signal.Signals) -> None:
+        """See Program."""
+        process = self._process
+        if not process.runs:
+            return
+        if number is signal.SIGKILL:
+            process.kill()
+        elif number is signal.SIGSTOP:
+            process.hold()
+        elif number is signal.SIGCONT:
+            process.resume()
+        elif number is signal.SIGINT:
+            process.requests.in_order = True
+        else:
+            process.requests.at_once = True
+
+    def wait(self, patience: float = GIVE_UP) -> bool:
+        """See Program."""
+        left = patience
+        while self.runs and left > 0.0:
+            self._pass_time(LOOK)
+            left -= LOOK
+        return not self.runs
+
+    def end(self, patience: float = GIVE_UP) -> None:
+        """See Program."""
+        if not self.runs:
+            return
+        self._ending = True
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGTERM)
+        if not self.wait(patience):
+            text = f"{self.label}: still there {patience:g} s after SIGTERM"
+            self._stuck.append(Violation(Breach.DID_NOT_END, text))
+            self.send(signal.SIGKILL)
+        self._ending = False
+
+    def deaths(self) -> list[Death]:
+        """See Program."""
+        found, self._deaths = self._deaths, []
+        return found
+
+    def stuck(self) -> list[Violation]:
+        """See Program."""
+        found, self._stuck = self._stuck, []
+        return found
+
+    def exceptions(self) -> list[str]:
+        """See Program."""
+        found, self._exceptions = self._exceptions, []
+        return found
+
+    def note(self, exception: str) -> None:
+        """Note the last line of a traceback in its log."""
+        self._exceptions.append(exception)
+
+    def _ended(self) -> None:
+        process = self._process
+        if process.error is not None:
+            self.note(f"{type(process.error).__name__}: {process.error}")
+        if self._ending and process.code in _IN_ORDER:
+            return
+        if self._ending and process.code != KILLED:
+            self._deaths.append(Death(f"end of {self.label}", f"exit code {process.code}"))
+        else:
+            self._deaths.append(Death(self.label, f"exit code {process.code}"))

@@ -1,0 +1,166 @@
+"""The robot of the campaign on one simulated clock."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from std_msgs.msg import String
+
+from fault_campaign.campaign_controllers import PLUGIN, write_controllers
+from fault_campaign.disturbing.sabotage import DEFECTS
+from fault_campaign.judging.observer import Observer
+from fault_campaign.judging.process_ends import Ends
+from fault_campaign.programs import Death
+from fault_campaign.robot import (
+    BEAT,
+    MAIN,
+    OPERATOR,
+    UP,
+    NotHealthyError,
+    Robot,
+    Sabotage,
+)
+from fault_campaign.stepped.programs import SteppedProgram
+from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
+from humanoid_controller_manager.plugins import forget_plugins
+from humanoid_controller_manager.ros.stop_signals import EndRequests
+from humanoid_stepped.processes import StackProcess
+from humanoid_stepped.python_log import PythonLog
+from humanoid_stepped.robot import SteppedRobot, prime_options
+from humanoid_stepped.ros.session import SteppedSession
+from humanoid_stepped.scheduler import NEVER, Process
+from humanoid_stepped.stepped_machine import EPOCH
+
+LOOK: Final = 0.01  # [s] between two checks of a condition
+MAILBOX_DELAY: Final = 0.002  # [s]
+
+
+class SimulatedRobot(Robot):
+    """Up after its creation. See Robot.
+
+    Args:
+        folder: for files of the run.
+        sabotage: the defect of the stack, if any; it changes this process.
+    """
+
+    def __init__(self, folder: Path, sabotage: Sabotage | None = None) -> None:
+        super().__init__()
+        if str(PLUGIN) not in sys.path:
+            sys.path.insert(0, str(PLUGIN))
+            forget_plugins()
+        if sabotage is not None:
+            DEFECTS[sabotage.defect]()
+        options = prime_options(
+            controllers_file=write_controllers(folder), heartbeats={OPERATOR: BEAT}
+        )
+        self.stepped = stepped = SteppedRobot(0, folder, options)
+        self.twin = stepped.prime.control
+        self.twin.mailbox_delay(MAILBOX_DELAY)
+        session = stepped.session(Process("observer"))
+        self.machine = session.machine
+        node = session.node("observer", services=False)
+        executor = session.executor()
+        executor.add_node(node)
+        session.machine.start("observer", lambda: _spin(executor))
+        self.observer = Observer(node, self.machine, lambda: self.machine.sleep(LOOK))
+        beats = StackProcess(OPERATOR, stepped.session, _beat)
+        self.programs: dict[str, SteppedProgram] = {
+            process.label: SteppedProgram(process, self.machine.sleep)
+            for process in (beats, *stepped.processes.values())
+        }
+        PythonLog(stepped).__enter__()  # to the end of this process
+        stepped.log.append(self._note_exceptions)
+        self._guard_watched: Process | None = None
+        self._start()
+        self.healthy()
+        self.refusals()
+
+    def begin(self, seed: int) -> None:
+        """Begin a trial: from here on the seed decides everything."""
+        self.stepped.scheduler.random.seed(f"{seed} order")
+        self.stepped.prime.losses.random.seed(f"{seed} ring")
+
+    def restart(self) -> None:
+        """See Robot."""
+        self._end()
+        self._start()
+
+    def date(self) -> float:
+        """See Robot."""
+        return (self.stepped.scheduler.now + EPOCH) / 1e9
+
+    def held_up(self) -> float:
+        """See Robot: this machine holds nothing up."""
+        return 0.0
+
+    def ends(self) -> Ends:
+        """See Robot."""
+        programs = list(self.programs.values())
+        deaths = [death for program in programs for death in program.deaths()]
+        return Ends(
+            [*deaths, *self._guard_deaths()],
+            [it for program in programs for it in program.stuck()],
+            [f"{it.label}: {text}" for it in programs for text in it.exceptions()],
+        )
+
+    def signal_guard(self, number: signal.Signals) -> None:
+        """See Robot."""
+        guard = self.stepped.guard
+        if guard is None or guard.process.gone:
+            return
+        if number is signal.SIGKILL:
+            guard.process.killed = True
+        else:
+            guard.process.held_until = NEVER if number is signal.SIGSTOP else 0
+
+    def step_clock(self, seconds: float) -> None:
+        """See Robot."""
+        self.stepped.scheduler.system_offset = round(seconds * 1e9)
+
+    def _guard_deaths(self) -> list[Death]:
+        guard = self.stepped.guard
+        if guard is None or not (guard.process.killed and self.control.runs):
+            return []
+        if guard.process is self._guard_watched:
+            return []
+        self._guard_watched = guard.process
+        return [Death(f"{MAIN}'s child", "the guard has ended")]
+
+    def _start(self) -> None:
+        observer = self.observer
+        observer.listen_anew()
+        for program in self.programs.values():
+            program.start()
+        up = observer.within(
+            UP, lambda: (observer.statements and observer.joint_states) or not self.control.runs
+        )
+        if not (up and self.control.runs):
+            raise NotHealthyError(f"the control process did not start:\n{self.control.text()}")
+        self.record()
+
+    def _end(self) -> None:
+        for program in reversed(self.programs.values()):
+            program.end()
+
+    def _note_exceptions(self, process: str, severity: str, text: str) -> None:
+        if "Traceback (most recent call last)" in text and process in self.programs:
+            self.programs[process].note(text.strip().splitlines()[-1])
+
+
+def _beat(session: SteppedSession, requests: EndRequests) -> int:
+    """The program `hc heartbeat`."""
+    topic = session.node(OPERATOR, services=False).create_publisher(String, HEARTBEAT_TOPIC, 10)
+    while not (requests.in_order or requests.at_once):
+        topic.publish(String(data=OPERATOR))
+        session.machine.sleep(BEAT_PERIOD)
+    return 0
+
+
+def _spin(executor: Any) -> None:
+    while True:
+        failure = executor.execute_next(None)
+        if failure is not None:
+            raise failure.error
