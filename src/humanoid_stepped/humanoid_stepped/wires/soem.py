@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import pysoem
@@ -17,6 +18,7 @@ from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 
 INIT_ACKNOWLEDGED, PREOP = 0x11, 2
 _FIRST_STATION: Final = 0x1001
+_INDICES: Final = 16  # SOEM: EC_MAXBUF
 _TRIES: Final = 3  # of SOEM, for what sets the ring up
 _STATION, _AL_CONTROL, _AL_STATUS = 0x0010, 0x0120, 0x0130
 _FMMUS, _SYNC_MANAGERS, _PROCESS_DATA = 0x0600, 0x0800, 0x0810
@@ -38,6 +40,7 @@ class Soem:
         self.dc_time = 0
         self._ask = ask
         self._answer: list[Datagram] = []
+        self._index = 0  # of the latest frame
 
     @property
     def expected_wkc(self) -> int:
@@ -51,8 +54,12 @@ class Soem:
     def ask(self, *asked: Datagram, tries: int = _TRIES) -> list[Datagram]:
         """Send all in one frame; counters are 0 if nothing comes back."""
         for _ in range(tries):
-            for answer in self._ask(encode_frame(asked)):
-                return decode_frame(answer)
+            self._index = (self._index + 1) % _INDICES
+            sent = [replace(it, index=self._index) for it in asked]
+            for answer in self._ask(encode_frame(sent)):
+                found = decode_frame(answer)
+                if found[0].index == self._index and len(found) == len(sent):
+                    return found
         return list(asked)
 
     def write_all(self, address: int, data: bytes) -> int:
