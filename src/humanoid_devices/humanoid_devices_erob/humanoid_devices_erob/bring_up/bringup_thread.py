@@ -36,11 +36,17 @@ class BringUpThread:
         self._settled = threading.Event()
         self._result: tuple[Ring, CyclicExchange] | None = None
         self._failure: BaseException | None = None
+        self._begun, self._ended = False, threading.Event()
         self._thread: Thread | None = None
 
     def start(self) -> tuple[Ring, CyclicExchange]:
         """Bring the ring up; it cycles from then on. Raises what the bring-up raises."""
-        self._thread = self._machine.start("ethercat", self._run)
+        self._begun = True
+        try:
+            self._thread = self._machine.start("ethercat", self._run)
+        except RuntimeError:
+            self._begun = False
+            raise
         self._machine.wait(self._settled)
         if self._failure is not None:
             self._thread.join()
@@ -56,17 +62,26 @@ class BringUpThread:
         Raises HardwareError if the thread does not end: it still owns the ring.
         """
         self._stop.set()
-        thread = self._thread
-        if thread is not None:
-            thread.join(limit)
-            if thread.is_alive():
-                raise HardwareError(
-                    f"the bring-up of the ring has not ended within {limit:g} s: drives may be "
-                    f"enabled or armed: {POWER_OFF}"
-                )
+        if self._begun and not self._ends(limit):
+            raise HardwareError(
+                f"the bring-up of the ring has not ended within {limit:g} s: drives may be "
+                f"enabled or armed: {POWER_OFF}"
+            )
         return None if self._result is None else self._result[0]
 
+    def _ends(self, limit: float) -> bool:
+        if self._thread is None:  # an interrupt came while it was being started
+            return self._machine.wait(self._ended, limit)
+        self._thread.join(limit)
+        return not self._thread.is_alive()
+
     def _run(self) -> None:
+        try:
+            self._bring_up_and_cycle()
+        finally:
+            self._ended.set()
+
+    def _bring_up_and_cycle(self) -> None:
         try:
             self._machine.make_realtime(LOOP_PRIORITY)
             self._result = self._bring_up()

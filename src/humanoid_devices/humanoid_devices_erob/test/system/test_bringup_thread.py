@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.linux import LINUX, LinuxMachine
+from humanoid_control_common.machine.machine import Thread
 from humanoid_devices_erob.bring_up.bringup_thread import BringUpThread
 from humanoid_devices_erob.erob_system import ErobSystem
 
@@ -51,6 +52,42 @@ def test_a_bring_up_that_hangs_is_waited_for_no_longer_than_the_limit(hanging: H
     with pytest.raises(HardwareError, match=r"not ended within 0.01 s: .*switch the power") as got:
         thread.stop(limit=0.01)
     assert "armed" in str(got.value)
+
+
+class Interrupted(LinuxMachine):
+    """Ctrl-C comes while `bring_up` has begun and `start` has not returned."""
+
+    def __init__(self, bring_up: Hanging) -> None:
+        self._bring_up = bring_up
+
+    def start(self, name: str, run: Callable[[], None]) -> Thread:
+        super().start(name, run)
+        self._bring_up.begun.wait()
+        raise KeyboardInterrupt
+
+
+def test_a_bring_up_is_waited_for_if_an_interrupt_comes_as_its_thread_starts(
+    hanging: Hanging,
+) -> None:
+    thread = BringUpThread(hanging.run, threading.Event(), Interrupted(hanging))
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+    with pytest.raises(HardwareError, match=r"not ended within 0.01 s"):
+        thread.stop(limit=0.01)
+
+
+class Threadless(LinuxMachine):
+    """No thread can be started."""
+
+    def start(self, name: str, run: Callable[[], None]) -> Thread:
+        raise RuntimeError("can't start new thread")
+
+
+def test_without_a_thread_nothing_is_waited_for(hanging: Hanging) -> None:
+    thread = BringUpThread(hanging.run, threading.Event(), Threadless())
+    with pytest.raises(RuntimeError):
+        thread.start()
+    assert thread.stop(limit=0.01) is None
 
 
 def test_a_bring_up_that_ends_in_time_leaves_no_ring(hanging: Hanging) -> None:
