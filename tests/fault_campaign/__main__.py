@@ -10,6 +10,7 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 
@@ -18,6 +19,7 @@ from fault_campaign.controls import CONTROLS, convictions, text_of
 from fault_campaign.kinds.catalogue import KINDS, STEPPED
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
+from fault_campaign.simplification import Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
 from fault_campaign.tally import Tally
 
@@ -38,7 +40,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return _controls(stepped=options.stepped)
     entries: list[Entry] = []
     campaign = Campaign(_say)
-    run = stepped if options.stepped else campaign.run
+    simpler = Simplification.parse(options.simplify)
+    run = partial(stepped, simpler=simpler) if options.stepped else campaign.run
     try:
         _run(run, kinds, options, entries)
     finally:  # ended early, it reports its results so far
@@ -91,6 +94,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
     parser.add_argument("--kind", default="", help="only kinds with this in their names")
     parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
+    parser.add_argument(
+        "--simplify",
+        default="",
+        metavar="WORDS",
+        help="of --stepped --trial: see a violation",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
     parser.add_argument(
         "--controls", action="store_true", help="sabotage the stack: each must be convicted"

@@ -55,6 +55,7 @@ class Entry:
     held_up: float  # [s] longest gap during the one that counts
     kept: Kept | None = None  # what the black box has of it
     lost: tuple[Violation, ...] = ()  # what it has not, though it must
+    simplification: str = ""  # of the trial as its seed has drawn it
 
     @property
     def news(self) -> tuple[Violation, ...]:

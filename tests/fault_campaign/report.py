@@ -49,6 +49,8 @@ def line(entry: Entry) -> str:
     wrong = "".join(f"\n    known: {it}" for it in result.known)
     wrong += "".join(f"\n    VIOLATION: {it}" for it in entry.news)
     words = f'--kind "{result.kind}" --trial {result.seed}'
+    if entry.simplification:
+        words += f" --simplify {entry.simplification}"
     again = f"\n    make faults ARGS='{words}'" if wrong else ""
     what = f"{result.kind}: {result.detail}" if result.detail else result.kind
     return f"{what} ({result.start}, {result.joint}): {figures}{wrong}{again}"

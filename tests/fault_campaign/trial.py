@@ -17,6 +17,7 @@ from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from fault_campaign.robot import NotHealthyError, Refusal, Robot
 from fault_campaign.scenario import HANDS, Start, draw
+from fault_campaign.simplification import AS_DRAWN, Simplification
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import RESET_SENT
 
@@ -59,12 +60,19 @@ class Result:
 class Trial:
     """One kind, one seed, one robot."""
 
-    def __init__(self, robot: Robot, kind: Kind, seed: int) -> None:
+    def __init__(
+        self, robot: Robot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN
+    ) -> None:
         self._robot, self._seed, self._name = robot, seed, kind.name
         dice = Random(seed)
         self._kind = kind = kind if kind.drawn is None else kind.drawn(dice)
-        scenario = draw(dice, kind.starts)
-        self._scene = Scene(robot, dice, scenario, dice.choice(kind.joints), None)
+        joint = ""
+        if simpler.part is not None and kind.parts:
+            kind, joint = kind.parts[simpler.part]
+            self._kind = kind
+        scenario = simpler.applied(draw(dice, kind.starts))
+        joint = joint or dice.choice(kind.joints)
+        self._scene = Scene(robot, dice, scenario, joint, None)
         before = MODES[scenario.start]
         self._heard = MessageCheck(robot.observer, kind, before, self._scene.joint)
         self._violations: list[Violation] = []

@@ -136,6 +136,7 @@ class Kind:
     raises: str = ""  # regular expression of exceptions that may be in the logs; empty: none
     quick: bool = False  # one of the short form
     alone: bool = False  # takes long, changes the mode or clears: not one of two faults at once
+    parts: Sequence[tuple[Kind, str]] = ()  # two faults at once, and the joints they strike
     drawn: Callable[[Random], Kind] | None = None  # the kind itself comes from the seed
 
     def causes(self, joint: str) -> Sequence[Cause]:

@@ -85,6 +85,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
 
     return Kind(
         name=f"{first.name} + {second.name}",
+        parts=tuple(zip(both, joints, strict=True)),
         inject=inject,
         mend=mend,
         joints=[joints[0]],

@@ -12,6 +12,7 @@ import signal
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -21,7 +22,9 @@ from typing import Any, Final
 from fault_campaign.campaign import Entry
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot import Sabotage
+from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.robot import SimulatedRobot
+from fault_campaign.stepped.shrinking import shrunk
 from fault_campaign.stepped.trial import failed, run
 
 LONGEST: Final = 120.0  # [s] of wall time a trial may take: usual is one
@@ -29,11 +32,17 @@ Trials = Sequence[tuple[Kind, int]]
 
 
 def campaign(
-    trials: Trials, sabotage: Sabotage | None = None, workers: int | None = None
+    trials: Trials,
+    sabotage: Sabotage | None = None,
+    workers: int | None = None,
+    simpler: Simplification = AS_DRAWN,
 ) -> Iterator[Entry]:
-    """Run the trials, each of a kind and a seed; yield them in their order."""
+    """Run the trials, each of a kind and a seed; yield them in their order.
+
+    A trial with a violation is replaced by the simplest one found, unless it was made `simpler`.
+    """
     count = min(workers or os.cpu_count() or 1, max(len(trials), 1))
-    crew = [_Worker(trials, sabotage) for _ in range(count)]
+    crew = [_Worker(trials, sabotage, simpler) for _ in range(count)]
     try:
         yield from _results(crew, len(trials))
     finally:
@@ -66,7 +75,7 @@ class _Worker:
     connection: Connection[Any, Any]
     pid: int
 
-    def __init__(self, trials: Trials, sabotage: Sabotage | None) -> None:
+    def __init__(self, trials: Trials, sabotage: Sabotage | None, simpler: Simplification) -> None:
         self.connection, other = Pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -74,7 +83,7 @@ class _Worker:
             try:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
                 self.connection.close()
-                _serve(other, trials, sabotage)
+                _serve(other, trials, sabotage, simpler)
                 code = 0
             finally:
                 os._exit(code)
@@ -87,7 +96,12 @@ class _Worker:
         os.waitpid(self.pid, 0)
 
 
-def _serve(connection: Connection[Any, Any], trials: Trials, sabotage: Sabotage | None) -> None:
+def _serve(
+    connection: Connection[Any, Any],
+    trials: Trials,
+    sabotage: Sabotage | None,
+    simpler: Simplification,
+) -> None:
     with TemporaryDirectory(prefix="hc_trials_") as folder:
         robot = SimulatedRobot(Path(folder), sabotage)
         gc.collect()
@@ -96,24 +110,29 @@ def _serve(connection: Connection[Any, Any], trials: Trials, sabotage: Sabotage 
         while True:
             index = connection.recv()
             kind, seed = trials[index]
-            connection.send((index, copied(robot, kind, seed)))
+            entry = copied(robot, kind, seed, simpler)
+            if entry.news and simpler == AS_DRAWN:
+                entry = shrunk(entry, kind, seed, partial(copied, robot))
+            connection.send((index, entry))
 
 
-def _tried(robot: SimulatedRobot, kind: Kind, seed: int) -> Entry:
+def _tried(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
     try:
-        return run(robot, kind, seed)
+        return run(robot, kind, seed, simpler)
     except Exception:
         return failed(kind, seed, f"the trial itself failed:\n{traceback.format_exc()}")
 
 
-def copied(robot: SimulatedRobot, kind: Kind, seed: int) -> Entry:
+def copied(
+    robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN
+) -> Entry:
     """Run a trial on a copy of the robot."""
     receiver, sender = Pipe(duplex=False)
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            sender.send(_tried(robot, kind, seed))
+            sender.send(_tried(robot, kind, seed, simpler))
             code = 0
         finally:
             os._exit(code)

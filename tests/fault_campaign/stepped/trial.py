@@ -9,6 +9,7 @@ from fault_campaign.judging.black_box_check import Expected, Kept, kept
 from fault_campaign.judging.fault_files import Flight
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind
+from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.robot import LOOK, SimulatedRobot
 from fault_campaign.trial import Result, Trial
 from humanoid_control_common.reasons import united
@@ -20,11 +21,11 @@ from humanoid_stepped.stepped_machine import BOOT, EPOCH
 LATEST: Final = 25.0  # [s] until a file covers the fault: the black box makes one in 10 s
 
 
-def run(robot: SimulatedRobot, kind: Kind, seed: int) -> Entry:
+def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN) -> Entry:
     """Run one trial on a robot that is healthy."""
     robot.begin(seed)
     try:
-        result = Trial(robot, kind, seed).run()
+        result = Trial(robot, kind, seed, simpler).run()
     except EndlessLoopError as error:
         return failed(kind, seed, str(error))
     files = robot.stepped.black_box_files.kept

@@ -7,12 +7,22 @@ from collections import Counter
 import pytest
 from fault_campaign.campaign import Entry, drawn
 from fault_campaign.controls import CONTROLS, convictions, text_of
+from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS, STEPPED
 from fault_campaign.report import line
+from fault_campaign.robot import MAIN, Sabotage
+from fault_campaign.scenario import Start
+from fault_campaign.simplification import Simplification
 from fault_campaign.stepped.campaign import campaign
+from hypothesis import given
+from hypothesis import strategies as st
 
 SEED, COUNT = 1, 130
 MANY = 3000
+
+
+def breaches(entry: Entry) -> set[Breach]:
+    return {it.breach for it in entry.news}
 
 
 def violated(entries: list[Entry]) -> list[str]:
@@ -45,3 +55,37 @@ def test_every_sabotaged_stack_is_convicted() -> None:
 @pytest.mark.soak
 def test_thousands_of_random_faults_violate_nothing() -> None:
     assert violated(list(campaign(drawn(list(STEPPED.values()), MANY, SEED)))) == []
+
+
+def test_a_violation_is_shown_with_fewer_faults_and_less_load() -> None:
+    """The sabotaged stack is stiff after any fall: one fault in the simplest mode shows it."""
+    kind = STEPPED["two faults: operator and any"]
+    sabotage = Sabotage(MAIN, "never_soft")
+    (found,) = [
+        it for it in campaign(drawn([kind], 3, SEED), sabotage) if Breach.NEVER_SOFT in breaches(it)
+    ][:1]
+    simplest = Simplification.parse(found.simplification)
+    assert simplest.part is not None
+    assert simplest.unloaded
+    assert simplest.untouched
+    again = list(campaign([(kind, found.result.seed)], sabotage, simpler=simplest))
+    assert [it.result for it in again] == [found.result]
+
+
+@given(
+    st.builds(
+        Simplification,
+        part=st.sampled_from([None, 0, 1]),
+        start=st.sampled_from([None, *Start]),
+        unloaded=st.booleans(),
+        untouched=st.booleans(),
+        soon=st.booleans(),
+    )
+)
+def test_a_simplification_is_read_as_it_was_written(simplification: Simplification) -> None:
+    assert Simplification.parse(str(simplification)) == simplification
+
+
+def test_an_unknown_word_of_a_simplification_is_named() -> None:
+    with pytest.raises(ValueError, match=r"'slow' simplifies nothing; known: first, second"):
+        Simplification.parse("first,slow")
