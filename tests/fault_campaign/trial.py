@@ -24,6 +24,7 @@ from humanoid_control_common.reason_codes import RESET_SENT
 PATIENCE: Final = 6.0  # [s] to reach the scenario
 SINKS: Final = 15.0  # [s] until raised arms hang
 SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
+GIVE_UP: Final = 60.0  # [s] of a wait that another condition ends
 ROOM: Final = 90.0  # [s] of a recording: more than a trial can take; the judge wants all of it
 MODES: Final = {
     Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
@@ -201,7 +202,7 @@ class Trial:
             self._violations.append(Violation(Breach.REFUTED, str(error)))
         fault = scene.began
         self._violations += heard.listen()
-        robot.pass_until(fault + max(kind.watched, kind.within + 0.1))
+        soft_from = self._lasts(fault)
         self._violations += heard.conclude()
         end = robot.twin.time()
         self._closed()
@@ -219,6 +220,7 @@ class Trial:
             self._violations.append(Violation(Breach.REFUTED, str(error)))
         window = Window(
             fault=fault,
+            soft_from=soft_from,
             end=end,
             within=kind.within if fallen else None,
             spared=kind.spared(scene),
@@ -228,6 +230,23 @@ class Trial:
         verdict = judge(robot.twin.recorded(), window)
         self._violations += verdict.violations
         return verdict
+
+    def _lasts(self, fault: float) -> float:
+        """Let the fault last. Return from when [s] the time counts in which all must be soft.
+
+        A fault by chance may let the robot go on, and make it fall at any time: until then it may
+        be stiff.
+        """
+        robot, kind = self._robot, self._kind
+        end = fault + max(kind.watched, kind.within + 0.1)
+        if kind.outcome is not Outcome.EITHER:
+            robot.pass_until(end)
+            return fault
+        twin, heard = robot.twin, self._heard
+        robot.observer.within(GIVE_UP, lambda: heard.fell or twin.time() >= end)
+        fell = min(twin.time(), end) if heard.fell else fault
+        robot.pass_until(max(end, fell + kind.within + 0.1))
+        return fell
 
     def _recovered(self, *, struck: bool) -> int:
         """Take the documented way back to health. Returns the number of refusals of clear_fault."""

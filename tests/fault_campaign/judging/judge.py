@@ -49,8 +49,9 @@ class Window:
     """Part of a recording to judge, with its bounds."""
 
     fault: float  # [s] of the robot
+    soft_from: float | None = None  # [s] from when `within` counts; None: from the fault
     end: float  # [s] when the fault was mended
-    within: float | None = None  # [s] from the fault until all are soft; None: they needn't be
+    within: float | None = None  # [s] until all are soft; None: they needn't be
     spared: Collection[str] = ()  # joints that can't be softened any more
     follows: bool = False  # a target that follows the joint counts as soft
     allowed: Mapping[Breach, float] = field(default_factory=dict)  # instead of the general bounds
@@ -172,7 +173,8 @@ def _hard(recording: Recording, window: Window) -> NDArray[np.bool_]:
 
 
 def _softened(recording: Recording, window: Window) -> float | None:
-    begin = int(np.searchsorted(recording.time, window.fault))
+    start = window.fault if window.soft_from is None else window.soft_from
+    begin = int(np.searchsorted(recording.time, start))
     until = int(np.searchsorted(recording.time, window.end))
     when = np.flatnonzero(_hard(recording, window)[begin:until].any(axis=1))
     if not when.size:
@@ -180,4 +182,4 @@ def _softened(recording: Recording, window: Window) -> float | None:
     last = begin + int(when[-1]) + 1
     if last >= until or recording.time[until - 1] - recording.time[last] < SETTLED:
         return None
-    return float(recording.time[last] - window.fault)
+    return float(recording.time[last] - start)

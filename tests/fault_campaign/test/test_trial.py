@@ -204,6 +204,35 @@ def test_softness_is_demanded_after_a_fall_or_without_torque(kind: Kind) -> None
     assert breaches(FakeRobot(spoil=stiff_for(1.1)), replace(late, within=1.1)) == []
 
 
+@dataclass
+class FallsLate(FakeObserver):
+    """States the fall one second after the fault."""
+
+    robot: Any = None
+    begin: float = 0.0  # [s] of the fault
+
+    def within(self, _seconds: float, condition: Callable[[], object]) -> bool:
+        self.robot.now = max(self.robot.now, self.begin + 1.0)
+        self.message = FALL
+        return bool(condition())
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(1.4, []), (2.3, [Breach.SOFT_TOO_LATE])])
+def test_where_a_fall_is_left_to_chance_the_time_counts_from_the_fall(
+    seconds: float, found: list[Breach]
+) -> None:
+    """In all it is stiff for `seconds`, and may be for 0.5 s after the fall."""
+    observer = FallsLate()
+    robot = FakeRobot(observer, spoil=stiff_for(seconds))
+    observer.robot = robot
+
+    def inject(scene: Scene) -> None:
+        observer.begin = robot.now
+
+    kind = replace(KIND, inject=inject, outcome=Outcome.EITHER, watched=3.0)
+    assert breaches(robot, kind) == found
+
+
 def test_softness_is_not_demanded_where_nothing_happened() -> None:
     stays = replace(KIND, inject=lambda _scene: None, codes=(), outcome=Outcome.STAYS)
     result = run(FakeRobot(spoil=stay_stiff), stays)
