@@ -25,7 +25,8 @@ FORGET_AFTER: Final = 1.0  # [s] of a closed gate: the control process may have 
 class ImpedanceManager:
     """Writes the gains of the mode in force to the drives while the gate is open.
 
-    A drive has at most one batch under way, so that a dead one delays no other.
+    A drive has at most one batch under way. One that did not answer in time gets batches of its
+    own, so that it delays no other.
 
     Args:
         table: registers of every mode, one entry per drive.
@@ -114,11 +115,9 @@ class ImpedanceManager:
         if now >= self._audit_due:
             self._audit(now)
         self._note_progress(now)
-        writes, reads = self._due(self._in_force, now)
         return [
             self._begin(self._in_force, objects, write, now)
-            for objects, write in ((writes, True), (reads, False))
-            if objects
+            for objects, write in self._due(self._in_force, now)
         ]
 
     # State.
@@ -158,20 +157,27 @@ class ImpedanceManager:
             f"{'writing' if self._armed else 'arming with'} the gains of {self._in_force.mode.name}"
         )
 
-    def _due(self, in_force: ModeInForce, now: float) -> tuple[list[SdoObject], list[SdoObject]]:
-        """Return the objects to write and to read, of drives without a batch."""
+    def _due(self, in_force: ModeInForce, now: float) -> list[tuple[list[SdoObject], bool]]:
+        """Return the objects of each batch to send, and whether to write them.
+
+        One batch writes and one reads all drives without a batch but the slow ones.
+        """
         writes: list[SdoObject] = []
         reads: list[SdoObject] = []
+        alone: list[tuple[list[SdoObject], bool]] = []
         busy = {slave for batch in self._under_way for slave in batch.slaves}
         for record, wanted in zip(self._records, self._table[in_force.mode], strict=True):
-            if not self._parallel and (busy or writes or reads):
+            if not self._parallel and (busy or writes or reads or alone):
                 break
             if record.slave not in busy:
                 objects, write = record.due(wanted, now)
-                (writes if write else reads).extend(objects)
+                if record.slow:
+                    alone.append((list(objects), write))
+                else:
+                    (writes if write else reads).extend(objects)
                 if write and not record.armed:
                     self._gain_log.arming(in_force)
-        return writes, reads
+        return [it for it in ((writes, True), *alone, (reads, False)) if it[0]]
 
     def _begin(
         self, in_force: ModeInForce, objects: list[SdoObject], write: bool, now: float
@@ -195,10 +201,12 @@ class ImpedanceManager:
                 self._under_way.remove(batch)
                 for record in self._of(batch):
                     record.forget()
+                    record.slow = True
 
     def _give_up(self, batch: Batch, reason: str, now: float) -> None:
         for record in self._of(batch):
             record.forget()
+            record.slow = True
             record.fail(reason, now)
         self._gain_log.failed(self._of(batch))
 

@@ -36,6 +36,7 @@ class DriveRecord:
         self.failure = ""  # the latest failure; empty after a success
         self.failures = 0  # in a row
         self.doubtful = False  # known, but due to be read again
+        self.slow = False  # did not answer in time: no other drive is to wait for it
         self._joint = joint
         self._registers = DriveRegisters(slave)
         self._not_before = 0.0  # [s]
@@ -100,6 +101,7 @@ class DriveRecord:
             self.forget()
         else:
             self._learn(results, surprising=not write)
+        self.slow = any(result.status is SdoStatus.TIMED_OUT for result in bad)
         if bad:
             self.fail(f"{bad[0].object}: {bad[0].message or bad[0].status.name}", now)
         return not bad

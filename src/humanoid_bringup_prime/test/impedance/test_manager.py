@@ -332,6 +332,17 @@ def test_nine_drives_are_softened_while_the_tenth_is_dead(bench: Any, registers:
     assert rows(bench) == {(*registers[Mode.DAMPING], 1)}
 
 
+def test_nine_drives_are_softened_though_the_tenth_hangs_while_all_are_read_again(
+    bench: Any, registers: Any
+) -> None:
+    bench.enter(STIFF)
+    bench.drives[9].dead = True
+    while not any(not it.batch.write for it in bench.running):
+        bench.run(0.001)  # to the next audit
+    bench.state(Mode.DAMPING).run(0.06)
+    assert [d.row for d in bench.drives[:9]] == [(*registers[Mode.DAMPING], 1)] * 9
+
+
 def test_a_drive_that_restarted_is_armed_again_though_no_mode_changes(
     bench: Any, registers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
