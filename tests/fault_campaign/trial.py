@@ -209,9 +209,7 @@ class Trial:
         fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
         if fallen and kind.filed is not Filed.NOTHING:
             # Of what stands still an alarm comes when it goes on.
-            until = self._robot.machine.system_time_ns() / 1e9 + (
-                GRACE if kind.outcome is Outcome.OFF else 0.0
-            )
+            until = self._robot.date() + (GRACE if kind.outcome is Outcome.OFF else 0.0)
             killed = kind.filed is Filed.END
             self._expected = Expected(wall, until, heard.causes, killed)
         try:
