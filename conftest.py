@@ -18,7 +18,6 @@ ALONE = (
     "tests/fault_campaign/test/test_campaign.py",
     "src/humanoid_bringup_prime/test/launch/",
     "src/humanoid_bringup_prime/test/test_calibration.py",
-    "src/humanoid_bringup_prime/test/test_real.py",
     "src/humanoid_bringup_prime/test/test_whole_robot.py",
     "src/humanoid_control_cli/test/test_ring.py",
     "src/humanoid_control_cli/test/test_twin.py",

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 import rclpy
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus, StandbyState
@@ -86,6 +86,21 @@ class Clearing:
         return False
 
 
+class Participation(Protocol):
+    """A node of the robot's ROS domain, and the waits for its callbacks."""
+
+    node: Any
+
+    def clock(self) -> float:
+        """Return the time [s] of the waits."""
+
+    def spin(self) -> object:
+        """Execute callbacks for some milliseconds."""
+
+    def close(self) -> None:
+        """Leave the domain."""
+
+
 class Participant:
     """A node with its executor, in a context of its own on the ROS domain of this process."""
 
@@ -93,7 +108,7 @@ class Participant:
         self.context = Context()
         with tuned_middleware(get_rmw_implementation_identifier()):
             rclpy.init(context=self.context)
-        self.node = Node("operator", context=self.context, namespace=namespace)
+        self.node: Any = Node("operator", context=self.context, namespace=namespace)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
 
@@ -103,18 +118,26 @@ class Participant:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def clock(self) -> float:
+        """See Participation."""
+        return time.monotonic()
+
+    def spin(self) -> None:
+        """See Participation."""
+        self.executor.spin_once(timeout_sec=0.1)
+
     def close(self) -> None:
-        """Leave the domain."""
+        """See Participation."""
         self.executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown(context=self.context)
 
 
-class Operator(Participant):
+class Operator:
     """Drives the robot of a namespace as an operator's program does, in its ROS domain."""
 
-    def __init__(self, namespace: str = ROOT) -> None:
-        super().__init__(namespace)
+    def __init__(self, own: Participation) -> None:
+        self._own, self.node = own, own.node
         self.statements: list[ControlMode] = []
         self.joint_states: list[JointState] = []
         self.standby: list[StandbyState] = []
@@ -122,6 +145,16 @@ class Operator(Participant):
         self.listen(JointState, "prime/joint_states", self.joint_states.append)
         self.listen(StandbyState, "standby_controller/state", self.standby.append, LATCHED)
         self._requests = self.node.create_publisher(ControlMode, "control_mode", 10)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the domain."""
+        self._own.close()
 
     def listen(
         self, kind: type, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int = 10
@@ -140,10 +173,10 @@ class Operator(Participant):
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         """Wait until `condition` holds. Raises AssertionError if it never does."""
-        deadline = time.monotonic() + GIVE_UP
+        deadline = self._own.clock() + GIVE_UP
         while not condition():
-            assert time.monotonic() < deadline, f"waited {GIVE_UP} s in vain for {what}"
-            self.executor.spin_once(timeout_sec=0.1)
+            assert self._own.clock() < deadline, f"waited {GIVE_UP} s in vain for {what}"
+            self._own.spin()
 
     def connect(self) -> None:
         """Wait for the robot: joint states, a mode, and a subscriber of requests."""

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 import yaml
-from humanoid_control_msgs.msg import ControlMode, ImpedanceState, MITCommand, SafetyStatus
-from test_support.operator import LATCHED, Operator, be_on_a_free_domain
+from humanoid_control_msgs.msg import ControlMode, SafetyStatus
+from test_support.client import Client
+from test_support.controllers import write_controllers
+from test_support.operator import Participant, be_on_a_free_domain
 
 from humanoid_bringup import executables
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
-from humanoid_bringup.robot_package import find_robot
 
 GIVE_UP = 30.0  # [s] dead-man's switch of every wait, far above what is expected
 
@@ -153,7 +154,7 @@ class SharedRobot:
         """A client in its domain."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("ROS_DOMAIN_ID", str(self.domain))
-            instance = Client()
+            instance = Client(Participant())
         with instance:
             instance.connect()
             yield instance
@@ -172,16 +173,6 @@ def shared_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRo
     """A robot for tests that leave it limp, as it was after its start."""
     with _shared_robot(tmp_path_factory.mktemp("shared")) as robot:
         yield robot
-
-
-def write_controllers(folder: Path, duration: float) -> Path:
-    """The controllers of Prime; each of the two ways of STANDBY takes `duration` [s]."""
-    content = yaml.safe_load(find_robot().controllers_file.read_text())
-    for pose in content["standby_controller"]["ros__parameters"]["poses"].values():
-        pose["duration"] = duration
-    path = folder / "controllers.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -214,51 +205,16 @@ def start_viewer(domain: int, tmp_path: Path) -> Iterator[Callable[[], Running]]
         yield start
 
 
-class Client(Operator):
-    """An operator that also records the writes to joints and drives."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.commands: list[MITCommand] = []
-        self.impedance: list[ImpedanceState] = []
-        self.listen(MITCommand, "/prime/joint_commands", self.commands.append)
-        self.listen(ImpedanceState, "/erob_impedance_manager/state", self.impedance.append)
-        self._safety = self.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
-
-    def confirmed(self) -> ImpedanceState:
-        """The first state of the impedance manager that confirms what is in force."""
-
-        def found() -> bool:
-            if not (self.impedance and self.statements):
-                return False
-            state, now = self.impedance[-1], self.now
-            in_force = (state.mode, state.switch_number) == (now.mode, now.switch_number)
-            return bool(state.confirmed and in_force)
-
-        self.until(found, "the impedance to be confirmed")
-        return self.impedance[-1]
-
-    def enter(self, mode: int) -> None:
-        """Reach `mode`, before and after which the impedance is confirmed."""
-        self.confirmed()
-        self.reach(mode)
-        self.confirmed()
-
-    def report(self, level: int, message: str) -> None:
-        """Publish the safety status of a source of our own."""
-        self._safety.publish(SafetyStatus(level=level, source="bench", message=message))
-
-
 @pytest.fixture(scope="session")
-def client_type() -> type[Client]:
-    """A client; it joins the domain of its making."""
-    return Client
+def client_type() -> Callable[[], Client]:
+    """A new client; it joins the domain of its making."""
+    return lambda: Client(Participant())
 
 
 @pytest.fixture
 def client(domain: int) -> Iterator[Client]:
     """A client in the test's domain."""
-    instance = Client()
+    instance = Client(Participant())
     yield instance
     instance.close()
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from test_support.operator import Operator
+from test_support.operator import Operator, Participant
 
 from humanoid_control_cli.domain import NAMESPACE
 from humanoid_control_common.modes import Mode
@@ -53,7 +53,11 @@ def test_each_robot_obeys_requests_in_its_own_namespace_only(
 ) -> None:
     for name, value in pair.start.environment.items():
         monkeypatch.setenv(name, value)
-    with Operator("/left") as left, Operator("/right") as right, Operator() as nobody:
+    with (
+        Operator(Participant("/left")) as left,
+        Operator(Participant("/right")) as right,
+        Operator(Participant()) as nobody,
+    ):
         left.connect()
         right.connect()
         number = right.now.switch_number

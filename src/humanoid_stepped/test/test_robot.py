@@ -11,34 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from humanoid_control_msgs.msg import ControlMode
+from test_support.client import Client
 
 from humanoid_control_common.modes import Mode
+from humanoid_stepped.participant import Participant
 from humanoid_stepped.robot import SteppedRobot
-from humanoid_stepped.scheduler import Process
 from humanoid_stepped.trace import Trace
 
 
-class Operator:
-    """Requests modes and sees the statements."""
-
-    def __init__(self, robot: SteppedRobot) -> None:
-        self.robot = robot
-        self.statement = ControlMode()
-        node = robot.session(Process("operator")).node("operator", services=False)
-        self._requests = node.create_publisher(ControlMode, "control_mode", 10)
-        robot.bus.listeners.append(self._seen)
-
-    def request(self, mode: Mode) -> None:
-        """Request a mode and wait until it is in force."""
-        self._requests.publish(ControlMode(mode=int(mode)))
-        end = self.robot.scheduler.now + 1_000_000_000
-        arrived = self.robot.scheduler.run_until(end, lambda: self.statement.mode == int(mode))
-        assert arrived, self.statement.status_message
-
-    def _seen(self, topic: str, message: Any) -> None:
-        if topic == "/control_mode" and message.controller_name:
-            self.statement = message
+def operator(robot: SteppedRobot) -> Client:
+    """An operator of a robot that is up."""
+    client = Client(Participant(robot, "operator"))
+    client.connect()
+    return client
 
 
 @pytest.fixture
@@ -52,12 +37,11 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SteppedRobot:
 
 
 def test_the_whole_robot_comes_up_and_stands(started: SteppedRobot) -> None:
-    operator = Operator(started)
-    operator.request(Mode.DAMPING)
-    started.scheduler.run_for(1.0)
-    operator.request(Mode.STANDBY)
-    started.scheduler.run_for(5.0)
-    assert operator.statement.mode == Mode.STANDBY
+    client = operator(started)
+    client.enter(Mode.DAMPING)
+    client.enter(Mode.STANDBY)
+    started.scheduler.run_for(4.0)
+    assert client.now.mode == Mode.STANDBY
     assert 0.05 < np.abs(started.prime.plant.velocity).max() < 0.5  # [rad/s] towards its pose
     assert {drive["gate"] for drive in started.prime.control.drives()} == {1}
 
@@ -73,7 +57,7 @@ def test_the_same_seed_gives_the_same_run_bit_for_bit_and_another_seed_another(
         trace = Trace(robot)
         robot.start()
         robot.scheduler.run_for(1.0)
-        Operator(robot).request(Mode.DAMPING)
+        operator(robot).reach(Mode.DAMPING)
         robot.scheduler.run_for(0.5)
         return trace.digest()
 
@@ -104,6 +88,6 @@ def test_no_thread_is_started_and_no_clock_of_the_machine_is_read(
     monkeypatch.setattr(threading.Condition, "wait", noted("wait", threading.Condition.wait))
     robot.start()
     robot.scheduler.run_for(1.0)
-    Operator(robot).request(Mode.DAMPING)
+    operator(robot).reach(Mode.DAMPING)
     robot.scheduler.run_for(0.5)
     assert used == []

@@ -26,6 +26,7 @@ from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.shrinking import shrunk
 from fault_campaign.stepped.trial import failed, run
+from humanoid_stepped.copies import CopyError, in_copy
 
 LONGEST: Final = 120.0  # [s] of wall time a trial may take: usual is one
 Trials = Sequence[tuple[Kind, int]]
@@ -127,24 +128,7 @@ def copied(
     robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN
 ) -> Entry:
     """Run a trial on a copy of the robot."""
-    receiver, sender = Pipe(duplex=False)
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            sender.send(_tried(robot, kind, seed, simpler))
-            code = 0
-        finally:
-            os._exit(code)
-    sender.close()
     try:
-        if receiver.poll(LONGEST):
-            entry: Entry = receiver.recv()
-            return entry
-        os.kill(pid, signal.SIGKILL)
-        return failed(kind, seed, f"the trial takes more than {LONGEST:g} s")
-    except EOFError:
-        return failed(kind, seed, "the trial ended without a result")
-    finally:
-        receiver.close()
-        os.waitpid(pid, 0)
+        return in_copy(lambda: _tried(robot, kind, seed, simpler), LONGEST)
+    except CopyError as error:
+        return failed(kind, seed, f"the trial on a copy: {error}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from std_msgs.msg import String
 
@@ -27,6 +27,7 @@ from fault_campaign.stepped.programs import SteppedProgram
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.stop_signals import EndRequests
+from humanoid_stepped.participant import Participant
 from humanoid_stepped.processes import StackProcess
 from humanoid_stepped.python_log import PythonLog
 from humanoid_stepped.robot import SteppedRobot, prime_options
@@ -34,7 +35,6 @@ from humanoid_stepped.ros.session import SteppedSession
 from humanoid_stepped.scheduler import NEVER, Process
 from humanoid_stepped.stepped_machine import EPOCH
 
-LOOK: Final = 0.01  # [s] between two checks of a condition
 MAILBOX_DELAY: Final = 0.002  # [s]
 
 
@@ -59,13 +59,9 @@ class SimulatedRobot(Robot):
         self.stepped = stepped = SteppedRobot(0, folder, options)
         self.twin = stepped.prime.control
         self.twin.mailbox_delay(MAILBOX_DELAY)
-        session = stepped.session(Process("observer"))
-        self.machine = session.machine
-        node = session.node("observer", services=False)
-        executor = session.executor()
-        executor.add_node(node)
-        session.machine.start("observer", lambda: _spin(executor))
-        self.observer = Observer(node, self.machine, lambda: self.machine.sleep(LOOK))
+        own = Participant(stepped, "observer")
+        self.machine = own.machine
+        self.observer = Observer(own.node, own.machine, own.spin)
         beats = StackProcess(OPERATOR, stepped.session, _beat)
         self.programs: dict[str, SteppedProgram] = {
             process.label: SteppedProgram(process, self.machine.sleep)
@@ -157,10 +153,3 @@ def _beat(session: SteppedSession, requests: EndRequests) -> int:
         topic.publish(String(data=OPERATOR))
         session.machine.sleep(BEAT_PERIOD)
     return 0
-
-
-def _spin(executor: Any) -> None:
-    while True:
-        failure = executor.execute_next(None)
-        if failure is not None:
-            raise failure.error

@@ -10,11 +10,12 @@ from fault_campaign.judging.fault_files import Flight
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.robot import LOOK, SimulatedRobot
+from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.trial import Result, Trial
 from humanoid_control_common.reasons import united
 from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_stepped import records
+from humanoid_stepped.participant import LOOK
 from humanoid_stepped.scheduler import EndlessLoopError
 from humanoid_stepped.stepped_machine import BOOT, EPOCH
 

@@ -8,7 +8,7 @@ from humanoid_control_msgs.msg import ControlMode
 from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
 from launch_ros.substitutions import FindPackageShare
 from launch_testing.actions import ReadyToTest
-from test_support.operator import Operator, running_with
+from test_support.operator import Operator, Participant, running_with
 
 from launch import LaunchDescription
 
@@ -23,7 +23,7 @@ def generate_test_description():
 
 class WhileItRuns(unittest.TestCase):
     def test_modes_follow_requests_on_the_topic_and_by_service(self):
-        with Operator() as operator:
+        with Operator(Participant()) as operator:
             operator.connect()
             self.assertEqual(operator.now.mode, ControlMode.ZERO_TORQUE)
             self.assertFalse(operator.call("/humanoid_control/mode/load").success)

@@ -8,7 +8,7 @@ from humanoid_control_msgs.msg import ControlMode
 from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
 from launch_ros.substitutions import FindPackageShare
 from launch_testing.actions import ReadyToTest
-from test_support.operator import Operator, running_with
+from test_support.operator import Operator, Participant, running_with
 
 from launch import LaunchDescription
 
@@ -24,7 +24,7 @@ def generate_test_description():
 
 class WhileItRuns(unittest.TestCase):
     def test_the_arms_come_to_the_ready_pose_and_the_simulation_can_be_reset(self):
-        with Operator() as operator:
+        with Operator(Participant()) as operator:
             operator.connect()
             self.assertEqual(operator.now.mode, ControlMode.DAMPING)
             operator.reach(ControlMode.STANDBY)

@@ -8,7 +8,7 @@ from humanoid_control_msgs.msg import ControlMode
 from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
 from launch_ros.substitutions import FindPackageShare
 from launch_testing.actions import ReadyToTest
-from test_support.operator import Operator, running_with
+from test_support.operator import Operator, Participant, running_with
 
 from humanoid_bringup.preflight.rights import RAW_ETHERNET, held
 from launch import LaunchDescription
@@ -26,7 +26,7 @@ def generate_test_description():
 @unittest.skipIf(SKIPPED, SKIPPED)
 class WhileItRuns(unittest.TestCase):
     def test_both_buses_are_driven_up_to_standby(self):
-        with Operator() as operator:
+        with Operator(Participant()) as operator:
             operator.connect()
             self.assertEqual(len(operator.joint_states[-1].name), 14)
             operator.reach(ControlMode.DAMPING)

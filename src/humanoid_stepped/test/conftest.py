@@ -1,0 +1,66 @@
+"""Robots of which every test has a copy: it begins with the very same robot."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from test_support.controllers import write_controllers
+from test_support.prime import Prime
+
+from humanoid_stepped.copies import CopyError, in_copy
+from humanoid_stepped.python_log import PythonLog
+
+STANDBY_WAY = 1.0  # [s] of each of its two: 3 and 2 with the robot's own controllers
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Prime:
+    """Prime, of which nothing runs yet."""
+    folder = tmp_path_factory.mktemp("built")
+    prime = Prime(folder, controllers_file=write_controllers(folder, STANDBY_WAY))
+    _freeze()
+    return prime
+
+
+@pytest.fixture(scope="session")
+def prime(tmp_path_factory: pytest.TempPathFactory) -> Prime:
+    """Prime, up and in DAMPING."""
+    folder = tmp_path_factory.mktemp("prime")
+    prime = Prime(folder, controllers_file=write_controllers(folder, STANDBY_WAY))
+    with PythonLog(prime.robot):
+        prime.up()
+        prime.damped()
+    _freeze()
+    return prime
+
+
+def _freeze() -> None:
+    gc.collect()
+    gc.freeze()  # a copy shares the memory of what is never collected
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run tests of such a robot on a copy of this process."""
+    names = pyfuncitem._fixtureinfo.argnames
+    robots = [it for name in names if isinstance(it := pyfuncitem.funcargs[name], Prime)]
+    if not robots:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+
+    def run() -> str:
+        try:
+            with PythonLog(robots[0].robot):
+                pyfuncitem.obj(**arguments)
+        except BaseException:
+            return str(pyfuncitem.repr_failure(pytest.ExceptionInfo.from_current()))
+        return ""
+
+    try:
+        failure = in_copy(run)
+    except CopyError as error:
+        failure = str(error)
+    if failure:
+        pytest.fail(failure, pytrace=False)
+    return True
