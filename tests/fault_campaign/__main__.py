@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import SystemRandom
@@ -21,20 +21,26 @@ from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
 from fault_campaign.simplification import Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
+from fault_campaign.stepped.traced import traced
 from fault_campaign.tally import Tally
+from humanoid_control_common.errors import RobotError
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """0: nothing was violated, and no kind was excused too often."""
     options = _parser().parse_args(words)
     known = STEPPED if options.stepped else KINDS
-    kinds = [kind for name, kind in known.items() if options.kind in name]
+    kinds = _chosen(known, options.kind)
     if not kinds:
         sys.stderr.write(f"no kind with '{options.kind}' in its name; --list shows them\n")
         return 2
     if options.list:
         sys.stdout.writelines(f"{kind.name}: {kind.outcome.value}\n" for kind in kinds)
         return 0
+    if options.trace and (options.trial is None or len(kinds) > 1 or not options.stepped):
+        found = f"'{options.kind}' is in the name of {len(kinds)}; --list shows them"
+        sys.stderr.write(f"--trace needs --stepped, --trial and one --kind: {found}\n")
+        return 2
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     if options.controls:
         return _controls(stepped=options.stepped)
@@ -42,8 +48,13 @@ def main(words: Sequence[str] | None = None) -> int:
     campaign = Campaign(_say)
     simpler = Simplification.parse(options.simplify)
     run = partial(stepped, simpler=simpler) if options.stepped else campaign.run
+    if options.trace:
+        run = partial(traced, folder=options.trace, simpler=simpler)
     try:
         _run(run, kinds, options, entries)
+    except RobotError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     finally:  # ended early, it reports its results so far
         tally = Tally.of(entries, campaign.problems)
         print_table(entries)
@@ -51,6 +62,11 @@ def main(words: Sequence[str] | None = None) -> int:
         if options.json:
             write_json(entries, tally, options.json)
     return int(tally.failed)
+
+
+def _chosen(known: Mapping[str, Kind], word: str) -> list[Kind]:
+    """Return the kind of that name, or all with the word in their names."""
+    return [known[word]] if word in known else [it for name, it in known.items() if word in name]
 
 
 def _say(text: str) -> None:
@@ -82,7 +98,7 @@ def _run(
         print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}")
     for entry in run(trials):
         entries.append(entry)
-        print(f"{len(entries):4} {line(entry)}", flush=True)
+        print(f"{len(entries):4} {line(entry, stepped=options.stepped)}", flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -99,6 +115,12 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="WORDS",
         help="of --stepped --trial: see a violation",
+    )
+    parser.add_argument(
+        "--trace",
+        type=Path,
+        metavar="FOLDER",
+        help="of --stepped --trial: write a bag and the frames of both buses there",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
     parser.add_argument(

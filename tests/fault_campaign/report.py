@@ -32,8 +32,8 @@ _COLUMNS = (
 )
 
 
-def line(entry: Entry) -> str:
-    """One trial in one line, and what is wrong in lines below."""
+def line(entry: Entry, *, stepped: bool = False) -> str:
+    """One trial in one line, and what is wrong in lines below, with the commands to repeat it."""
     result, verdict = entry.result, entry.result.verdict
     figures = "did not come to the fault"
     if verdict is not None:
@@ -48,12 +48,20 @@ def line(entry: Entry) -> str:
         figures += f" refused {result.refusals} times"
     wrong = "".join(f"\n    known: {it}" for it in result.known)
     wrong += "".join(f"\n    VIOLATION: {it}" for it in entry.news)
-    words = f'--kind "{result.kind}" --trial {result.seed}'
-    if entry.simplification:
-        words += f" --simplify {entry.simplification}"
-    again = f"\n    make faults ARGS='{words}'" if wrong else ""
+    again = "".join(f"\n    {it}" for it in _commands(entry, stepped=stepped)) if wrong else ""
     what = f"{result.kind}: {result.detail}" if result.detail else result.kind
     return f"{what} ({result.start}, {result.joint}): {figures}{wrong}{again}"
+
+
+def _commands(entry: Entry, *, stepped: bool) -> list[str]:
+    """Return the commands that repeat a trial, and show it."""
+    result = entry.result
+    simpler = f" --simplify {entry.simplification}" if entry.simplification else ""
+    words = f'--kind "{result.kind}" --trial {result.seed}{simpler}'
+    if not stepped:
+        return [f"make faults ARGS='{words}'"]
+    shown = f'hc twin trial {result.seed} --kind "{result.kind}"{simpler} --stop-at violation'
+    return [f"make faults ARGS='--stepped {words}'", shown]
 
 
 def print_table(entries: Sequence[Entry]) -> None:

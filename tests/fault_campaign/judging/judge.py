@@ -68,24 +68,28 @@ def judge(recording: Recording, window: Window) -> Verdict:
     most = [LIMITS[name][1] for name in names]
     # A joint that is too fast is braked with all its drive can: that is never taken away.
     brakes = torque * velocity < 0.0
-    found = {
-        Breach.SPEED: _worst(velocity, [LIMITS[name][0] for name in names]),
-        Breach.EFFORT: _worst(np.where(brakes, 0.0, torque), most),
+    rows = {
+        Breach.SPEED: _ratios(velocity, [LIMITS[name][0] for name in names]),
+        Breach.EFFORT: _ratios(np.where(brakes, 0.0, torque), most),
         Breach.JUMP: _jumps(recording.position[:until], velocity),
     }
+    found = {breach: ratios.max(axis=0, initial=0.0) for breach, ratios in rows.items()}
     violations: list[Violation] = []
     known: list[Violation] = []
     for breach, values in found.items():
         for i in np.flatnonzero(values > _GENERAL[breach]):
             text = f"{names[i]}: {_TEXT[breach].format(values[i])}"
-            beyond = values[i] > window.allowed.get(breach, _GENERAL[breach])
-            (violations if beyond else known).append(Violation(breach, text))
+            bound = window.allowed.get(breach, _GENERAL[breach])
+            beyond = values[i] > bound
+            over = rows[breach][:, i] > (bound if beyond else _GENERAL[breach])
+            at = float(recording.time[until - len(over) + int(np.argmax(over))])
+            (violations if beyond else known).append(Violation(breach, text, at))
     softened = _softened(recording, window)
     violations += _softness(recording, window, softened)
     return Verdict(
         speed=float(found[Breach.SPEED].max()),
         effort=float(found[Breach.EFFORT].max()),
-        braking=float(_worst(np.where(brakes, torque, 0.0), most).max()),
+        braking=float(_ratios(np.where(brakes, torque, 0.0), most).max()),
         jump=float(found[Breach.JUMP].max()),
         softened=softened,
         violations=tuple(violations),
@@ -132,10 +136,10 @@ def _softness(
         return ()
     if softened is None:
         text = f"{', '.join(_stiff(recording, window))} at the end"
-        return (Violation(Breach.NEVER_SOFT, text),)
+        return (Violation(Breach.NEVER_SOFT, text, window.fault + window.within),)
     if softened > window.within:
         text = f"after {softened:.3f} s, stated are {window.within:g} s"
-        return (Violation(Breach.SOFT_TOO_LATE, text),)
+        return (Violation(Breach.SOFT_TOO_LATE, text, window.fault + window.within),)
     return ()
 
 
@@ -147,18 +151,19 @@ def _stiff(recording: Recording, window: Window) -> list[str]:
     return [recording.names[i] for i in np.flatnonzero(last)]
 
 
-def _worst(values: NDArray[np.float64], limits: list[float]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.abs(values).max(axis=0) / np.array(limits)
+def _ratios(values: NDArray[np.float64], limits: list[float]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.abs(values) / np.array(limits)
     return found
 
 
 def _jumps(position: NDArray[np.float64], velocity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the way off each joint's course [rad]; row i ends with step i + JUMP_TIME."""
     way = position[JUMP_TIME:] - position[:-JUMP_TIME]
     off = np.abs(way - velocity[:-JUMP_TIME] * (JUMP_TIME * STEP))
     # A joint is slowed down by its damping, or by the stop that it swings into.
     slower = np.abs(velocity[JUMP_TIME:]) < np.abs(velocity[:-JUMP_TIME])
     off[slower] = 0.0
-    found: NDArray[np.float64] = off.max(axis=0, initial=0.0)
+    found: NDArray[np.float64] = off
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -37,10 +37,11 @@ class Breach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One."""
+    """One. The same one at another time is equal."""
 
     breach: Breach
     text: str
+    at: float | None = field(default=None, compare=False)  # [s] of the robot, if it has a moment
 
     def __str__(self) -> str:
         return f"{self.breach}: {self.text}"

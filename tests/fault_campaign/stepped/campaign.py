@@ -117,7 +117,8 @@ def _serve(
             connection.send((index, entry))
 
 
-def _tried(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
+def tried(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
+    """Run a trial; one that raises is one that failed."""
     try:
         return run(robot, kind, seed, simpler)
     except Exception:
@@ -129,6 +130,6 @@ def copied(
 ) -> Entry:
     """Run a trial on a copy of the robot."""
     try:
-        return in_copy(lambda: _tried(robot, kind, seed, simpler), LONGEST)
+        return in_copy(lambda: tried(robot, kind, seed, simpler), LONGEST)
     except CopyError as error:
         return failed(kind, seed, f"the trial on a copy: {error}")

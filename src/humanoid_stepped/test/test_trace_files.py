@@ -1,0 +1,95 @@
+"""Files of what happens to the robot on one clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rcl_interfaces.msg import Log
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
+
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.reasons import Reason
+from humanoid_recording.reader import BagReader
+from humanoid_recording.trial_files import TrialFiles
+from humanoid_stepped.robot import SteppedRobot
+from humanoid_stepped.stepped_machine import EPOCH
+from humanoid_stepped.trace import Trace
+from humanoid_stepped.trace_files import TraceFiles
+
+SHORT = 0.3  # [s]
+
+
+@pytest.fixture
+def robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SteppedRobot:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path))
+    (tmp_path / "robot").mkdir()
+    return SteppedRobot(1, tmp_path / "robot")
+
+
+def on_topic(files: TrialFiles, topic: str) -> list[tuple[int, bytes]]:
+    found = [it for it in BagReader(files.topics) if it.channel.topic == topic]
+    return [(it.time, it.data) for it in found]
+
+
+def test_the_run_of_a_robot_is_the_same_with_and_without_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path))
+
+    def started(name: str) -> SteppedRobot:
+        (tmp_path / name).mkdir()
+        robot = SteppedRobot(1, tmp_path / name)
+        robot.start()
+        robot.scheduler.run_for(1.0)
+        return robot
+
+    robot = started("without")
+    without = Trace(robot)
+    robot.scheduler.run_for(SHORT)
+    robot = started("with")
+    with TraceFiles(robot, TrialFiles(tmp_path / "files")):
+        trace = Trace(robot)
+        robot.scheduler.run_for(SHORT)
+    assert trace.digest() == without.digest()
+
+
+def test_what_latched_topics_held_at_the_beginning_is_in_the_bag(
+    robot: SteppedRobot, tmp_path: Path
+) -> None:
+    robot.start()
+    robot.scheduler.run_for(1.0)
+    files = TrialFiles(tmp_path / "files")
+    with TraceFiles(robot, files):
+        robot.scheduler.run_for(SHORT)
+    ((time, data),) = on_topic(files, "/robot_description")
+    assert time == EPOCH + 1_000_000_000
+    assert "<ros2_control" in deserialize_message(data, String).data
+
+
+def test_a_line_that_comes_late_stands_where_it_belongs_whatever_the_system_clock_says(
+    robot: SteppedRobot, tmp_path: Path
+) -> None:
+    files = TrialFiles(tmp_path / "files")
+    robot.start()
+    with TraceFiles(robot, files) as trace:
+        robot.scheduler.run_for(SHORT)
+        early = trace.now
+        robot.scheduler.system_offset = -3600 * 10**9
+        robot.scheduler.run_for(SHORT)
+        trace.say("test", Log.INFO, Reason("late"), early)
+    dates = [it.time for it in BagReader(files.topics)]
+    assert dates == sorted(dates)
+    lines = [(time, deserialize_message(data, Log)) for time, data in on_topic(files, "/rosout")]
+    assert [(time, line.msg) for time, line in lines if line.name == "test"] == [(early, "late")]
+    assert {"stack.control"} <= {line.name for _, line in lines}
+
+
+@pytest.mark.parametrize("name", ["topics", "ring.pcap", "can.log"])
+def test_a_file_that_cannot_be_written_is_an_error_with_its_place(
+    robot: SteppedRobot, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "files" / name).mkdir(parents=True)
+    with pytest.raises(RobotError, match="files"):
+        TraceFiles(robot, TrialFiles(tmp_path / "files"))

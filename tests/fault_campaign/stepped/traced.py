@@ -1,0 +1,141 @@
+"""One trial with its files: what was on the wires and topics, what was true, and a time line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from rcl_interfaces.msg import Log
+
+from fault_campaign.campaign import Entry
+from fault_campaign.judging.violation import Breach, Violation
+from fault_campaign.kinds.kind import Act, Kind, Scene
+from fault_campaign.simplification import AS_DRAWN, Simplification
+from fault_campaign.stepped.campaign import tried
+from fault_campaign.stepped.robot import SimulatedRobot
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.reasons import Reason
+from humanoid_recording.black_box.messages import LOGGER
+from humanoid_recording.trial_files import Sort, TrialFiles
+from humanoid_stepped.scheduler import NANO
+from humanoid_stepped.stepped_machine import BOOT, EPOCH
+from humanoid_stepped.trace_files import TraceFiles
+
+_LEVELS: Final = {Sort.FALL: Log.ERROR, Sort.KNOWN: Log.WARN, Sort.VIOLATION: Log.ERROR}
+# What is found on the way back to health, after the window that the judge looks at.
+_LATER: Final = {
+    Breach.REFUSED,
+    Breach.NOT_WELL,
+    Breach.DIED,
+    Breach.TRACEBACK,
+    Breach.DID_NOT_END,
+    Breach.LOST,
+}
+
+
+def traced(
+    trials: Sequence[tuple[Kind, int]], folder: Path, simpler: Simplification = AS_DRAWN
+) -> Iterator[Entry]:
+    """Run one trial, of a kind and a seed, in this process; its files are in `folder`.
+
+    Raises:
+        BagError, RobotError: the files cannot be written.
+    """
+    ((kind, seed),) = trials
+    with TemporaryDirectory(prefix="hc_trials_") as own:
+        robot = SimulatedRobot(Path(own))
+        with TraceFiles(robot.stepped, TrialFiles(folder)) as files:
+            line = TimeLine(files)
+            robot.stepped.bus.listeners.append(line.hear)
+            entry = tried(robot, line.told(kind), seed, simpler)
+            line.conclude(entry)
+    yield entry
+
+
+class TimeLine:
+    """Writes the lines about the trial into its bag."""
+
+    def __init__(self, files: TraceFiles) -> None:
+        self._files = files
+        self._mode: int | None = None
+        self._fallen = False
+        self._fault = ""  # text
+        self._began: int | None = None  # [ns since 1970] the fault
+
+    def hear(self, topic: str, message: Any) -> None:
+        """Note another mode, and a fall."""
+        if topic != "/control_mode" or not message.controller_name:
+            return
+        fallen = FELL_TO_SAFETY.name in message.reason_codes
+        if (message.mode, fallen) == (self._mode, self._fallen):
+            return
+        fell = fallen and not self._fallen
+        self._mode, self._fallen = message.mode, fallen
+        if fell:
+            self._say(Sort.FALL, message.status_message, codes=tuple(message.reason_codes))
+        else:
+            self._say(Sort.MODE, Mode(message.mode).name)
+
+    def told(self, kind: Kind) -> Kind:
+        """Return the kind with lines about the beginning and the end of its fault."""
+
+        def drawn(dice: Random) -> Kind:
+            assert kind.drawn is not None
+            return self.told(kind.drawn(dice))
+
+        return replace(
+            kind,
+            inject=self._begins(kind),
+            mend=self._ends(kind.mend),
+            drawn=None if kind.drawn is None else drawn,
+            parts=tuple((self.told(part), joint) for part, joint in kind.parts),
+        )
+
+    def conclude(self, entry: Entry) -> None:
+        """Write what is known only after the trial."""
+        result, verdict = entry.result, entry.result.verdict
+        ended = round(result.end * NANO) - BOOT + EPOCH
+        wrong = [(Sort.KNOWN, it) for it in result.known]
+        wrong += [(Sort.VIOLATION, it) for it in entry.news]
+        for sort, it in wrong:
+            self._say(sort, str(it), self._date(it, ended))
+        if self._began is None:
+            return
+        if verdict is not None and verdict.softened is not None:
+            softened = self._began + round(verdict.softened * NANO)
+            self._say(Sort.SOFT, f"{verdict.softened * 1e3:.0f} ms after the fault", softened)
+        for text in (self._fault, *(f"{sort}: {it}" for sort, it in wrong)):
+            self._files.say(LOGGER, Log.ERROR, Reason(text), stamp=self._began)
+
+    def _begins(self, kind: Kind) -> Act:
+        def inject(scene: Scene) -> None:
+            start, joint = scene.scenario.start.value, scene.joint
+            self._fault, self._began = f"{kind.name} ({start}, {joint})", self._files.now
+            self._say(Sort.FAULT, self._fault)
+            kind.inject(scene)
+
+        return inject
+
+    def _ends(self, mend: Act) -> Act:
+        def told(scene: Scene) -> None:
+            self._say(Sort.MENDED, "the fault ends")
+            mend(scene)
+
+        return told
+
+    def _date(self, violation: Violation, ended: int) -> int:
+        """Return when it was [ns since 1970]; else when the judge's window `ended`, or now."""
+        if violation.at is not None:
+            return EPOCH + round(violation.at * NANO)
+        return self._files.now if violation.breach in _LATER else ended
+
+    def _say(
+        self, sort: Sort, text: str, date: int | None = None, codes: tuple[str, ...] = ()
+    ) -> None:
+        level = _LEVELS.get(sort, Log.INFO)
+        self._files.say(sort.logger, level, Reason(text, codes), date)

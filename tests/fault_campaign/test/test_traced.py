@@ -1,0 +1,138 @@
+"""The files of one trial on the stepped robot."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import can
+import pytest
+from fault_campaign.__main__ import main
+
+from humanoid_devices_erob.wire.frame import decode_frame
+from humanoid_recording.black_box.fault_report import read_fault_report
+from humanoid_recording.reader import BagReader
+from humanoid_recording.trial_files import Sort, TrialEvent, TrialFiles, read_time_line
+from humanoid_stepped.stepped_machine import EPOCH
+from humanoid_twin.ethercat.port import read_capture
+
+TESTS = Path(__file__).parents[2]
+KIND, SEED = "ring: drive error 0x8500", "7"
+TRIAL = ("--stepped", "--kind", KIND, "--trial", SEED)
+SABOTAGED = """
+import sys
+from fault_campaign.__main__ import main
+from fault_campaign.disturbing.sabotage import DEFECTS
+DEFECTS["never_soft"]()
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def run(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "fault_campaign")) -> Any:
+    """Run the campaign in a process of its own; return the results of its trials."""
+    file = folder / "results.json"
+    command = [sys.executable, *program, *words, "--json", str(file)]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return json.loads(file.read_text())["trials"]
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrialFiles, Any]:
+    """The files of a trial, and its result."""
+    folder = tmp_path_factory.mktemp("traced")
+    return TrialFiles(folder / "files"), run(folder, *TRIAL, "--trace", str(folder / "files"))
+
+
+def events(files: TrialFiles, sort: Sort) -> list[TrialEvent]:
+    return [event for event in read_time_line(files.topics) if event.sort is sort]
+
+
+def test_a_trial_with_files_is_the_same_as_without(traced: Any, tmp_path: Path) -> None:
+    assert traced[1] == run(tmp_path, *TRIAL)
+
+
+def test_the_time_line_tells_of_modes_fault_fall_and_softness(traced: Any) -> None:
+    files, (entry,) = traced
+    assert [event.text for event in events(files, Sort.MODE)][-1] == "DAMPING"
+    (fault,), (fall,) = events(files, Sort.FAULT), events(files, Sort.FALL)
+    (soft,), (mended,) = events(files, Sort.SOFT), events(files, Sort.MENDED)
+    assert fault.text.startswith(KIND)
+    assert entry["result"]["joint"] in fall.text
+    assert fault.time < fall.time < soft.time < mended.time
+    assert soft.time - fault.time == pytest.approx(entry["result"]["verdict"]["softened"], abs=2e-3)
+    assert events(files, Sort.VIOLATION) == []
+
+
+def test_hc_blackbox_shows_the_trial_from_its_fault_on(traced: Any) -> None:
+    report = read_fault_report(traced[0].topics)
+    assert report.reasons[0].text.startswith(KIND)
+    at = {moment.time for moment in report.moments if "trial.fault" in moment.text}
+    assert at == {0.0}
+
+
+def test_the_bag_has_topics_and_the_truth_in_the_order_of_their_dates(traced: Any) -> None:
+    times: dict[str, list[int]] = {}
+    for recorded in BagReader(traced[0].topics):
+        times.setdefault(recorded.channel.topic, []).append(recorded.time)
+    assert {"/prime/joint_states", "/control_mode", "/robot_description", "/rosout"} <= set(times)
+    assert all(one == sorted(one) for one in times.values())
+    truth = times["/twin/joint_states"]
+    assert {after - before for before, after in pairwise(truth)} == {10_000_000}
+    assert min(map(min, times.values())) > EPOCH
+
+
+def test_the_capture_of_the_ring_has_each_frame_on_its_way_out_and_back(traced: Any) -> None:
+    frames = read_capture(traced[0].ring)
+    assert [time for time, _ in frames] == sorted(time for time, _ in frames)
+    assert frames[0][0] > EPOCH
+    answered = {decode_frame(frame)[0].counter > 0 for _, frame in frames}
+    assert answered == {True, False}
+
+
+def test_python_can_reads_the_log_of_the_can_bus(traced: Any) -> None:
+    messages = list(can.LogReader(traced[0].can))
+    assert len(messages) > 1000
+    assert {message.channel for message in messages} == {"can0"}
+    assert all(message.is_extended_id for message in messages)
+    assert messages[0].timestamp > EPOCH / 1e9
+
+
+def test_a_violation_is_in_the_time_line_at_its_time(tmp_path: Path) -> None:
+    files = TrialFiles(tmp_path / "files")
+    words = (*TRIAL, "--trace", str(files.folder))
+    (entry,) = run(tmp_path, *words, program=("-c", SABOTAGED))
+    (fault,), found = events(files, Sort.FAULT), events(files, Sort.VIOLATION)
+    wrong = entry["result"]["violations"]
+    assert [it.text for it in found] == [f"{it['breach']}: {it['text']}" for it in wrong]
+    (late,) = [it for it in found if it.text.startswith("never soft")]
+    assert late.time - fault.time == pytest.approx(0.5, abs=2e-3)  # [s] within which it must be
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--kind", KIND, "--trial", "1"), "needs --stepped"),
+        (("--stepped", "--kind", KIND), "needs --stepped, --trial"),
+        (("--stepped", "--kind", "ring: drive", "--trial", "1"), "in the name of 4"),
+        (("--stepped", "--kind", "nothing of it", "--trial", "1"), "no kind with"),
+    ],
+)
+def test_files_of_anything_but_one_trial_are_refused(
+    words: tuple[str, ...], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--trace", str(tmp_path / "files")]) == 2
+    assert text in capsys.readouterr().err
+    assert not (tmp_path / "files").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    command = [sys.executable, "-m", "fault_campaign", *TRIAL, "--trace", str(tmp_path / "file")]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.strip() == f"cannot make the bag {tmp_path}/file/topics: Not a directory"
