@@ -39,9 +39,10 @@ class Verdict:
     effort: float  # worst ratio of what drives a joint on
     braking: float  # worst ratio of what slows a joint down; reported, not limited
     jump: float  # [rad] worst way off a joint's course within 20 ms
-    softened: float | None  # [s] from the fault until no joint was stiff; None: never
+    softened: float | None  # [s] until no joint was stiff; None: never
     violations: tuple[Violation, ...]
     known: tuple[Violation, ...] = ()  # beyond a general bound, within what the kind allows
+    counted_from: float = 0.0  # [s] of the robot, from when `softened` counts: the fault, or fall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,11 @@ class Window:
     spared: Collection[str] = ()  # joints that can't be softened any more
     follows: bool = False  # a target that follows the joint counts as soft
     allowed: Mapping[Breach, float] = field(default_factory=dict)  # instead of the general bounds
+
+    @property
+    def counted_from(self) -> float:
+        """From when `within` counts [s]."""
+        return self.fault if self.soft_from is None else self.soft_from
 
 
 def judge(recording: Recording, window: Window) -> Verdict:
@@ -94,6 +100,7 @@ def judge(recording: Recording, window: Window) -> Verdict:
         softened=softened,
         violations=tuple(violations),
         known=tuple(known),
+        counted_from=window.counted_from,
     )
 
 
@@ -134,12 +141,13 @@ def _softness(
 ) -> tuple[Violation, ...]:
     if window.within is None:
         return ()
+    due = window.counted_from + window.within
     if softened is None:
         text = f"{', '.join(_stiff(recording, window))} at the end"
-        return (Violation(Breach.NEVER_SOFT, text, window.fault + window.within),)
+        return (Violation(Breach.NEVER_SOFT, text, due),)
     if softened > window.within:
         text = f"after {softened:.3f} s, stated are {window.within:g} s"
-        return (Violation(Breach.SOFT_TOO_LATE, text, window.fault + window.within),)
+        return (Violation(Breach.SOFT_TOO_LATE, text, due),)
     return ()
 
 
@@ -178,8 +186,7 @@ def _hard(recording: Recording, window: Window) -> NDArray[np.bool_]:
 
 
 def _softened(recording: Recording, window: Window) -> float | None:
-    start = window.fault if window.soft_from is None else window.soft_from
-    begin = int(np.searchsorted(recording.time, start))
+    begin = int(np.searchsorted(recording.time, window.counted_from))
     until = int(np.searchsorted(recording.time, window.end))
     when = np.flatnonzero(_hard(recording, window)[begin:until].any(axis=1))
     if not when.size:
@@ -187,4 +194,4 @@ def _softened(recording: Recording, window: Window) -> float | None:
     last = begin + int(when[-1]) + 1
     if last >= until or recording.time[until - 1] - recording.time[last] < SETTLED:
         return None
-    return float(recording.time[last] - start)
+    return float(recording.time[last] - window.counted_from)

@@ -107,8 +107,9 @@ class TimeLine:
         if self._began is None:
             return
         if verdict is not None and verdict.softened is not None:
-            softened = self._began + round(verdict.softened * NANO)
-            self._say(Sort.SOFT, f"{verdict.softened * 1e3:.0f} ms after the fault", softened)
+            softened = EPOCH + round((verdict.counted_from + verdict.softened) * NANO)
+            after = f"{(softened - self._began) / 1e6:.0f} ms after the fault"
+            self._say(Sort.SOFT, f"no joint is stiff, {after}", softened)
         for text in (self._fault, *(f"{sort}: {it}" for sort, it in wrong)):
             self._files.say(LOGGER, Log.ERROR, Reason(text), stamp=self._began)
 

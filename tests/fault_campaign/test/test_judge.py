@@ -218,6 +218,35 @@ def test_a_slow_departure_is_no_jump(calm: Recording) -> None:
     assert breaches(calm) == []
 
 
+def test_a_violation_has_the_time_at_which_its_bound_is_passed(calm: Recording) -> None:
+    calm.velocity[700:720, WRIST] = 10.0
+    calm.velocity[300:320, SHOULDER] = 10.0
+    calm.torque[650, SHOULDER] = 31.0
+    found = {(it.breach, it.text.partition(":")[0]): it.at for it in judge(calm, WINDOW).violations}
+    assert found == {
+        (Breach.SPEED, NAMES[SHOULDER]): pytest.approx(0.301),
+        (Breach.SPEED, NAMES[WRIST]): pytest.approx(0.701),
+        (Breach.EFFORT, NAMES[SHOULDER]): pytest.approx(0.651),
+    }
+
+
+def test_a_jump_has_the_time_of_its_end(calm: Recording) -> None:
+    calm.position[500:, WRIST] = 1.0
+    calm.velocity[500:, WRIST] = 0.1
+    (jump,) = judge(calm, WINDOW).violations
+    assert (jump.breach, jump.at) == (Breach.JUMP, pytest.approx(0.501))
+
+
+@pytest.mark.parametrize("soft_from", [None, 0.55])
+@pytest.mark.parametrize("until", [810, 1200])
+def test_a_joint_that_is_not_soft_in_time_violates_at_the_end_of_that_time(
+    calm: Recording, soft_from: float | None, until: int
+) -> None:
+    calm.stiffness[600:until, WRIST] = 5.0
+    (late,) = judge(calm, replace(WINDOW, soft_from=soft_from)).violations
+    assert late.at == pytest.approx((soft_from or WINDOW.fault) + 0.2)
+
+
 def test_what_happens_before_the_fault_counts_and_after_the_end_does_not(calm: Recording) -> None:
     calm.velocity[1010:, SHOULDER] = 100.0
     assert breaches(calm) == []
