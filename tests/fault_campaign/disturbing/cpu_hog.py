@@ -1,7 +1,7 @@
 """Keep a processor busy for less than a second.
 
-    python hog.py SECONDS                 like any other program
-    python hog.py SECONDS CORE PRIORITY   that core, by SCHED_FIFO
+    python cpu_hog.py SECONDS                 like any other program
+    python cpu_hog.py SECONDS CORE PRIORITY   that core, by SCHED_FIFO
 
 Says "ready", and is told when to begin: [s] on the monotonic clock, so that several begin together.
 """

@@ -14,7 +14,7 @@ from typing import Final
 
 from fault_campaign.programs import WITH_US
 
-_HOG: Final = str(Path(__file__).with_name("hog.py"))
+_HOG: Final = str(Path(__file__).with_name("cpu_hog.py"))
 _TOGETHER: Final = 0.1  # [s] until all of them have their starting time
 
 

@@ -109,7 +109,6 @@ _BUS: Final = (
         mend=on_twin(RobotControl.can_plug_in),
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
         codes=(ADAPTER_GONE,),
-        quick=True,
     ),
     _bus(
         name="can: adapter unplugged, and one without flags plugged in",
@@ -158,7 +157,6 @@ _MOTORS: Final = (
         name="can: motor hot",
         inject=motor(lambda twin, identifier: twin.can_overheat(identifier, 120.0)),
         mend=motor(lambda twin, identifier: twin.can_overheat(identifier, 25.0)),
-        quick=True,
     ),
     _motor(
         name="can: motor finds a fault",

@@ -97,7 +97,6 @@ _STREAMED: Final = (
     ("stream too slow", _seldom),
     ("stream of 1 kHz", _flood),
 )
-_QUICK: Final = ("NaN position", "stream ends")
 # Commanded, and within the limits of the joint.
 _ALLOWED: Final = {
     "huge velocity": (
@@ -125,7 +124,6 @@ def _kind(name: str, inject: Callable[[Scene], None]) -> Kind:
         outcome=Outcome.STAYS,
         watched=0.6,
         allowed=_ALLOWED.get(name, ()),
-        quick=name in _QUICK,
     )
 
 

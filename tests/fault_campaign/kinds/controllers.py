@@ -57,7 +57,6 @@ KINDS: Final = (
         codes=(CONTROLLER_FAILED,),
         named=(_FAILED, "failed as ordered"),
         raises="OrderedFailure: failed as ordered",
-        quick=True,
     ),
     _kind(
         name="controller: a callback raises",
@@ -100,6 +99,5 @@ KINDS: Final = (
         watched=1.3,
         within=0.8,
         codes=(ROS_SIDE_SILENT, IMPEDANCE_MANAGER_SILENT),
-        quick=True,
     ),
 )

@@ -140,7 +140,6 @@ def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
             codes=(JOINT_TOO_FAST,),
             named=(JOINT,),
             allowed=(_FOLLOWED,),
-            quick=bus == "ring",
         ),
         kind(
             name=f"{bus}: encoder jumps by 0.15 to 0.6 rad",

@@ -135,6 +135,7 @@ KINDS: Final = (
     Kind(
         name="machine: disk full, and the robot falls",
         kernel=True,
+        quick=True,
         inject=_fall_on_a_full_disk,
         mend=_room_again,
         source=STOP,
@@ -173,6 +174,7 @@ KINDS: Final = (
     _urgently(
         name="machine: urgent programs take the processors from the loop, too",
         kernel=True,
+        quick=True,
         inject=_starved,
         outcome=Outcome.OFF,
         watched=1.2,
@@ -190,6 +192,7 @@ KINDS: Final = (
     Kind(
         name="machine: network interface of the ring down",
         kernel=True,
+        quick=True,
         inject=_link("down"),
         mend=_link("up"),
         source=RING,

@@ -150,7 +150,6 @@ KINDS: Final = (
             starts=(start,),
             source=STOP,
             codes=(EMERGENCY_STOP,),
-            quick=start is Start.REMOTE,
         )
         for start in Start
     ),

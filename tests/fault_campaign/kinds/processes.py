@@ -108,6 +108,7 @@ _impedance: Final = partial(
 KINDS: Final = (
     Kind(
         name="process: control killed",
+        quick=True,
         inject=_send(MAIN, signal.SIGKILL),
         outcome=Outcome.OFF,
         within=0.8,
@@ -156,7 +157,6 @@ KINDS: Final = (
         within=1.0,
         watched=1.2,
         codes=UNCONFIRMED,
-        quick=True,
     ),
     _impedance(
         name="process: impedance manager stopped while nothing is stiff",
@@ -206,6 +206,7 @@ KINDS: Final = (
     Kind(
         name="process: a second control process is started",
         kernel=True,
+        quick=True,
         inject=_second,
         outcome=Outcome.STAYS,
         alone=True,

@@ -93,7 +93,6 @@ _SLAVES: Final = (
         inject=slave(lambda twin, number: twin.cut(number - 1)),
         mend=on_twin(RobotControl.mend),
         codes=_LOST,
-        quick=True,
     ),
     _slave(
         name="ring: clock of a slave stops",
@@ -118,7 +117,6 @@ _DRIVES: Final = (
             flags=SafetyFlag.MOTOR_FAULT,
             codes=(DRIVE_ERRORS[code],),
             named=(JOINT,),
-            quick=code == _DRIVE_ERRORS[1],
         )
         for code in _DRIVE_ERRORS
     ),

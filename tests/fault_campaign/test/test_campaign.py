@@ -1,4 +1,4 @@
-"""The short form: the quick kinds on one robot, a sabotaged stack; and the long one."""
+"""The campaign in wall time: a short form, of kinds that need the machine; and the long one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from humanoid_twin.errors import VethError
 
 SEED = 6  # of the short form: the same in every run
 QUICK = [kind for kind in KINDS.values() if kind.quick]
-GOES_UP = next(control for control in CONTROLS if control.sabotage.defect == "up_again")
 
 
 def say(text: str) -> None:
@@ -51,10 +50,6 @@ def not_convicted(controls: Sequence[Control]) -> list[str]:
 
 def test_whatever_breaks_the_robot_ends_soft_and_says_why() -> None:
     assert failures(QUICK, len(QUICK), SEED) == []
-
-
-def test_a_stack_that_goes_up_again_after_a_fall_is_convicted() -> None:
-    assert not_convicted([GOES_UP]) == []
 
 
 @pytest.mark.soak
