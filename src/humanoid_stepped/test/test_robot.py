@@ -91,3 +91,44 @@ def test_no_thread_is_started_and_no_clock_of_the_machine_is_read(
     operator(robot).reach(Mode.DAMPING)
     robot.scheduler.run_for(0.5)
     assert used == []
+
+
+def enabled(robot: SteppedRobot) -> list[bool]:
+    return [it["firmware"]["enabled"] for it in robot.prime.control.can_drives().values()]
+
+
+def test_the_guard_disables_the_wrists_of_a_control_process_that_is_killed(
+    started: SteppedRobot,
+) -> None:
+    operator(started).reach(Mode.DAMPING)
+    assert enabled(started) == [True] * 4
+    started.processes["control"].kill()
+    started.scheduler.run_for(1.0)
+    assert enabled(started) == [False] * 4
+    assert started.guard is not None
+    assert started.guard.exit_code == 0
+
+
+def test_a_process_that_was_killed_is_started_again(started: SteppedRobot) -> None:
+    control = started.processes["control"]
+    control.kill()
+    assert (control.runs, control.code) == (False, -9)
+    started.scheduler.run_for(1.0)  # its guard needs some time to release the bus
+    control.start()
+    started.scheduler.run_for(2.0)
+    operator(started).reach(Mode.DAMPING)
+    assert control.runs
+
+
+def test_an_interrupt_leads_the_robot_down_in_order(started: SteppedRobot) -> None:
+    client, control = operator(started), started.processes["control"]
+    client.reach(Mode.DAMPING)
+    started.scheduler.run_for(0.5)
+    control.requests.in_order = True
+    ended = started.scheduler.run_until(
+        started.scheduler.now + 12_000_000_000, lambda: not control.runs
+    )
+    assert (ended, control.code) == (True, 0)
+    assert client.now.mode == Mode.ZERO_TORQUE
+    assert enabled(started) == [False] * 4
+    assert {drive["gate"] for drive in started.prime.control.drives()} == {0}

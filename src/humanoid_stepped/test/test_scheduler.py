@@ -1,0 +1,169 @@
+"""Tasks, time and order on the simulated clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from threading import Event
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_stepped.scheduler import (
+    LATENCY,
+    NANO,
+    NEVER,
+    EndlessLoopError,
+    Process,
+    Scheduler,
+)
+
+PROCESS: Final = Process("any")
+
+
+class Still:
+    """A world in which nothing happens; it notes how far it was advanced."""
+
+    next_event = NEVER
+    reached = 0
+
+    def advance(self, now: int) -> None:
+        assert now >= self.reached, "time goes backwards"
+        self.reached = now
+
+
+def scheduler(seed: int = 1) -> Scheduler:
+    return Scheduler(Random(seed), Still())
+
+
+def start(on: Scheduler, run: Callable[[], None], process: Process = PROCESS) -> None:
+    on.start(process, "task", run)
+
+
+def test_a_task_runs_when_it_is_due_and_at_most_the_latency_later() -> None:
+    on = scheduler()
+    woken: list[int] = []
+
+    def run() -> None:
+        for _ in range(100):
+            begin = on.now
+            on.wait(None, 0.01)
+            woken.append(on.now - begin - 10_000_000)
+
+    start(on, run)
+    on.run_for(2.0)
+    assert len(woken) == 100
+    assert all(0 <= late <= LATENCY for late in woken)
+    assert len(set(woken)) > 50
+
+
+@given(st.integers(0, 1000))
+def test_the_seed_decides_the_order_of_those_that_are_due_together(seed: int) -> None:
+    def order(of: int) -> list[str]:
+        on, found = scheduler(of), list[str]()
+        on.latency = 0
+        for name in "abcdef":
+            start(on, lambda name=name: found.append(name))  # type: ignore[misc]
+        on.run_for(0.0)
+        return found
+
+    assert order(seed) == order(seed)
+    assert sorted(order(seed)) == list("abcdef")
+
+
+def test_other_seeds_give_other_orders() -> None:
+    def first(seed: int) -> str:
+        on, found = scheduler(seed), list[str]()
+        for name in "ab":
+            start(on, lambda name=name: found.append(name))  # type: ignore[misc]
+        on.run_for(0.0)
+        return found[0]
+
+    assert {first(seed) for seed in range(20)} == {"a", "b"}
+
+
+def test_an_event_ends_a_wait_at_once_and_its_time_limit_ends_it_without() -> None:
+    on, event, found = scheduler(), Event(), list[tuple[bool, int]]()
+    on.latency = 0
+
+    def run() -> None:
+        found.append((on.wait(event, 0.05), on.now))
+        found.append((on.wait(event, None), on.now))
+
+    start(on, run)
+    on.call_at(NANO, event.set)
+    on.run_for(2.0)
+    assert found == [(False, 50_000_000), (True, NANO)]
+
+
+def test_a_process_that_is_held_runs_nothing_until_it_is_resumed() -> None:
+    on, process, found = scheduler(), Process("held"), list[int]()
+
+    def run() -> None:
+        while True:
+            on.wait(None, 0.01)
+            found.append(on.now)
+
+    start(on, run, process)
+    on.run_for(0.1)
+    process.held_until = on.now + NANO
+    before = len(found)
+    on.run_for(0.9)
+    assert len(found) == before
+    on.run_for(0.2)
+    assert len(found) > before
+
+
+def test_nothing_of_a_killed_process_runs_not_even_what_would_be_unwound() -> None:
+    on, process, found = scheduler(), Process("killed"), list[str]()
+
+    def run() -> None:
+        try:
+            on.wait(None, 0.01)
+        finally:
+            found.append("unwound")
+
+    start(on, run, process)
+    on.run_for(0.001)
+    (task,) = on.tasks
+    process.killed = True
+    on.run_for(1.0)
+    assert found == []
+    assert not task.is_alive()
+
+
+def test_an_error_ends_its_task_alone_and_is_kept() -> None:
+    on, found = scheduler(), list[int]()
+
+    def fail() -> None:
+        raise KeyError("q")
+
+    start(on, fail)
+    start(on, lambda: found.append(1))
+    on.run_for(0.1)
+    assert [repr(task.error) for task in on.failed] == ["KeyError('q')"]
+    assert found == [1]
+
+
+def test_a_task_that_leaves_no_time_to_others_is_named() -> None:
+    on = scheduler()
+    on.latency = 0
+
+    def spin() -> None:
+        while True:
+            on.wait(None, 0.0)
+
+    start(on, spin)
+    with pytest.raises(EndlessLoopError, match="any: task leaves no time to others"):
+        on.run_for(1.0)
+
+
+def test_a_wait_between_two_tasks_lets_time_pass() -> None:
+    on, event = scheduler(), Event()
+    on.call_at(NANO // 2, event.set)
+    assert not on.wait(event, 0.25)
+    assert on.now == NANO // 4
+    assert on.wait(event, 10.0)
+    assert on.now == NANO // 2
