@@ -19,7 +19,7 @@ from fault_campaign.controls import CONTROLS, convictions, text_of
 from fault_campaign.kinds.catalogue import KINDS, STEPPED
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
-from fault_campaign.simplification import Simplification
+from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
 from fault_campaign.stepped.traced import traced
 from fault_campaign.tally import Tally
@@ -46,7 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return _controls(stepped=options.stepped)
     entries: list[Entry] = []
     campaign = Campaign(_say)
-    simpler = Simplification.parse(options.simplify)
+    simpler: Simplification = options.simplify
     run = partial(stepped, simpler=simpler) if options.stepped else campaign.run
     if options.trace:
         run = partial(traced, folder=options.trace, simpler=simpler)
@@ -101,6 +101,13 @@ def _run(
         print(f"{len(entries):4} {line(entry, stepped=options.stepped)}", flush=True)
 
 
+def _simplification(text: str) -> Simplification:
+    try:
+        return Simplification.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fault_campaign", description=__doc__)
     parser.add_argument(
@@ -112,7 +119,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
     parser.add_argument(
         "--simplify",
-        default="",
+        type=_simplification,
+        default=AS_DRAWN,
         metavar="WORDS",
         help="of --stepped --trial: see a violation",
     )

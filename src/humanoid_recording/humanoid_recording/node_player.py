@@ -6,6 +6,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
+from humanoid_recording.black_box.messages import EVENTS
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.definitions import (
     UnknownTypeError,
@@ -21,7 +22,7 @@ from humanoid_recording.topics import CONTROL_MODE, OBSERVATIONS, split_topic
 class NodePlayer:
     """Publishes recorded observations with `node`; `notify` gets a line for each topic left out.
 
-    Only those of the robot in the node's own namespace.
+    Only those of the robot in the node's own namespace. Lines of ROS' log go to `notify`, too.
     """
 
     def __init__(self, node: Node, notify: Callable[[str], None]) -> None:
@@ -30,10 +31,14 @@ class NodePlayer:
         self._node = node
         self._notify = notify
         self._publishers: dict[str, Any] = {}  # by topic; None: not replayed
+        self._latest: dict[str, bytes] = {}  # by topic that is replayed
 
     def publish(self, recorded: Recorded) -> None:
         """Publish a message if it is an observation. Raises BagError for one that can't be read."""
         topic = recorded.channel.topic
+        if topic == EVENTS:
+            self._notify(_text(recorded))
+            return
         if topic not in self._publishers:
             self._publishers[topic] = self._begin(recorded)
         publisher = self._publishers[topic]
@@ -43,7 +48,13 @@ class NodePlayer:
             self.requests += 1
             return
         publisher.publish(recorded.data)
+        self._latest[topic] = recorded.data
         self.count += 1
+
+    def repeat(self) -> None:
+        """Publish the latest message of each topic again, for those who would take it for lost."""
+        for topic, data in self._latest.items():
+            self._publishers[topic].publish(data)
 
     def _begin(self, recorded: Recorded) -> Any:
         """Return a publisher for the topic of `recorded`; None if the topic isn't replayed."""
@@ -73,13 +84,22 @@ class NodePlayer:
         return ""
 
 
+def _text(recorded: Recorded) -> str:
+    """Return a line of the log: its logger and its text. Raises BagError if it can't be read."""
+    line = _message(recorded)
+    return f"{line.name}: {line.msg}"
+
+
 def _is_request(recorded: Recorded) -> bool:
     """Return whether a message requests a mode: a statement names the controller in force.
 
     Raises BagError if it can't be read.
     """
+    return not getattr(_message(recorded), "controller_name", "")
+
+
+def _message(recorded: Recorded) -> Any:
     try:
-        message = deserialize_message(recorded.data, message_class(recorded.schema.name))
+        return deserialize_message(recorded.data, message_class(recorded.schema.name))
     except RuntimeError as error:  # root of what rclpy raises
         raise BagError(f"a message on {recorded.channel.topic} can't be read: {error}") from error
-    return not getattr(message, "controller_name", "")

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import pytest
 from humanoid_control_msgs.msg import ControlMode, MITCommand
 from mcap.records import Channel, Schema
+from rcl_interfaces.msg import Log
 from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
 
 from humanoid_recording.crash_safe_file import BagError
 from humanoid_recording.node_player import NodePlayer
@@ -92,6 +94,28 @@ def test_what_is_no_observation_is_left_out_and_named_once(
     assert not node.published
     assert player.count == 0
     assert logged == [f"not replayed: {topic}: it is no observation"]
+
+
+def test_lines_of_the_log_are_told_and_not_published(play, node: Node, logged: list[str]) -> None:
+    for text in ("one", "two"):
+        player = play("/rosout", Log(name="control", msg=text))
+    assert logged == ["control: one", "control: two"]
+    assert not node.published
+    assert player.count == 0
+
+
+def test_what_was_published_last_is_repeated_topic_by_topic(play, node: Node, bags) -> None:
+    states, modes = "/prime/joint_states", "/control_mode"
+    player = play(states, JointState(name=["first"]))
+    play(states, JointState(name=["last"]))
+    play(modes, ControlMode(mode=1, controller_name="damping_controller"))
+    play(modes, ControlMode(mode=2))  # a request
+    player.repeat()
+    names = [deserialize_message(data, JointState).name for data in node.published[states]]
+    assert names == [["first"], ["last"], ["last"]]
+    found = [deserialize_message(data, ControlMode).mode for data in node.published[modes]]
+    assert found == [1, 1]
+    assert player.count == 3
 
 
 def test_a_request_for_a_mode_is_never_published(play, node: Node) -> None:

@@ -1,7 +1,6 @@
 """`hc record`, `hc replay` and `hc view`: their options."""
 
 import math
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -61,6 +60,15 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument for each option
             help="Keep latched topics after the end, for later subscribers; with --viewer, too.",
         ),
     ] = False,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            metavar="SECONDS",
+            help="Stop so many recorded seconds after the beginning; with --stay, and stand there.",
+            show_default="the end",
+        ),
+    ] = None,
     viewer: Annotated[bool, typer.Option("--viewer", help="Show it in the browser.")] = False,
     host: Host = "127.0.0.1",
     port: Port = 8080,
@@ -70,19 +78,15 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument for each option
 
     Refused where a robot is up; ends when one comes up.
     """
-    if viewer:
-        from humanoid_bringup.supervision.processes import Command
-        from humanoid_bringup.viewers.viewer_processes import ViewerAddress
-        from humanoid_control_cli.up.viewer_beside import show
-
-        options = ["--rate", str(rate), "--stay", *(["--loop"] if loop else [])]
-        module = ("-m", "humanoid_control_cli.main", "replay")
-        words = (sys.executable, *module, str(bag), *options)
-        raise typer.Exit(show(ViewerAddress(host, port, token_file), Command("replay", words)))
+    from humanoid_bringup.viewers.viewer_processes import ViewerAddress
+    from humanoid_control_cli.bag.in_viewer import show_replay
     from humanoid_control_cli.bag.replay import Options
     from humanoid_control_cli.bag.replay import replay as run
 
-    run(Options(bag, rate, loop, stay), typer.echo)
+    options = Options(bag, rate, loop, stay or viewer, math.inf if until is None else until)
+    if viewer:
+        raise typer.Exit(show_replay(options, ViewerAddress(host, port, token_file)))
+    run(options, typer.echo)
 
 
 def view(host: Host = "127.0.0.1", port: Port = 8080, token_file: TokenFile = None) -> None:

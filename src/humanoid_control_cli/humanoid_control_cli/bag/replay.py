@@ -32,6 +32,7 @@ class Options:
     rate: float = 1.0  # recorded seconds per second
     loop: bool = False
     stay: bool = False  # after the end, for listeners to latched topics that come later
+    until: float = math.inf  # [s] from the beginning of the bag, where it ends
 
 
 def replay(options: Options, say: Callable[[str], None]) -> None:
@@ -68,19 +69,25 @@ class Replay:
             if not player.count and not self._stopped():
                 raise BagError(f"{self._options.path}: nothing in it to replay")
             again = self._options.loop and not self._stopped()
-        say(f"replayed {player.count} messages")
+        end = "" if self._options.until == math.inf else f" until {self._options.until:.3f} s"
+        say(f"replayed {player.count} messages{end}")
         if player.requests:
             say(f"left out {player.requests} requests for a mode")
         if bag.damage:
             say(bag.damage)
-        if self._options.stay:
-            self._rest_until(math.inf)
+        while self._options.stay and not self._stopped():
+            if self._options.until < math.inf:
+                player.repeat()  # a recording that stands still, not a connection that is lost
+            self._rest_until(time.monotonic() + WATCH_PERIOD)
 
     def _play(self, bag: BagReader, player: NodePlayer) -> None:
         begin, first = time.monotonic(), None
         for recorded in bag:
             first = recorded.time if first is None else first
-            self._rest_until(begin + (recorded.time - first) / 1e9 / self._options.rate)
+            seconds = (recorded.time - first) / 1e9
+            if seconds > self._options.until:
+                return
+            self._rest_until(begin + seconds / self._options.rate)
             if self._stopped():
                 return
             player.publish(recorded)

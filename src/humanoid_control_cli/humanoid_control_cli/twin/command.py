@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from humanoid_control_cli.twin.trial_command import trial
+
 
 def _motor_family(name: str) -> str:
     """Return the name of a motor family of the virtual robot. Raises BadParameter for others."""
@@ -16,10 +18,12 @@ def _motor_family(name: str) -> str:
 
 
 app = typer.Typer(
-    help="Inject and remove faults of the virtual robot; run its EtherCAT drives or CAN motors.",
+    help="Inject and remove faults of the virtual robot; run its EtherCAT drives or CAN motors; "
+    "show a trial of the fault campaign.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+app.command()(trial)
 
 
 @app.command()

@@ -1,0 +1,71 @@
+"""`hc twin trial`: its options."""
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
+
+
+class StopAt(StrEnum):
+    """Where the picture stands still."""
+
+    FAULT = "fault"
+    FALL = "fall"
+    VIOLATION = "violation"
+
+
+def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
+    seed: Annotated[int, typer.Argument(metavar="SEED", help="Seed of the trial.")],
+    kind: Annotated[
+        str,
+        typer.Option(metavar="KIND", help="Kind of the fault: make faults ARGS='--stepped --list'"),
+    ],
+    simplify: Annotated[
+        str, typer.Option(metavar="WORDS", help="What is left out, as the campaign prints it.")
+    ] = "",
+    speed: Annotated[float, typer.Option(min=0.001, help="Simulated seconds per second.")] = 1.0,
+    stop_at: Annotated[
+        StopAt | None, typer.Option(help="Stop and stand still there.", show_default="the end")
+    ] = None,
+    loop: Annotated[bool, typer.Option("--loop", help="Begin again there.")] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where its files are written.",
+            show_default="a new folder for temporary files",
+        ),
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    token_file: TokenFile = None,
+) -> None:
+    """Run a trial of the fault campaign again on the stepped robot, and show it in the browser.
+
+    The campaign prints seed and kind of each violation. Needs a checkout of the workspace, no
+    robot and no rights.
+    """
+    from tempfile import mkdtemp
+
+    from humanoid_bringup.viewers.viewer_processes import ViewerAddress
+    from humanoid_control_cli.bag.in_viewer import show_replay
+    from humanoid_control_cli.bag.replay import Options
+    from humanoid_control_cli.twin.trial import Trial, own_workspace, run_trial
+    from humanoid_recording.trial_files import TrialFiles, read_time_line
+
+    workspace = own_workspace()
+    files = TrialFiles(trace or Path(mkdtemp(prefix="hc_trial_")))
+    run_trial(Trial(seed, kind, simplify), files, workspace)
+    events = read_time_line(files.topics)
+    for event in events:
+        typer.echo(event)
+    typer.echo(f"files: {files.topics} {files.ring} {files.can}")
+    until = next((event.time for event in events if event.sort == stop_at), math.inf)
+    if stop_at is not None and until == math.inf:
+        typer.echo(f"it has no {stop_at}: shown to its end")
+    options = Options(files.topics, speed, loop, stay=True, until=until)
+    raise typer.Exit(show_replay(options, ViewerAddress(host, port, token_file)))
