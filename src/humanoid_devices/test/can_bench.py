@@ -87,8 +87,8 @@ class CanBench:
         self._port: MemoryAdapter | SlcanPort | VirtualPort
         if port == "stepped":
             self.interface = "virtual"  # for which no guard is started
-            self.time = SteppedTime(CanWorld(self._world, self._can))
-            self._port = MemoryAdapter(self._can.bus)
+            self.time = SteppedTime(CanWorld(self._world))
+            self._port = MemoryAdapter(self._can.bus, self._world.halt)
             self.host = stepped_host(self.time, self._port)
         else:
             self._port = PORTS[port](self._can.bus, address)

@@ -15,7 +15,6 @@ from humanoid_stepped.scheduler import NANO, NEVER, Process, Scheduler, World
 from humanoid_stepped.stepped_machine import SteppedMachine
 from humanoid_stepped.wires.can import MemoryAdapter
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
-from humanoid_twin.scheduler import Side
 
 LONGEST = 60.0  # [s] of stepped time that a test waits
 Result = TypeVar("Result")
@@ -26,22 +25,21 @@ class EmptyWorld:
 
     next_event = NEVER
 
-    def advance(self, now: int) -> None:
-        pass
+    def advance(self, end: int) -> int:
+        return end
 
 
 class CanWorld:
     """The motors of one bus. See World."""
 
-    def __init__(self, robot: RobotScheduler, can: Side) -> None:
-        self._robot, self._can = robot, can
+    next_event = NEVER
 
-    @property
-    def next_event(self) -> int:
-        return self._can.next_event
+    def __init__(self, robot: RobotScheduler) -> None:
+        self._robot = robot
 
-    def advance(self, now: int) -> None:
-        self._robot.advance(now)
+    def advance(self, end: int) -> int:
+        self._robot.run(end)
+        return self._robot.now
 
 
 class SteppedTime(SteppedMachine):

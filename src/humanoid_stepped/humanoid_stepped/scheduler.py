@@ -27,10 +27,13 @@ class World(Protocol):
 
     @property
     def next_event(self) -> int:
-        """Time of the next event that a task may notice [ns]."""
+        """Time [ns] up to which `advance` may be called; beyond it, it would be late."""
 
-    def advance(self, now: int) -> None:
-        """Run everything up to `now` [ns]."""
+    def advance(self, end: int) -> int:
+        """Run everything up to `end` [ns], or to what a task may notice; return the time reached.
+
+        Most events are noticed by no task: stopping at each would cost more than they do.
+        """
 
 
 class EndlessLoopError(Exception):
@@ -78,16 +81,6 @@ class Task:
     def join(self, timeout: float | None = None) -> None:
         """Return when the task has ended, or after `timeout` [s]."""
         self._scheduler.wait(self.ended, timeout)
-
-    def next_turn(self, now: int) -> int:
-        """Return when it runs next [ns], as far as known now; not before `now`."""
-        process, due = self.process, self.due
-        if process.killed:
-            return NEVER
-        event = self.event
-        if event is not None and event.is_set():
-            due = now
-        return due if due >= process.held_until else process.held_until
 
     def _run(self) -> None:
         try:
@@ -170,11 +163,9 @@ class Scheduler:
                 return True
             if calls:
                 due = min(due, calls[0][0])
-            due = max(min(due, world.next_event), self.now)
-            if due > end:
-                self._advance(end)
+            if due > end and self.now >= end:
                 return False
-            self._advance(due)
+            self._advance(max(min(due, world.next_event, end), self.now))
 
     def _wait_here(self, event: Event | None, seconds: float | None) -> bool:
         end = NEVER if seconds is None else self.now + round(seconds * NANO)
@@ -186,16 +177,30 @@ class Scheduler:
         while True:
             while calls and calls[0][0] <= now:
                 heapq.heappop(calls)[2]()
-            ready, due = [], NEVER
-            for task in self.tasks:
-                turn = task.next_turn(now)
-                if turn <= now:
-                    ready.append(task)
-                elif turn < due:
-                    due = turn
+            ready, due = self._ready(now)
             if not ready:
                 return due
             self._turn(ready[0] if len(ready) == 1 else self.random.choice(ready))
+
+    def _ready(self, now: int) -> tuple[list[Task], int]:
+        """Return the tasks that are due `now`, and when the next one is due [ns].
+
+        It runs some thousand times a simulated second: without a call for each task.
+        """
+        ready, due = [], NEVER
+        for task in self.tasks:
+            process, turn, event = task.process, task.due, task.event
+            if process.killed:
+                continue
+            if event is not None and turn > now and event.is_set():
+                turn = now
+            if process.held_until:
+                turn = max(turn, process.held_until)
+            if turn <= now:
+                ready.append(task)
+            elif turn < due:
+                due = turn
+        return ready, due
 
     def _turn(self, task: Task) -> None:
         self._turns += 1
@@ -210,8 +215,8 @@ class Scheduler:
             if task.error is not None:
                 self.failed.append(task)
 
-    def _advance(self, now: int) -> None:
-        if now > self.now:
+    def _advance(self, end: int) -> None:
+        reached = self.world.advance(end)
+        if reached > self.now:
             self._turns = 0
-        self.world.advance(now)
-        self.now = now
+        self.now = reached

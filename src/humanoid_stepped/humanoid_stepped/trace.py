@@ -44,5 +44,6 @@ class Trace:
         self._add(f"can {now} {frame.identifier:x}", frame.data)
 
     def _add(self, kind: str, content: bytes) -> None:
-        self._digest.update(f"{self._robot.scheduler.now} {kind} ".encode())
+        # While the virtual robot moves on, its time is ahead of the scheduler's.
+        self._digest.update(f"{self._robot.prime.robot.now} {kind} ".encode())
         self._digest.update(content)

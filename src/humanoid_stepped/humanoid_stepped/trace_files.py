@@ -107,7 +107,7 @@ class TraceFiles:
     @property
     def now(self) -> int:
         """The date [ns since 1970]."""
-        return self._robot.scheduler.now + EPOCH
+        return self._robot.prime.robot.now + EPOCH  # see Trace
 
     def say(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, cast
 
-from humanoid_stepped.scheduler import Scheduler
+from humanoid_stepped.scheduler import NEVER, Scheduler
 from humanoid_stepped.wires.can import MemoryAdapter
 from humanoid_stepped.wires.ethercat import Cable
 from humanoid_twin.assumptions import assume
@@ -56,7 +56,7 @@ class VirtualPrime:
         self.can = build_wrists(plant, mounted, moment)
         self.robot.add(self.ring)
         self.robot.add(self.can)
-        self.adapter = MemoryAdapter(self.can.bus)
+        self.adapter = MemoryAdapter(self.can.bus, self.robot.halt)
         self.losses = Losses(random)
         self.commands = CommandTable()
         self.commands.add(TimeCommands(self.robot, SteppedClock()))
@@ -83,15 +83,15 @@ class VirtualPrime:
 
     @property
     def next_event(self) -> int:
-        """See World: frames of the CAN bus, and late answers of the ring."""
-        due = self.can.next_event
-        return due if self.cable is None else min(due, self.cable.server.next_event)
+        """See World: late answers of the ring."""
+        return NEVER if self.cable is None else self.cable.server.next_answer
 
-    def advance(self, now: int) -> None:
-        """See World."""
-        self.robot.advance(now)
+    def advance(self, end: int) -> int:
+        """See World: it stops at frames that a socket of the host receives."""
+        self.robot.run(end)
         if self.cable is not None:
             self.cable.server.settle()
+        return self.robot.now
 
 
 class _DirectControl(RobotControl):

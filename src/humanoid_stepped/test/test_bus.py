@@ -25,8 +25,9 @@ BEST_EFFORT: Final = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_E
 class Still:
     next_event = NEVER
 
-    def advance(self, now: int) -> None:
+    def advance(self, end: int) -> int:
         """Nothing moves."""
+        return end
 
 
 class Domain:

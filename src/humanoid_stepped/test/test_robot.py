@@ -14,8 +14,10 @@ import pytest
 from test_support.client import Client
 
 from humanoid_control_common.modes import Mode
+from humanoid_devices_can.bus.bus import BusSettings
 from humanoid_stepped.participant import Participant
 from humanoid_stepped.robot import SteppedRobot
+from humanoid_stepped.scheduler import Process
 from humanoid_stepped.trace import Trace
 
 
@@ -132,3 +134,24 @@ def test_an_interrupt_leads_the_robot_down_in_order(started: SteppedRobot) -> No
     assert client.now.mode == Mode.ZERO_TORQUE
     assert enabled(started) == [False] * 4
     assert {drive["gate"] for drive in started.prime.control.drives()} == {0}
+
+
+def test_a_frame_that_a_motor_sends_by_itself_is_received_when_it_arrives(
+    started: SteppedRobot,
+) -> None:
+    arrivals: list[int] = []
+    started.prime.can.bus.attach(lambda _frame, now: arrivals.append(now)).set(listens_only=True)
+    session = started.session(Process("listener"))
+    settings = BusSettings("slcan", "memory", 1_000_000)
+    bus = started.prime.adapter.open(settings, session.machine)
+    received: list[int] = []
+
+    def receive() -> None:
+        while True:
+            if bus.receive(1.0) is not None:
+                received.append(started.scheduler.now)
+
+    session.machine.start("receive", receive)
+    started.scheduler.run_for(0.1)
+    assert len(received) > 10
+    assert set(received) <= set(arrivals)

@@ -29,9 +29,10 @@ class Still:
     next_event = NEVER
     reached = 0
 
-    def advance(self, now: int) -> None:
-        assert now >= self.reached, "time goes backwards"
-        self.reached = now
+    def advance(self, end: int) -> int:
+        assert end >= self.reached, "time goes backwards"
+        self.reached = end
+        return end
 
 
 def scheduler(seed: int = 1) -> Scheduler:

@@ -44,6 +44,7 @@ class Scheduler:
         self._sides: list[Side] = []
         self.pauses: deque[tuple[int, int]] = deque(maxlen=_MOST_PAUSES)  # end, and length [ns]
         self._next_step = _STEP_TIME
+        self._end = 0  # [ns] of the present advance
         self.on_step: Callable[[int], None] = lambda _now: (
             None
         )  # called with the time of each step [ns]
@@ -63,24 +64,34 @@ class Scheduler:
         return self._next_step
 
     def advance(self, now: int) -> None:
-        """Run buses, drives and plant until `now` [ns]."""
+        """Run buses, drives and plant until `now` [ns], a time of the wall clock."""
+        reached = self.moment.now
+        if now - reached > _PAUSE:
+            self.pauses.append((now, now - reached))
+        self.run(now)
+
+    def halt(self) -> None:
+        """Let the present `run` end when everything at the time reached has been run."""
+        self._end = self.moment.now
+
+    def run(self, end: int) -> None:
+        """Run buses, drives and plant until `end` [ns], or until `halt`."""
         moment, sides = self.moment, self._sides
-        if now - moment.now > _PAUSE:
-            self.pauses.append((now, now - moment.now))
+        self._end = end
         while True:
             due, event = None, self._next_step
             for side in sides:
                 time = side.next_event
                 if time <= event:
                     due, event = side, time
-            if event > now:
+            if event > self._end:
                 break
             moment.now = event
             if due is None:
                 self._step()
             else:
                 due.run(event)
-        moment.now = max(now, moment.now)
+        moment.now = max(self._end, moment.now)
 
     def _step(self) -> None:
         self._next_step += _STEP_TIME

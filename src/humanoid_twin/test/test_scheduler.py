@@ -109,6 +109,25 @@ def test_the_same_happens_in_one_advance_as_in_many(stops, periods):
     assert expected == sorted(expected, key=lambda event: event[1])
 
 
+def test_a_run_that_is_halted_ends_after_everything_at_that_time():
+    world, history = world_of(MILLISECOND, MILLISECOND)
+    world.on_step = lambda now: world.halt() if now == 2 * MILLISECOND else None
+    world.run(5 * MILLISECOND)
+    assert world.now == 2 * MILLISECOND
+    assert [what for what, now in history if now == world.now][-1] == "bus 1 tick"
+    world.run(5 * MILLISECOND)
+    assert world.now == 5 * MILLISECOND
+
+
+def test_everything_at_the_time_of_a_halt_happens():
+    world, history = world_of(MILLISECOND)
+    side = world._sides[0]
+    run = side.run
+    side.run = lambda now: (run(now), world.halt())
+    world.run(5 * MILLISECOND)
+    assert [what for what, _ in history] == ["bus 0", "bus 0 step", "plant", "bus 0 tick"]
+
+
 def test_how_long_it_was_left_alone_is_reported():
     world, _ = world_of(10**12)
     for now in (5, 10, 40, 45):

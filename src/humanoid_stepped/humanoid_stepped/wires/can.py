@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from threading import Event
 
 from humanoid_devices_can.bus.bus import (
@@ -25,11 +26,14 @@ from humanoid_twin.can.frame import CanFrame as WireFrame
 
 
 class MemoryAdapter:
-    """The host's end of a bus as SocketCAN has it: a short queue, and any number of sockets."""
+    """The host's end of a bus as SocketCAN has it: a short queue, and any number of sockets.
 
-    def __init__(self, bus: VirtualCanBus) -> None:
+    `arrived` is called when a socket has received something.
+    """
+
+    def __init__(self, bus: VirtualCanBus, arrived: Callable[[], None]) -> None:
         self.controller = bus.attach(self._receive, trouble=self._trouble)
-        self.bus = bus
+        self.bus, self._arrived = bus, arrived
         self.plugged = True
         self._sockets: list[MemoryCanBus] = []
 
@@ -63,11 +67,13 @@ class MemoryAdapter:
         self._sockets = [socket for socket in self._sockets if not socket.process.gone]
         for socket in self._sockets:
             socket.take(frame)
+        self._arrived()
 
     def _trouble(self, trouble: Trouble, _now: int) -> None:
         kind, data = error_frames.encode(trouble)
         for socket in self._sockets:
             socket.arrive(ErrorFrame(BusEvent(kind & 0x3FF), data))
+        self._arrived()
 
 
 class MemoryCanBus:

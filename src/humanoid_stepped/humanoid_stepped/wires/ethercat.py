@@ -29,7 +29,7 @@ class Cable:
     def __init__(
         self, ring: VirtualRing, robot: RobotScheduler, losses: Losses, scheduler: Scheduler
     ) -> None:
-        self._port, self._scheduler = _Port(), scheduler
+        self._port, self._robot, self._scheduler = _Port(), robot, scheduler
         clock = _Clock(scheduler)
         self.server = RingServer(ring, robot, cast(PacketPort, self._port), clock, losses)
         # Called with each frame that has left the master, and each answer that leaves the ring.
@@ -37,11 +37,12 @@ class Cable:
 
     def connect(self, arrive: Callable[[bytes], None]) -> None:
         """Give every frame that comes back from the ring to `arrive`, after ROUND_TRIP."""
-        scheduler = self._scheduler
+        robot, scheduler = self._robot, self._scheduler
 
         def pass_on(frame: bytes) -> None:
             self._note(frame)
-            scheduler.call_at(scheduler.now + ROUND_TRIP, lambda: arrive(frame))
+            # A late answer is sent while the robot moves on: ahead of the scheduler's time.
+            scheduler.call_at(robot.now + ROUND_TRIP, lambda: arrive(frame))
 
         self._port.arrive = pass_on
 

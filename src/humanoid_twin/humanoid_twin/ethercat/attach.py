@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from humanoid_twin.assumptions import HELP
-from humanoid_twin.clock import Clock, SteppedClock
+from humanoid_twin.clock import NEVER, Clock, SteppedClock
 from humanoid_twin.errors import RingError
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.losses import Fate, Losses, miscount
@@ -64,8 +64,12 @@ class RingServer:
     @property
     def next_event(self) -> int:
         """Time of the next SYNC0 or late answer [ns]."""
-        due = self._ring.next_event
-        return min(due, self._late[0][0]) if self._late else due
+        return min(self._ring.next_event, self.next_answer)
+
+    @property
+    def next_answer(self) -> int:
+        """Time of the next late answer [ns]."""
+        return self._late[0][0] if self._late else NEVER
 
     def serve(self, readable: bool) -> bool:
         """See Wire: answers one frame, also one that came after select.
