@@ -54,10 +54,10 @@ class TimingStatistics:
             ticks,
             self.overruns,
             float(periods.mean()),
-            float(np.percentile(periods, 99)),
+            _quantile(periods, 0.99),
             float(periods.max()),
-            float(np.median(executions)),
-            float(np.percentile(executions, 99)),
+            _quantile(executions, 0.5),
+            _quantile(executions, 0.99),
             float(executions.max()),
         )
 
@@ -67,6 +67,16 @@ class TimingStatistics:
             return ring[:ticks].copy()
         # Drop the oldest: the loop may overwrite it while this thread copies.
         return np.roll(ring, -(ticks % WINDOW))[1:]
+
+
+def _quantile(values: FloatArray, share: float) -> float:
+    """Return what numpy's quantile returns, which takes several times as long."""
+    place = share * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(values) - 1)
+    ordered = np.partition(values, (below, above))
+    first, second = float(ordered[below]), float(ordered[above])
+    return first + (second - first) * (place - below)
 
 
 class Pacer:
