@@ -153,6 +153,9 @@ class ShortFirmware:
     def fault(self, bits: int) -> None:
         self.enabled = False
 
+    def spring(self) -> tuple[float, float]:
+        return self._gains[0] if self.enabled else 0.0, self._target[0]
+
     def report(self) -> FirmwareReport:
         return FirmwareReport(
             enabled=self.enabled,

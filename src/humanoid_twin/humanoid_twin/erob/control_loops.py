@@ -107,7 +107,7 @@ class CascadedLoop:
     """
 
     __slots__ = ("_feed_forward", "_feeds", "_gain", "_integral", "_limit", "_stiffness", "_sum",
-                 "_unit", "gains", "velocity_error")  # fmt: skip
+                 "_unit", "gains", "position_gain", "velocity_error")  # fmt: skip
 
     def __init__(self, parameters: DriveParameters) -> None:
         self._limit = parameters.current_limit
@@ -123,11 +123,8 @@ class CascadedLoop:
         self._feed_forward = _FEED_FORWARD_UNIT * gains.feed_forward if self._feeds else 0.0
         self._gain = VELOCITY_GAIN_UNIT * gains.velocity  # [mA per count/s]
         self._integral = self._unit * gains.integral * self._gain  # [mA per count]
-
-    @property
-    def position_gain(self) -> float:
-        """Current for a position error of one count at a constant speed [mA/count]."""
-        return self._stiffness * self._gain
+        # Current for a position error of one count at a constant speed [mA/count].
+        self.position_gain = self._stiffness * self._gain
 
     def reset(self) -> None:
         """Clear the integral, after power was off."""

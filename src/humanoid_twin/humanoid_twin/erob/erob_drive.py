@@ -185,7 +185,7 @@ class ErobDrive:
 
     def spring(self) -> tuple[float, float]:
         """Return the present stiffness [Nm/rad] and its share of the torque at the output [Nm]."""
-        if self.state is not DriveState.OPERATION_ENABLED:
+        if self.state is not _ENABLED:
             return 0.0, 0.0
         pull = self._loop.position_gain * self._torque_per_current  # [Nm/count]
         return pull * COUNTS_PER_RADIAN, pull * (self._interpolator.value - self.position)

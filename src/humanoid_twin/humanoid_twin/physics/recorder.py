@@ -76,9 +76,12 @@ class Recorder:
             rows[0, count] = plant.position
             rows[1, count] = plant.velocity
             rows[2, count] = plant.torque
-            rows[3:, count] = np.nan
             if self._springs:
-                rows[3:, count] = np.array([it.spring() for it in self._springs]).T
+                rows[3, count], rows[4, count] = zip(
+                    *[it.spring() for it in self._springs], strict=True
+                )
+            else:
+                rows[3:, count] = np.nan
             self._times[count] = now / 1e9
             self._count = count + 1
 

@@ -47,5 +47,8 @@ class Firmware(Protocol):
     def fault(self, bits: int) -> None:
         """Raise these faults (fault injection)."""
 
+    def spring(self) -> tuple[float, float]:
+        """Return the stiffness [Nm/rad] and the angle [rad] that it pulls to."""
+
     def report(self) -> FirmwareReport:
         """Return the state for the control channel."""

@@ -79,11 +79,10 @@ class CanMotor:
 
     def spring(self) -> tuple[float, float]:
         """Return the present stiffness [Nm/rad] and its share of the torque at the output [Nm]."""
-        if not self.powered:
+        if not self.controller.powered:
             return 0.0, 0.0
-        state = self.firmware.report()
-        stiffness = state["stiffness"] if state["enabled"] else 0.0
-        return stiffness, stiffness * (state["target_position"] - self.shaft.position())
+        stiffness, target = self.firmware.spring()
+        return stiffness, stiffness * (target - self.shaft.position())
 
     def report(self) -> MotorReport:
         """Return the state for the control channel."""

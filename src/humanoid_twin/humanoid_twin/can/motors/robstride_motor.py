@@ -223,6 +223,10 @@ class RobstrideFirmware:
         self._enable_delay = 0  # [ticks] until it is enabled
         self._silence = 0  # [ticks] since the last frame for it
 
+    def spring(self) -> tuple[float, float]:
+        """See Firmware."""
+        return (self._target.stiffness, self._target.position) if self.enabled else (0.0, 0.0)
+
     def report(self) -> FirmwareReport:
         """See Firmware."""
         target = self._target

@@ -162,6 +162,13 @@ class SitoFirmware:
         if self._faults:
             self._disable()
 
+    def spring(self) -> tuple[float, float]:
+        """See Firmware."""
+        if self._mode is _DISABLED:
+            return 0.0, 0.0
+        stiffness = self._gains.stiffness * self._parameters.stiffness_unit
+        return stiffness, self._target.position / COUNTS_PER_RADIAN
+
     def report(self) -> FirmwareReport:
         """See Firmware."""
         parameters, target = self._parameters, self._target
