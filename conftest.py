@@ -17,7 +17,6 @@ TOOLS = ("hypothesis", "pytest_timeout", "xdist")  # what the tests need beside 
 ALONE = (
     "tests/fault_campaign/test/test_campaign.py",
     "src/humanoid_bringup_prime/test/launch/",
-    "src/humanoid_bringup_prime/test/test_calibration.py",
     "src/humanoid_bringup_prime/test/test_whole_robot.py",
     "src/humanoid_control_cli/test/test_ring.py",
     "src/humanoid_control_cli/test/test_twin.py",

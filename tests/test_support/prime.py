@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from humanoid_control_common.modes import Mode
 from humanoid_stepped.participant import Participant
-from humanoid_stepped.robot import BLACK_BOX, CONTROL, IMPEDANCE, SteppedRobot, prime_options
+from humanoid_stepped.robot import IMPEDANCE, SteppedRobot, prime_options
+from humanoid_twin.mounting import Mounting
 from humanoid_twin.prime import CAN_JOINTS, JOINTS
 from test_support.client import Client
 
@@ -23,24 +25,29 @@ class Prime:
 
     Args:
         folder: for its files.
+        mountings: direction and offset of each drive on its joint.
         options: of the bring-up.
     """
 
-    def __init__(self, folder: Path, **options: Any) -> None:
-        self.robot = SteppedRobot(1, folder, prime_options(**options))
+    def __init__(
+        self, folder: Path, mountings: Mapping[str, Mounting] | None = None, **options: Any
+    ) -> None:
+        self.robot = SteppedRobot(1, folder, prime_options(**options), mountings=mountings)
         self.control = self.robot.prime.control
         self.control.mailbox_delay(MAILBOX_DELAY)
-        self.client = Client(Participant(self.robot, "operator"))
+        self.operator = Participant(self.robot, "operator")
+        self.client = Client(self.operator)
         self.processes = self.robot.processes
         self._lines: list[tuple[str, str]] = []
         self.robot.log.append(lambda process, _, text: self._lines.append((process, text)))
 
     def up(self, *labels: str) -> None:
         """Start these processes, or all; wait until what is in force is confirmed."""
-        for label in labels or (BLACK_BOX, IMPEDANCE, CONTROL):
+        for label in labels or self.processes:
             self.processes[label].start()
         self.client.connect()
-        if self.processes[IMPEDANCE].runs:
+        manager = self.processes.get(IMPEDANCE)
+        if manager is not None and manager.runs:
             self.client.confirmed()
 
     def text(self, label: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -33,6 +33,7 @@ from humanoid_stepped.scheduler import Process, Scheduler
 from humanoid_stepped.stepped_machine import SteppedMachine
 from humanoid_stepped.virtual_prime import VirtualPrime
 from humanoid_stepped.wires.ethercat import MemoryMaster
+from humanoid_twin.mounting import Mounting
 
 MANAGER: Final = "controller_manager"
 CONTROL, IMPEDANCE, BLACK_BOX = "control", "impedance", "black_box"  # labels in the plan
@@ -47,6 +48,7 @@ class SteppedRobot:
         folder: for the parameter files, and the black box's.
         options: of the bring-up; their buses are in memory.
         assumed: facts about the drives, each NAME=VALUE.
+        mountings: direction and offset of each drive on its joint.
     """
 
     def __init__(
@@ -55,11 +57,12 @@ class SteppedRobot:
         folder: Path,
         options: Options | None = None,
         assumed: Sequence[str] = (),
+        mountings: Mapping[str, Mounting] | None = None,
     ) -> None:
         planned = {it.label: it for it in plan(options or prime_options(), folder)}
         self._files = {label: _documents(it) for label, it in planned.items()}
         self.urdf = _urdf(self._files[CONTROL])
-        self.prime = VirtualPrime(self.urdf, Random(f"{seed} ring"), assumed)
+        self.prime = VirtualPrime(self.urdf, Random(f"{seed} ring"), assumed, mountings)
         self.scheduler = Scheduler(Random(f"{seed} order"), self.prime)
         self.cable = self.prime.connect(self.scheduler)
         self.bus = Bus(self.scheduler)
@@ -73,7 +76,9 @@ class SteppedRobot:
             CONTROL: self._run_control,
         }
         self.processes = {
-            label: StackProcess(label, self.session, main) for label, main in mains.items()
+            label: StackProcess(label, self.session, main)
+            for label, main in mains.items()
+            if label in planned
         }
 
     def start(self) -> None:

@@ -1,6 +1,5 @@
 """ROS node of the calibration: joint states to the session, SDO batches to the component."""
 
-import time
 from collections import deque
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,8 @@ from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_control_common.errors import ConfigError, RobotError
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.impedance.batch_services import PATIENCE, BatchServices
 from humanoid_devices_erob.impedance.statements import StatementFilter
 from humanoid_devices_erob.impedance.values import Batch, Reply
@@ -28,10 +29,13 @@ LATCHED: Final = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL
 
 
 class CalibrationLink:
-    """Follows a running robot, on a node that the caller spins."""
+    """Follows a running robot, on a node that the caller spins.
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    `machine` has the clocks.
+    """
+
+    def __init__(self, node: Node, machine: Machine = LINUX) -> None:
+        self._node, self._machine = node, machine
         self._urdf = ""
         self._described = 0.0  # [s] since the epoch, when the description was published
         self._statements = StatementFilter(follow_requests=False)
@@ -86,7 +90,7 @@ class CalibrationLink:
         session, services = self._session, self._services
         if session is None or services is None:
             return
-        now = time.monotonic()
+        now = self._machine.clock()
         while self._replies:
             session.limp.finished(*self._replies.popleft(), now)
         batch = session.limp.next_batch(now, session.mode_in_force, services.obstacle())
@@ -103,7 +107,7 @@ class CalibrationLink:
 
     def _on_control_mode(self, message: Any) -> None:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        age = time.time() - stamp if stamp > 0.0 else None
+        age = self._machine.system_time_ns() * 1e-9 - stamp if stamp > 0.0 else None
         mode_in_force = self._statements.mode_in_force(
             message.mode, message.controller_name, message.switch_number, age
         )
@@ -112,7 +116,7 @@ class CalibrationLink:
 
     def _on_joint_states(self, message: Any) -> None:
         if self._session is not None:
-            self._session.joints_seen(message.name, message.position, time.monotonic())
+            self._session.joints_seen(message.name, message.position, self._machine.clock())
             self.advance()
 
 

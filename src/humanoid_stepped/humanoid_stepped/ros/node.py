@@ -204,6 +204,10 @@ class SteppedNode:
         """See rclpy."""
         return len(self.bus.clients.get(self.resolve_service_name(service), ()))
 
+    def count_publishers(self, topic: str) -> int:
+        """See rclpy."""
+        return len(self.bus.topic(self.resolve_topic_name(topic)).publishers)
+
     def count_subscribers(self, topic: str) -> int:
         """See rclpy."""
         return len(self.bus.topic(self.resolve_topic_name(topic)).subscriptions)

@@ -1,0 +1,123 @@
+"""Calibration beside the running robot: both buses, mounted at random, found out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import datetime
+from math import pi
+from pathlib import Path
+from random import Random
+
+import pytest
+from test_support.prime import Prime
+
+from humanoid_bringup.calibration.calibration_node import CalibrationLink
+from humanoid_bringup.calibration.files import file_text, replace_file
+from humanoid_bringup.calibration.formulas import Setting, flipped
+from humanoid_bringup.calibration.session import CalibrationSession
+from humanoid_bringup.robot_package import find_robot
+from humanoid_control_common.modes import Mode
+from humanoid_stepped.robot import CONTROL
+from humanoid_twin.mounting import Mounting
+from humanoid_twin.prime import JOINTS
+
+ELBOW, WRISTS = "left_elbow_pitch", ("left_wrist_pitch", "right_wrist_roll")  # of either bus
+COUNT = {ELBOW: 2 * pi / 524288} | dict.fromkeys(WRISTS, 2 * pi / 65536)  # [rad] of the encoder
+SOFTEST = 0.03  # [rad] that a stop may yield when it is reached at the speed of these hands
+HAND = {ELBOW: 15.0} | dict.fromkeys(WRISTS, 4.0)  # [Nm]
+AT_REST = 0.002  # [rad/s]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 10))]
+
+
+def old_copy(file: Path, folder: Path) -> Path:
+    """A copy that is older than the simulated robot."""
+    copy = folder / "before.yaml"
+    shutil.copy(file, copy)
+    os.utime(copy, (0, 0))
+    return copy
+
+
+def sweep(prime: Prime, session: CalibrationSession, joint: str) -> None:
+    """To both stops, with a while at each: some joint states have to arrive."""
+    session.select(joint)
+    if joint in session.robot.drives:
+        prime.client.until(lambda: session.limp.limp == joint, f"{joint} to become limp")
+    limits = session.robot.limits[joint]
+    for stop, sign in ((limits.high, 1), (limits.low, -1)):
+        prime.push(sign * HAND[joint], joint)
+        resting: list[bool] = []
+
+        def has_rested(s: float = stop, d: int = sign, rest: list[bool] = resting) -> bool:
+            found = prime.control.joints()[joint]
+            there = d * (found["position"] - s) > 0.0 and abs(found["velocity"]) < AT_REST
+            rest.append(there)
+            return len(rest) > 25 and all(rest[-25:])
+
+        prime.client.until(has_rested, f"{joint} at {stop} rad")
+    prime.push(0.0, joint)
+
+
+def begin(prime: Prime) -> CalibrationSession:
+    link = CalibrationLink(prime.client.node, prime.operator.machine)
+    prime.client.until(lambda: link.described, "the description")
+    assert not link.manager_beside
+    return link.begin(link.robot())
+
+
+def check(
+    prime: Prime, session: CalibrationSession, joint: str, truth: Setting, setting: Setting
+) -> None:
+    """Within one count of the encoder, and half of what one stop has yielded; also if flipped."""
+    limits, recording = session.robot.limits[joint], prime.control.recorded()
+    angles = recording.position[:, recording.names.index(joint)]
+    yielded = max(angles.max() - limits.high, limits.low - angles.min())
+    assert yielded < SOFTEST, joint
+    assert setting.direction == truth.direction, joint
+    for found, true in ((setting, truth), (flipped(setting, limits), flipped(truth, limits))):
+        assert abs(found.homing_offset - true.homing_offset) <= COUNT[joint] + yielded / 2, joint
+
+
+def check_angles(prime: Prime) -> None:
+    """The robot states where its joints are."""
+    prime.client.joint_states.clear()
+    prime.client.until(lambda: prime.client.joint_states, "joint states")
+    message, truth = prime.client.joint_states[-1], prime.control.joints()
+    angles = dict(zip(message.name, message.position, strict=True))
+    for joint in COUNT:
+        moved = 0.2 * abs(truth[joint]["velocity"])  # [rad] since the message was made
+        assert angles[joint] == pytest.approx(truth[joint]["position"], abs=0.02 + moved), joint
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_with_it(
+    tmp_path: Path, seed: int
+) -> None:
+    random = Random(seed)
+    truth = {it: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for it in JOINTS}
+    mounted = {it: Mounting(that.direction, that.homing_offset) for it, that in truth.items()}
+    first = old_copy(find_robot().calibration_file, tmp_path)
+    prime = Prime(tmp_path, mounted, calibrate=True, calibration_file=first)
+    prime.up()
+    prime.client.reach(Mode.DAMPING)  # nothing damps a wrist in ZERO_TORQUE
+    session = begin(prime)
+    prime.control.record(90.0)
+    for joint in COUNT:
+        sweep(prime, session, joint)
+    session.select("")
+    prime.client.until(lambda: session.limp.released, "the elbow to be as it was")
+    assert {drive["gate"] for drive in prime.control.drives()} == {0}
+
+    for joint in COUNT:
+        if truth[joint].direction == -1:
+            session.flip(joint)
+    found = {result.joint: result for result in session.results()}
+    for joint in COUNT:
+        check(prime, session, joint, truth[joint], found[joint].setting)
+    assert not any(found[joint].changed for joint in JOINTS if joint not in COUNT)
+
+    path, now = tmp_path / "prime_calibration.yaml", datetime.now()
+    replace_file(path, file_text(session.results(), session.robot.ids, now), now)
+    calibrated = Prime(tmp_path, mounted, calibration_file=path, initial_mode=Mode.DAMPING)
+    calibrated.up(CONTROL)
+    check_angles(calibrated)
