@@ -28,6 +28,7 @@ EXPECTED = {
     "ring_bringup.py": "ours, 10 slaves, 2 ms",
     "safety_layers.py": "all layers and black box",
     "simulation.py": "control process, unpaced",
+    "stepped_robot.py": "trials",
     "topics.py": "publish to callback, 200 Hz, ratio",
     "virtual_robot.py": "host at 200 Hz: CAN load",
     "whole_robot.py": "command to torque, wrist (CAN)",

@@ -1,0 +1,80 @@
+"""The speed of the stepped robot, and of the fault campaign on it, in processor time of one core.
+
+* Simulated seconds per second of the whole robot at 50 Hz, in DAMPING and in STANDBY: control
+  process, impedance manager, black box, guard, both buses, drives and body, with the campaign's
+  observer and heartbeat (goal: 15); each sample is half a simulated second, p99 the best of them.
+* Trials of the fault campaign per hour, one after another on copies of one robot (goal: 10 000).
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from figures import Figure, arguments, figure, report, single
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from fault_campaign.campaign import drawn
+from fault_campaign.kinds.catalogue import STEPPED
+from fault_campaign.stepped.campaign import copied
+from fault_campaign.stepped.robot import SimulatedRobot
+
+from humanoid_control_common.modes import Mode
+
+TRIALS = 100
+SEED = 1
+WINDOWS = 40
+WINDOW = 0.5  # [s] simulated
+PATIENCE = 6.0  # [s] simulated, until STANDBY is in force
+
+
+def pace(robot: SimulatedRobot, windows: int) -> Figure:
+    """Return simulated seconds per second of processor time."""
+    samples = []
+    for _ in range(windows):
+        begun = time.process_time()
+        robot.machine.sleep(WINDOW)
+        samples.append(WINDOW / (time.process_time() - begun))
+    return figure(samples, "x")
+
+
+def trials_per_hour(robot: SimulatedRobot, count: int) -> Figure:
+    """Return how many trials an hour of one core takes."""
+    before = _used_by_copies()
+    for kind, seed in drawn(list(STEPPED.values()), count, SEED):
+        copied(robot, kind, seed)
+    return single(3600.0 * count / (_used_by_copies() - before), "1/h")
+
+
+def _used_by_copies() -> float:
+    """Return the processor time [s] of the processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and print. Raises RuntimeError if STANDBY does not come into force."""
+    options = arguments(__doc__).parse_args(words)
+    windows = 2 if options.quick else WINDOWS
+    with TemporaryDirectory(prefix="hc_benchmark_") as folder:
+        os.environ["ROS_HOME"] = folder
+        robot = SimulatedRobot(Path(folder))
+        gc.collect()
+        gc.freeze()  # a copy shares the memory of what is never collected
+        figures = {"trials": trials_per_hour(robot, 2 if options.quick else TRIALS)}
+        figures["DAMPING"] = pace(robot, windows)
+        if not robot.observer.comes_to(Mode.STANDBY, PATIENCE):
+            raise RuntimeError(f"STANDBY is not in force: {robot.observer.now.status_message}")
+        figures["STANDBY"] = pace(robot, windows)
+    report("The stepped robot", figures, options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
