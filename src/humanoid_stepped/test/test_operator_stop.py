@@ -1,0 +1,52 @@
+"""The operator's stop: what triggers it, and what releases it."""
+
+from __future__ import annotations
+
+import pytest
+from humanoid_control_msgs.msg import SafetyStatus
+from sensor_msgs.msg import Joy
+from std_msgs.msg import Bool
+from test_support.operator import LATCHED
+from test_support.prime import SOFT, Prime
+
+from humanoid_control_common.modes import Mode
+
+STOP = "/emergency_stop"
+
+
+@pytest.fixture(scope="module")
+def stiff(tmp_path_factory: pytest.TempPathFactory) -> Prime:
+    """Prime in STANDBY; it also takes a gamepad."""
+    prime = Prime(tmp_path_factory.mktemp("stiff"), enable_gamepad=True)
+    prime.up()
+    prime.client.enter(Mode.DAMPING)
+    prime.client.enter(Mode.STANDBY)
+    return prime
+
+
+def is_stopped(prime: Prime, why: str) -> None:
+    """It falls to DAMPING and is soft, and says why."""
+    client = prime.client
+    client.until(lambda: client.now.mode == Mode.DAMPING, "the fall")
+    assert why in client.now.status_message
+    client.until(lambda: prime.registers() == [SOFT] * 10, "soft drives")
+    reports = client.latched(SafetyStatus, "/safety_status", 4)
+    (report,) = [it for it in reports if it.source == "emergency_stop"]
+    assert (report.level, report.message) == (SafetyStatus.CRITICAL, why)
+
+
+def test_a_report_of_another_program_does_not_release_it(stiff: Prime) -> None:
+    client = stiff.client
+    client.node.create_publisher(Bool, STOP, 10).publish(Bool(data=True))
+    is_stopped(stiff, "emergency stop (/emergency_stop)")
+    forger = client.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+    forger.publish(SafetyStatus(source="emergency_stop", level=SafetyStatus.OK))
+    client.request(Mode.STANDBY)
+    assert client.now.mode == Mode.DAMPING
+    assert "call clear_fault" in client.now.status_message
+
+
+def test_start_on_the_gamepad_stops(stiff: Prime) -> None:
+    pad = stiff.client.node.create_publisher(Joy, "/joy", 10)
+    pad.publish(Joy(buttons=[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]))
+    is_stopped(stiff, "emergency stop (gamepad)")
