@@ -17,6 +17,8 @@ from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_stepped.trace import Trace
 from humanoid_stepped.trace_files import TraceFiles
+from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.prime import CAN_JOINTS
 
 SHORT = 0.3  # [s]
 
@@ -81,9 +83,24 @@ def test_a_line_that_comes_late_stands_where_it_belongs_whatever_the_system_cloc
         trace.say("test", Log.INFO, Reason("late"), early)
     dates = [it.time for it in BagReader(files.topics)]
     assert dates == sorted(dates)
+    assert dates[-1] - dates[0] <= 2 * SHORT * 1e9
     lines = [(time, deserialize_message(data, Log)) for time, data in on_topic(files, "/rosout")]
     assert [(time, line.msg) for time, line in lines if line.name == "test"] == [(early, "late")]
     assert {"stack.control"} <= {line.name for _, line in lines}
+
+
+def test_the_files_are_no_node_that_acknowledges_frames(
+    robot: SteppedRobot, tmp_path: Path
+) -> None:
+    for motor in CAN_JOINTS:
+        robot.prime.control.can_power_off(motor)
+    with TraceFiles(robot, TrialFiles(tmp_path / "files")):
+        bus = robot.prime.can.bus
+        assert robot.prime.adapter.controller.send(CanFrame(1), bus.now)
+        robot.scheduler.run_for(SHORT)
+        counters = bus.settled_counters()
+    assert counters.frames == 0
+    assert counters.unacknowledged > 0
 
 
 @pytest.mark.parametrize("name", ["topics", "ring.pcap", "can.log"])

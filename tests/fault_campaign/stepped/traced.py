@@ -79,7 +79,8 @@ class TimeLine:
         if fell:
             self._say(Sort.FALL, message.status_message, codes=tuple(message.reason_codes))
         else:
-            self._say(Sort.MODE, Mode(message.mode).name)
+            known = message.mode in set(Mode)  # a forged statement may have any
+            self._say(Sort.MODE, Mode(message.mode).name if known else f"{message.mode}")
 
     def told(self, kind: Kind) -> Kind:
         """Return the kind with lines about the beginning and the end of its fault."""
