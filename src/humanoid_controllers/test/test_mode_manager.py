@@ -199,6 +199,15 @@ def test_after_a_fall_nothing_but_quit_works_until_it_is_cleared(robot: Any) -> 
     assert robot.tick(2).mode is Mode.STANDBY
 
 
+def test_damp_that_comes_with_a_fall_does_not_take_its_statement_away(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.safety.report(FAULT, robot.time)
+    assert robot.ask(Intent.DAMP).accepted  # decided before the loop has carried the fall out
+    assert robot.tick(3).mode is Mode.DAMPING
+    assert robot.message.startswith("Fell to safety")
+    assert "cell 3 low" in robot.message
+
+
 @pytest.mark.parametrize("failure", ["update", "nan"])
 def test_a_controller_that_fails_latches_the_fall(robot: Any, failure: str) -> None:
     robot.enter(Mode.STANDBY)

@@ -288,7 +288,8 @@ class ModeManager:
 
     def _switch(self, request: _Request) -> Answer:
         assert request.controller is not None
-        self._message = NO_REASON
+        if not self._latched:  # a fall is stated until it is cleared, whoever asks for DAMPING
+            self._message = NO_REASON
         if request.intent is Intent.DAMP:
             self._requests.go_down(request.controller)
             if self.standstill:
