@@ -19,8 +19,10 @@ from fault_campaign.controls import CONTROLS, convictions, text_of
 from fault_campaign.kinds.catalogue import KINDS, STEPPED
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
+from fault_campaign.robot import MAIN, Sabotage
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
+from fault_campaign.stepped.taken_out import TAKEN_OUT
 from fault_campaign.stepped.traced import traced
 from fault_campaign.tally import Tally
 from humanoid_control_common.errors import RobotError
@@ -46,12 +48,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return _controls(stepped=options.stepped)
     entries: list[Entry] = []
     campaign = Campaign(_say)
-    simpler: Simplification = options.simplify
-    run = partial(stepped, simpler=simpler) if options.stepped else campaign.run
-    if options.trace:
-        run = partial(traced, folder=options.trace, simpler=simpler)
     try:
-        _run(run, kinds, options, entries)
+        _run(_runner(options) or campaign.run, kinds, options, entries)
     except RobotError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -67,6 +65,19 @@ def main(words: Sequence[str] | None = None) -> int:
 def _chosen(known: Mapping[str, Kind], word: str) -> list[Kind]:
     """Return the kind of that name, or all with the word in their names."""
     return [known[word]] if word in known else [it for name, it in known.items() if word in name]
+
+
+def _runner(
+    options: argparse.Namespace,
+) -> Callable[[Sequence[tuple[Kind, int]]], Iterator[Entry]] | None:
+    """Return what runs trials on the stepped robot; None in wall time."""
+    simpler: Simplification = options.simplify
+    if options.trace:
+        return partial(traced, folder=options.trace, simpler=simpler)
+    if not options.stepped:
+        return None
+    sabotage = Sabotage(MAIN, options.taken_out) if options.taken_out else None
+    return partial(stepped, sabotage=sabotage, simpler=simpler)
 
 
 def _say(text: str) -> None:
@@ -117,6 +128,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
     parser.add_argument("--kind", default="", help="only kinds with this in their names")
     parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
+    parser.add_argument(
+        "--taken-out",
+        choices=TAKEN_OUT,
+        metavar="MEND",
+        help=f"of --stepped: without this mend; {', '.join(TAKEN_OUT)}",
+    )
     parser.add_argument(
         "--simplify",
         type=_simplification,

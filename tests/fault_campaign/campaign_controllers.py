@@ -10,6 +10,7 @@ from ament_index_python.packages import get_package_share_directory
 
 PLUGIN: Final = Path(__file__).with_name("plugin")  # a folder for PYTHONPATH
 REMOTE: Final = "remote_policy_controller"
+DAMPING: Final = "damping_controller"
 _SHIPPED: Final = "config/prime_controllers.yaml"
 _DURATIONS: Final = {"clear": 0.6, "ready": 0.5}  # [s]
 
@@ -21,6 +22,8 @@ def write_controllers(folder: Path) -> Path:
     content["controller_manager"]["ros__parameters"][REMOTE]["type"] = (
         "faults/FaultyRemoteController"
     )
+    controllers = content["controller_manager"]["ros__parameters"]
+    controllers[DAMPING] = {"type": "faults/FaultyDampingController"}  # the default fallbacks
     poses = content["standby_controller"]["ros__parameters"]["poses"]
     for pose, seconds in _DURATIONS.items():
         poses[pose]["duration"] = seconds

@@ -59,8 +59,8 @@ class Task:
     """One thread of a process. See Thread of `humanoid_control_common.machine`."""
 
     __slots__ = (
-        "_run_function", "_scheduler", "due", "ended", "error", "event", "greenlet", "name",
-        "process",
+        "_run_function", "_scheduler", "due", "ended", "error", "event", "greenlet", "held_until",
+        "name", "process",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +70,7 @@ class Task:
         self.error: BaseException | None = None  # that ended it
         self.due = scheduler.now  # [ns]
         self.event: Event | None = None  # that ends its wait early
+        self.held_until = 0  # [ns]; as a thread that gets no processor
         self.ended = Event()
         self._scheduler, self._run_function = scheduler, run
         self.greenlet = greenlet(self._run, scheduler.hub)
@@ -194,8 +195,8 @@ class Scheduler:
                 continue
             if event is not None and turn > now and event.is_set():
                 turn = now
-            if process.held_until:
-                turn = max(turn, process.held_until)
+            if process.held_until or task.held_until:
+                turn = max(turn, process.held_until, task.held_until)
             if turn <= now:
                 ready.append(task)
             elif turn < due:

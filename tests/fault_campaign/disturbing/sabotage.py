@@ -45,8 +45,8 @@ def _stay_stiff(seconds: float) -> None:
         if now < began[self] + seconds:
             command.stiffness[:] = _STIFFNESS
 
-    _put(DampingController, "on_activate", on_activate)
-    _put(DampingController, "update", stiff)
+    put(DampingController, "on_activate", on_activate)
+    put(DampingController, "update", stiff)
 
 
 def _never_soft() -> None:
@@ -63,7 +63,7 @@ def _up_again() -> None:
     def tell(self: Any, reason: Reason) -> None:
         self._message = Reason.of(FELL_TO_SAFETY, f"Fell to safety: {reason}", reason)
 
-    _put(ModeManager, "_latch", tell)
+    put(ModeManager, "_latch", tell)
 
 
 def _wrong_joint() -> None:
@@ -74,20 +74,20 @@ def _wrong_joint() -> None:
         make(self, *arguments, **named)
         object.__setattr__(self, "message", self.message.replace("left_", "right_"))
 
-    _put(SafetyReport, "__init__", made)
+    put(SafetyReport, "__init__", made)
 
 
 def _without_limits() -> None:
     """No command is limited."""
-    _put(LimitStage, "apply", lambda *_: None)
+    put(LimitStage, "apply", lambda *_: None)
 
 
 def _without_files() -> None:
     """The black box watches, and saves nothing."""
-    _put(BlackBox, "_serve", lambda *_arguments, **_named: None)
+    put(BlackBox, "_serve", lambda *_arguments, **_named: None)
 
 
-def _put(owner: type, name: str, what: object) -> None:
+def put(owner: type, name: str, what: object) -> None:
     """Replace something that is there. Raises AttributeError if it isn't."""
     getattr(owner, name)
     setattr(owner, name, what)

@@ -31,6 +31,8 @@ class Breach(StrEnum):
     DIED = "process died"
     TRACEBACK = "traceback"
     DID_NOT_END = "had to be killed"
+    # Of the ring, on the stepped robot.
+    SDO_WRITE = "SDO write"
     # Of the black box.
     LOST = "black box"
 

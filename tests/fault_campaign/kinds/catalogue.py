@@ -14,6 +14,7 @@ from fault_campaign.kinds import (
     operators,
     pairs,
     processes,
+    races,
     ring,
 )
 from fault_campaign.kinds.kind import Kind
@@ -38,4 +39,5 @@ def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
 
 
 KINDS: Final = _by_name(_SINGLE)
-STEPPED: Final = _by_name([kind for kind in _SINGLE if not kind.kernel])  # on the stepped robot
+# On the stepped robot.
+STEPPED: Final = _by_name([*(kind for kind in _SINGLE if not kind.kernel), *races.KINDS])

@@ -1,7 +1,8 @@
-"""REMOTE with a controller that fails on command, by `~/order` (std_msgs/String).
+"""REMOTE and DAMPING with controllers that fail on command, by `~/order` (std_msgs/String).
 
 Orders, each once: `raise`, `nan`, `negative` (a gain), `late SECONDS` (the update takes so long),
-`block SECONDS` (the thread of all ROS callbacks is busy for so long), `raise callback`.
+`block SECONDS` (the thread of all ROS callbacks is busy for so long), `raise callback`. DAMPING
+obeys `raise` alone.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from std_msgs.msg import String
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controllers.passive_controllers import DampingController
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.ros import attach_remote
+
+NOT_ACTIVE = "updated while it is not active"
 
 
 class OrderedFailure(RuntimeError):  # noqa: N818 - it is what it says
@@ -32,6 +37,12 @@ class FaultyRemoteController(RemotePolicyController):
         """See Controller. An order that came before is forgotten: it was of another fault."""
         super().on_activate(state, command, now)
         self.order = ""
+        self._began = now
+
+    @property
+    def progress(self) -> Progress:
+        """See Controller: it never ends. Only its activation sets what is read here."""
+        return Progress(1, 1, min(self._began, 0.0))
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
@@ -46,6 +57,40 @@ class FaultyRemoteController(RemotePolicyController):
             command.stiffness[5] = -1.0
         elif what == "late":
             self.machine.sleep(float(seconds))
+
+
+class FaultyDampingController(DampingController):
+    """Does as DAMPING does until it is ordered to raise; insists on the order of its calls."""
+
+    order = ""
+    active = False
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller."""
+        super().on_activate(state, command, now)
+        self.order, self.active = "", True
+
+    def on_deactivate(self) -> None:
+        """See Controller."""
+        super().on_deactivate()
+        self.active = False
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller."""
+        if not self.active:
+            raise OrderedFailure(NOT_ACTIVE)
+        if self.order == "raise":
+            raise OrderedFailure("failed as ordered")
+        super().update(state, command, now, period)
+
+
+def attach_damping(host: PluginContext, controller: FaultyDampingController) -> None:
+    """Its orders."""
+
+    def obey(message: String) -> None:
+        controller.order = message.data
+
+    host.node.create_subscription(String, "~/order", obey, 1)
 
 
 def attach(host: PluginContext, controller: FaultyRemoteController) -> None:

@@ -24,6 +24,8 @@ from fault_campaign.robot import (
     Sabotage,
 )
 from fault_campaign.stepped.programs import SteppedProgram
+from fault_campaign.stepped.sdo_judge import SdoJudge
+from fault_campaign.stepped.taken_out import TAKEN_OUT
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.stop_signals import EndRequests
@@ -52,11 +54,12 @@ class SimulatedRobot(Robot):
             sys.path.insert(0, str(PLUGIN))
             forget_plugins()
         if sabotage is not None:
-            DEFECTS[sabotage.defect]()
+            (DEFECTS | TAKEN_OUT)[sabotage.defect]()
         options = prime_options(
             controllers_file=write_controllers(folder), heartbeats={OPERATOR: BEAT}
         )
         self.stepped = stepped = SteppedRobot(0, folder, options)
+        self.sdo_judge = SdoJudge(stepped)
         self.twin = stepped.prime.control
         self.twin.mailbox_delay(MAILBOX_DELAY)
         own = Participant(stepped, "observer")
@@ -111,6 +114,13 @@ class SimulatedRobot(Robot):
             guard.process.killed = True
         else:
             guard.process.held_until = NEVER if number is signal.SIGSTOP else 0
+
+    def hold_thread(self, label: str, name: str, seconds: float) -> None:
+        """Let a thread of a process stand still, as one that gets no processor."""
+        scheduler = self.stepped.scheduler
+        for task in scheduler.tasks:
+            if (task.process.name, task.name) == (label, name):
+                task.held_until = scheduler.now + round(seconds * 1e9)
 
     def step_clock(self, seconds: float) -> None:
         """See Robot."""

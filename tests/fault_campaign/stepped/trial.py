@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from fault_campaign.campaign import Entry
@@ -29,6 +30,7 @@ def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = 
         result = Trial(robot, kind, seed, simpler).run()
     except EndlessLoopError as error:
         return failed(kind, seed, str(error))
+    result = replace(result, violations=result.violations + tuple(robot.sdo_judge.violations))
     files = robot.stepped.black_box_files.kept
     if result.expected is None:
         return Entry(result, (), 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from threading import Event
+from typing import Final
 
 from humanoid_devices_can.bus.bus import (
     BusSettings,
@@ -24,6 +25,8 @@ from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.controller import Trouble
 from humanoid_twin.can.frame import CanFrame as WireFrame
 
+OPENING: Final = 0.01  # [s] from the opening of an adapter until it has obeyed its set-up
+
 
 class MemoryAdapter:
     """The host's end of a bus as SocketCAN has it: a short queue, and any number of sockets.
@@ -39,6 +42,7 @@ class MemoryAdapter:
 
     def open(self, settings: BusSettings, machine: SteppedMachine) -> MemoryCanBus:
         """Return a new socket of the process on `machine`. Raises InterfaceError."""
+        machine.sleep(OPENING)
         if not self.plugged:
             raise InterfaceError(f"{settings}: there is no such adapter")
         socket = MemoryCanBus(self, settings, machine)

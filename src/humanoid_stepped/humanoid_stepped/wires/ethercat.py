@@ -32,7 +32,9 @@ class Cable:
         self._port, self._robot, self._scheduler = _Port(), robot, scheduler
         clock = _Clock(scheduler)
         self.server = RingServer(ring, robot, cast(PacketPort, self._port), clock, losses)
-        # Called with each frame that has left the master, and each answer that leaves the ring.
+        # Called with each frame that leaves the master.
+        self.departures: list[Callable[[bytes], None]] = []
+        # Called with each of these, and each answer that leaves the ring.
         self.listeners: list[Callable[[bytes], None]] = []
 
     def connect(self, arrive: Callable[[bytes], None]) -> None:
@@ -48,6 +50,8 @@ class Cable:
 
     def send(self, frame: bytes) -> None:
         """Send a frame into the ring."""
+        for departure in self.departures:
+            departure(frame)
         self._note(frame)
         self._port.frame = memoryview(bytearray(frame))
         self.server.serve(True)

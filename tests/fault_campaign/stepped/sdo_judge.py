@@ -1,0 +1,91 @@
+"""Judge every SDO write where it leaves the master, behind the last line of the stack.
+
+The judge knows what is published and the state of the drives, and nothing of the stack.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from fault_campaign.judging.violation import Breach, Violation
+from humanoid_control_common.modes import SAFE_MODES
+from humanoid_devices_erob.wire.frame import Command, decode_frame
+from humanoid_stepped.robot import SteppedRobot
+from humanoid_stepped.stepped_machine import EPOCH
+from humanoid_twin.ethercat.firmware import AlState
+
+LIMIT: Final = 0.1  # [s] joint states count: 5 periods of the loop's 50 Hz, by docs/ethercat.md
+_ROUNDING: Final = 1e-6  # [s]
+_COMMAND: Final = 16  # offset of the first datagram's command in a frame
+_FIRST_STATION: Final = 0x1001
+_MAILBOX: Final = 0x1000  # the drives' SM0
+_DOWNLOAD: Final = 1  # command specifier of SDO (ETG.1000.6), behind 8 bytes of headers
+_GATE, _POSITION_GAIN = (0x2383, 0), (0x2382, 1)
+_STATUSWORD: Final = 0x6041, 0
+_STATE_BITS, _ENABLED = 0x6F, 0x27  # of the statusword: operation enabled (CiA 402)
+_OPERATING: Final = (AlState.SAFEOP, AlState.OP)  # bring-up and end write in the others
+
+
+class SdoJudge:
+    """Watches a robot; `violations` are those of its SDO writes, each sort once."""
+
+    def __init__(self, robot: SteppedRobot) -> None:
+        self.violations: list[Violation] = []
+        self.writes = 0
+        self._scheduler, self._slaves = robot.scheduler, robot.prime.ring.slaves
+        self._published = self._measured = -math.inf  # [s] of the latest joint states
+        self._offset = 0  # [ns] of the system's clock, when joint states were published last
+        self._safe = False  # a safe mode was stated last
+        self._found: set[str] = set()
+        robot.bus.listeners.append(self._message)
+        robot.cable.departures.append(self._frame)
+
+    @property
+    def _now(self) -> float:
+        return self._scheduler.now / 1e9
+
+    def _message(self, topic: str, message: Any) -> None:
+        if topic == "/prime/joint_states":
+            if all(map(math.isfinite, message.position)):
+                self._take(message.header.stamp)
+        elif topic == "/control_mode" and message.controller_name:
+            self._safe = message.mode in SAFE_MODES
+
+    def _take(self, stamp: Any) -> None:
+        offset = self._scheduler.system_offset
+        measured = stamp.sec + stamp.nanosec / 1e9 - (EPOCH + offset) / 1e9
+        # A stamp from before the clock was set says nothing.
+        self._measured = measured if offset == self._offset else self._now
+        self._published, self._offset = self._now, offset
+
+    def _frame(self, frame: bytes) -> None:
+        if frame[_COMMAND] in (Command.LRW, Command.BRD):
+            return
+        for datagram in decode_frame(frame):
+            mail = datagram.command == Command.FPWR and datagram.address >> 16 == _MAILBOX
+            if mail and datagram.data[8] >> 5 == _DOWNLOAD:
+                slave = (datagram.address & 0xFFFF) - _FIRST_STATION
+                key = int.from_bytes(datagram.data[9:11], "little"), datagram.data[11]
+                self._judge(slave, key, int.from_bytes(datagram.data[12:16], "little"))
+
+    def _judge(self, number: int, key: tuple[int, int], value: int) -> None:
+        slave = self._slaves[number]
+        self.writes += 1
+        if slave.al.state not in _OPERATING:
+            return
+        if key == _GATE and not value:
+            status = slave.firmware.dictionary.entry(*_STATUSWORD).get()
+            if isinstance(status, int) and status & _STATE_BITS != _ENABLED:
+                return  # of the ordered exit
+        age = self._now - min(self._published, self._measured)
+        if age > LIMIT + _ROUNDING:
+            self._convict(f"joint states are {age:.3f} s old", "old", number, key)
+        if key == _POSITION_GAIN and value and self._safe:
+            self._convict("a drive is made stiff in a safe mode", "stiff", number, key)
+
+    def _convict(self, text: str, sort: str, slave: int, key: tuple[int, int]) -> None:
+        if sort not in self._found:
+            self._found.add(sort)
+            where = f"0x{key[0]:04X}:{key[1]:02X} of slave {slave}"
+            self.violations.append(Violation(Breach.SDO_WRITE, f"{where}: {text}", self._now))

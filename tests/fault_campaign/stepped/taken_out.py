@@ -1,0 +1,190 @@
+"""Mends of the product that are taken out again: the campaign must find each old defect anew.
+
+The product has no switch for these defects: its classes are changed in this process, before the
+robot is brought up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+from typing import Any, Final
+
+from fault_campaign.disturbing.sabotage import put
+from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.modes import Situation
+from humanoid_control_common.reasons import Reason
+from humanoid_controller_manager.loop.active_controller import ActiveController, Runnable
+from humanoid_controller_manager.loop.mode_controllers import Tick
+from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
+from humanoid_controller_manager.ros.callbacks import CallbackFailure, FailureGuard
+from humanoid_controllers.mode_manager.mode_manager import ModeManager
+from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
+from humanoid_devices_can.session.session import Session
+from humanoid_devices_erob.drive.drive_registers import DriveRegisters
+from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
+from humanoid_devices_erob.mailbox.sdo import Key, SdoResult
+from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
+from humanoid_devices_erob.operation.operation import Operation
+
+
+def _permission_asked_once() -> None:
+    """A request for an SDO write is sent again without the permission being asked again.
+
+    The mend: `MailboxChannel` asks before every sending.
+    """
+    permitted = MailboxChannel._permitted
+
+    def asked_once(self: Any, job: SdoJob | None) -> bool:
+        return self._sent_once or permitted(self, job)
+
+    put(MailboxChannel, "_permitted", asked_once)
+
+
+def _gate_in_the_clients() -> None:
+    """The component itself does not know when joint states were published: its clients do.
+
+    The mend: `Operation` refuses every write while `JointStatesGate` is closed.
+    """
+    begin = Operation.__init__
+
+    def without_gate(self: Operation, *arguments: Any) -> None:
+        begin(self, *arguments)
+        self._gate = _OpenGate((), 0.0)
+
+    put(Operation, "__init__", without_gate)
+
+
+class _OpenGate(JointStatesGate):
+    def obstacle(self, now: float) -> str:
+        """Return that the gate is open."""
+        return ""
+
+
+def _old_register_believed() -> None:
+    """After a write that timed out or was aborted the old value of the register is believed.
+
+    The mend: `DriveRegisters` doubts the value, and `Operation` reads the registers again.
+    """
+    learn = DriveRegisters.learn
+
+    def learn_only(
+        self: DriveRegisters, result: SdoResult, *, write: bool
+    ) -> tuple[Key, int | None, int | None]:
+        return learn(self, result, write=False)
+
+    put(DriveRegisters, "learn", learn_only)
+    note, read = Operation._note_answers, Operation._read_gains
+
+    def note_only(self: Any) -> None:
+        self._read_gains = lambda _slaves: None
+        note(self)
+        self._read_gains = lambda slaves: read(self, slaves)
+
+    put(Operation, "_note_answers", note_only)
+
+
+def _callback_error_raised() -> None:
+    """A ROS callback that raises ends the control process, and every joint is without torque.
+
+    The mend: `FailureGuard` leads the robot to DAMPING.
+    """
+
+    def take(self: FailureGuard, failure: CallbackFailure, now: float) -> None:
+        raise failure.error
+
+    put(FailureGuard, "take", take)
+
+
+def _report_while_preparing() -> None:
+    """Progress and remark of a controller that was not activated yet are read by the loop.
+
+    The mend: they are read after an update, in the `try` around it.
+    """
+    enter = ActiveController._enter
+
+    def entered(self: ActiveController, slot: Runnable, now: float, phase: Phase) -> None:
+        enter(self, slot, now, phase)
+        self.progress, self.remark, self.members = slot.report()
+
+    put(ActiveController, "_enter", entered)
+
+
+def _closed_not_lost() -> None:
+    """A bus that was closed and could not be opened again does not count as lost.
+
+    The mend: `Session.close` notes the loss, so that the next clear_fault opens the bus.
+    """
+
+    def close(self: Any) -> None:
+        self._end_threads()
+        self._bus.close()
+
+    put(Session, "close", close)
+
+
+def _only_one_session_cancelled() -> None:
+    """The order to end reaches the session that is open then, and not the one opened next.
+
+    The mend: all sessions share one event.
+    """
+    opened = BusLifecycle._open
+
+    def open_own(self: Any) -> Session:
+        kept, self._cancelled = self._cancelled, Event()
+        try:
+            return opened(self)
+        finally:
+            self._cancelled = kept
+
+    put(BusLifecycle, "_open", open_own)
+
+
+def _falls_back_to_itself() -> None:
+    """A controller that has just failed may be its own fallback.
+
+    The mend: `ActiveController.fall_back` skips it.
+    """
+    fall_back = ActiveController.fall_back
+
+    def to_any(
+        self: ActiveController,
+        reason: Reason,
+        tick: Tick,
+        command: JointCommand,
+        error: BaseException | None = None,
+        failed: Runnable | None = None,
+    ) -> None:
+        fall_back(self, reason, tick, command, error)
+
+    put(ActiveController, "fall_back", to_any)
+
+
+def _early_request_refused() -> None:
+    """A request is refused while the impedance of the mode in force is still being written.
+
+    The mend: it waits until the impedance is confirmed, or the time for that is over.
+    """
+    situation = ModeManager._situation
+
+    def settled(
+        self: ModeManager, snapshot: Snapshot, now: float, *, policy_loaded: bool
+    ) -> Situation:
+        found = situation(self, snapshot, now, policy_loaded=policy_loaded)
+        object.__setattr__(found, "writing_impedance", False)
+        return found
+
+    put(ModeManager, "_situation", settled)
+
+
+TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
+    "permission_asked_once": _permission_asked_once,
+    "gate_in_the_clients": _gate_in_the_clients,
+    "old_register_believed": _old_register_believed,
+    "callback_error_raised": _callback_error_raised,
+    "report_while_preparing": _report_while_preparing,
+    "closed_not_lost": _closed_not_lost,
+    "only_one_session_cancelled": _only_one_session_cancelled,
+    "falls_back_to_itself": _falls_back_to_itself,
+    "early_request_refused": _early_request_refused,
+}
