@@ -18,9 +18,8 @@ from std_msgs.msg import String
 from fault_campaign.disturbing.disturbances import on_twin
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.can import SILENCE, wrists
-from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
+from fault_campaign.kinds.causes import UNCONFIRMED
 from fault_campaign.kinds.kind import (
-    CAN_ONLY,
     RING_ONLY,
     Allowed,
     Filed,
@@ -43,7 +42,6 @@ from humanoid_devices_erob.ros import WRITE_SERVICE
 
 _TOLD: Final = 1.5  # [s] until a mode that was requested is stated
 _ANSWERED: Final = 2.0  # [s] until clear_fault has its answer
-_GUARD_FAILS: Final = 2.5  # [s] of a control process that stands still
 _OPENS: Final = 0.03  # [s] after the answer at most, a CAN bus is opened
 _ENABLES: Final = 1.0  # [s] a motor may take to enable, by the documents
 _OBEYED: Final = 0.6  # [s] after SIGTERM no component enables anything
@@ -69,28 +67,6 @@ def _bus_opens(scene: Scene) -> None:
     robot.pass_until(robot.twin.time() + SILENCE)
     robot.observer.try_to_clear(_ANSWERED)
     _later(scene, _OPENS)
-
-
-def _unplugged(scene: Scene) -> None:
-    """The guard fails to disable a motor that hangs; clear_fault opens the bus for a new one.
-
-    The adapter is unplugged meanwhile.
-    """
-    robot, observer = scene.robot, scene.robot.observer
-    robot.twin.can_freeze(scene.motor)
-    robot.control.send(signal.SIGSTOP)
-    robot.pass_until(robot.twin.time() + _GUARD_FAILS)
-    robot.control.send(signal.SIGCONT)
-    observer.fresh(_TOLD)
-    observer.within(_TOLD, lambda: observer.now.mode == Mode.DAMPING)
-    observer.try_to_clear(_ANSWERED)
-    _later(scene, _OPENS)
-    robot.twin.can_unplug()
-
-
-def _plugged_in(scene: Scene) -> None:
-    scene.robot.twin.can_plug_in()
-    scene.robot.twin.can_freeze(scene.motor, False)
 
 
 def _terminated(scene: Scene) -> None:
@@ -207,18 +183,6 @@ KINDS: Final = (
         outcome=Outcome.EITHER,
         within=1.0,
         codes=UNCONFIRMED,
-        alone=True,
-    ),
-    Kind(
-        name="can: adapter unplugged while the bus is opened for a new guard",
-        inject=_unplugged,
-        mend=_plugged_in,
-        joints=CAN_ONLY,
-        outcome=Outcome.OFF,
-        within=0.8,
-        watched=4.0,
-        spared=wrists,
-        codes=HELD_UP,
         alone=True,
     ),
     Kind(

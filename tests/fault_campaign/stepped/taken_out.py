@@ -110,19 +110,6 @@ def _report_while_preparing() -> None:
     put(ActiveController, "_enter", entered)
 
 
-def _closed_not_lost() -> None:
-    """A bus that was closed and could not be opened again does not count as lost.
-
-    The mend: `Session.close` notes the loss, so that the next clear_fault opens the bus.
-    """
-
-    def close(self: Any) -> None:
-        self._end_threads()
-        self._bus.close()
-
-    put(Session, "close", close)
-
-
 def _only_one_session_cancelled() -> None:
     """The order to end reaches the session that is open then, and not the one opened next.
 
@@ -183,7 +170,6 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "old_register_believed": _old_register_believed,
     "callback_error_raised": _callback_error_raised,
     "report_while_preparing": _report_while_preparing,
-    "closed_not_lost": _closed_not_lost,
     "only_one_session_cancelled": _only_one_session_cancelled,
     "falls_back_to_itself": _falls_back_to_itself,
     "early_request_refused": _early_request_refused,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
-from fault_campaign.campaign import Entry
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import STEPPED
 from fault_campaign.robot import MAIN, Sabotage
+from fault_campaign.stepped.campaign import copied
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.taken_out import TAKEN_OUT
 from fault_campaign.stepped.trial import run
@@ -18,7 +18,8 @@ from fault_campaign.stepped.trial import run
 from humanoid_stepped.copies import in_copy
 
 PAGE = Path(__file__).parents[3] / "docs" / "fault_campaign.md"
-PATIENCE = 300.0  # [s] of wall time for a bring-up and a trial
+MOST = 40  # trials
+PATIENCE = 600.0  # [s] of wall time for a bring-up and MOST trials
 
 
 class Found(NamedTuple):
@@ -30,27 +31,72 @@ class Found(NamedTuple):
     breach: Breach
 
 
-FOUND = ()
+FOUND: Final = (
+    Found(
+        "permission_asked_once",
+        "ring: frames lost while gains are written",
+        810746460,
+        Breach.SDO_WRITE,
+    ),
+    Found(
+        "gate_in_the_clients",
+        "guest: writes a register while no joint states are published",
+        1320253731,
+        Breach.SDO_WRITE,
+    ),
+    Found(
+        "old_register_believed",
+        "process: impedance manager killed while it writes to a slow drive",
+        1361837932,
+        Breach.NEVER_SOFT,
+    ),
+    Found("callback_error_raised", "controller: a callback raises", 87783753, Breach.DIED),
+    Found("report_while_preparing", "command: huge damping", 566430430, Breach.DIED),
+    Found(
+        "only_one_session_cancelled",
+        "process: control terminated while the CAN bus is opened again",
+        1662574638,
+        Breach.REFUTED,
+    ),
+    Found("falls_back_to_itself", "controller: DAMPING raises", 1502316763, Breach.REFUTED),
+    Found(
+        "early_request_refused",
+        "operator: requests STANDBY when DAMPING is stated",
+        1936541590,
+        Breach.REFUTED,
+    ),
+)
+each = pytest.mark.parametrize("found", FOUND, ids=[it.mend for it in FOUND])
 
 
-def tried(folder: Path, found: Found, sabotage: Sabotage | None) -> Entry:
-    return run(SimulatedRobot(folder, sabotage), STEPPED[found.kind], found.seed)
+def trials_until_found(folder: Path, found: Found) -> int:
+    """Return how many trials find the defect, from its seed on; one more than MOST if none does.
+
+    A change of the stack shifts what happens in the trial of a seed: the next ones are tried, too.
+    """
+    robot = SimulatedRobot(folder, Sabotage(MAIN, found.mend))
+    kind = STEPPED[found.kind]
+    for number in range(MOST):
+        entry = copied(robot, kind, found.seed + number)
+        if found.breach in {it.breach for it in entry.news}:
+            return number + 1
+    return MOST + 1
 
 
-def breaches(folder: Path, found: Found, sabotage: Sabotage | None) -> set[Breach]:
-    """Run the trial in a copy of this process: the defect stays there."""
-    entry = in_copy(partial(tried, folder, found, sabotage), PATIENCE)
-    return {it.breach for it in entry.news}
+def violations(folder: Path, found: Found) -> list[str]:
+    entry = run(SimulatedRobot(folder), STEPPED[found.kind], found.seed)
+    return [str(it) for it in entry.news]
 
 
-@pytest.mark.parametrize("found", FOUND, ids=lambda found: found.mend)
-def test_without_its_mend_a_defect_is_found_by_its_seed(tmp_path: Path, found: Found) -> None:
-    assert found.breach in breaches(tmp_path, found, Sabotage(MAIN, found.mend))
+@each
+def test_without_its_mend_a_defect_is_found(tmp_path: Path, found: Found) -> None:
+    # In a copy of this process: the defect stays there.
+    assert in_copy(partial(trials_until_found, tmp_path, found), PATIENCE) <= MOST
 
 
-@pytest.mark.parametrize("found", FOUND, ids=lambda found: found.mend)
+@each
 def test_with_its_mend_the_same_seed_finds_nothing(tmp_path: Path, found: Found) -> None:
-    assert breaches(tmp_path, found, None) == set()
+    assert in_copy(partial(violations, tmp_path, found), PATIENCE) == []
 
 
 def test_the_page_names_the_seed_of_every_defect() -> None:
@@ -58,7 +104,7 @@ def test_the_page_names_the_seed_of_every_defect() -> None:
     rows = {}
     for row in part.partition("\n## ")[0].splitlines():
         cells = [cell.strip() for cell in row.split("|")[1:-1]]
-        if len(cells) == 5 and cells[0].strip("`") in TAKEN_OUT:
+        if cells and cells[0].strip("`") in TAKEN_OUT:
             rows[cells[0].strip("`")] = cells[2], cells[3]
     assert rows == {it.mend: (it.kind, str(it.seed)) for it in FOUND}
     assert list(rows) == list(TAKEN_OUT)
