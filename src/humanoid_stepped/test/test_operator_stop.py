@@ -46,6 +46,14 @@ def test_a_report_of_another_program_does_not_release_it(stiff: Prime) -> None:
     assert "call clear_fault" in client.now.status_message
 
 
+def test_a_report_of_another_program_in_its_name_stops_nothing(stiff: Prime) -> None:
+    client = stiff.client
+    forger = client.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+    forger.publish(SafetyStatus(source="emergency_stop", level=SafetyStatus.CRITICAL))
+    client.next_statements(10)
+    assert client.now.mode == Mode.STANDBY
+
+
 def test_start_on_the_gamepad_stops(stiff: Prime) -> None:
     pad = stiff.client.node.create_publisher(Joy, "/joy", 10)
     pad.publish(Joy(buttons=[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]))
