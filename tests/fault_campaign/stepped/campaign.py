@@ -28,7 +28,7 @@ from fault_campaign.stepped.shrinking import shrunk
 from fault_campaign.stepped.trial import failed, run
 from humanoid_stepped.copies import CopyError, in_copy
 
-LONGEST: Final = 120.0  # [s] of wall time a trial may take: usual is one
+LONGEST: Final = 120  # [s] of processor time a trial may take: usual is one
 Trials = Sequence[tuple[Kind, int]]
 
 
