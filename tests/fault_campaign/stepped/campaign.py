@@ -11,6 +11,7 @@ import os
 import signal
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import Pipe
@@ -91,10 +92,15 @@ class _Worker:
         other.close()
 
     def end(self) -> None:
-        """End it, and a trial that it runs."""
-        self.connection.close()
-        os.kill(self.pid, signal.SIGTERM)
+        """End it, after a trial that it runs.
+
+        Not by a signal: a test runner may have handlers, which a copy of it inherits. Nor by the
+        end of the connection, of which later workers have a copy.
+        """
+        with suppress(OSError):  # it has ended already
+            self.connection.send(None)
         os.waitpid(self.pid, 0)
+        self.connection.close()
 
 
 def _serve(
@@ -110,6 +116,8 @@ def _serve(
         connection.send(None)
         while True:
             index = connection.recv()
+            if index is None:
+                return
             kind, seed = trials[index]
             entry = copied(robot, kind, seed, simpler)
             if entry.news and simpler == AS_DRAWN:
