@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from fault_campaign.judging.process_ends import Ends
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.modes import Mode
 from humanoid_controllers.mode_manager.rest_watch import SLOW
@@ -16,7 +17,7 @@ from humanoid_twin.robot.control import RobotControl
 
 if TYPE_CHECKING:
     from fault_campaign.judging.observer import Observer
-    from fault_campaign.judging.process_ends import Ends
+    from fault_campaign.judging.violation import Violation
     from fault_campaign.programs import Death
 
 UP: Final = 60.0  # [s] until a control process that was started has joint states
@@ -48,6 +49,8 @@ class Sabotage:
 class RobotProgram(Protocol):
     """One program of the stack. See Program."""
 
+    label: str
+
     @property
     def runs(self) -> bool:
         """Return True if it runs or is stopped."""
@@ -73,6 +76,12 @@ class RobotProgram(Protocol):
     def deaths(self) -> list[Death]:
         """Return those since the last call."""
 
+    def stuck(self) -> list[Violation]:
+        """That it had to be killed, since the last call."""
+
+    def exceptions(self) -> list[str]:
+        """Return the exceptions in its log since the last call."""
+
 
 class NotHealthyError(Exception):
     """The robot can't be brought into DAMPING without a fault."""
@@ -93,10 +102,6 @@ class Robot(ABC):
         self._refusals: list[Refusal] = []
 
     @abstractmethod
-    def restart(self) -> None:
-        """End all processes in order, and start them again. Raises NotHealthyError."""
-
-    @abstractmethod
     def date(self) -> float:
         """Return the time [s since 1970], whatever the system's clock was set to."""
 
@@ -113,8 +118,23 @@ class Robot(ABC):
         """Set the system's clock to so much [s] after the true time."""
 
     @abstractmethod
+    def _deaths_of_children(self) -> list[Death]:
+        """Return the deaths of processes that programs have started, since the last call."""
+
+    def restart(self) -> None:
+        """End all processes in order, and start them again. Raises NotHealthyError."""
+        self._end()
+        self._start()
+
     def ends(self) -> Ends:
         """Return ends and exceptions of the processes since the last call."""
+        programs = list(self.programs.values())
+        deaths = [death for program in programs for death in program.deaths()]
+        return Ends(
+            [*deaths, *self._deaths_of_children()],
+            [it for program in programs for it in program.stuck()],
+            [f"{it.label}: {text}" for it in programs for text in it.exceptions()],
+        )
 
     @property
     def control(self) -> RobotProgram:
@@ -181,3 +201,20 @@ class Robot(ABC):
     def _well(self) -> bool:
         observer = self.observer
         return observer.now.mode == Mode.DAMPING and observer.confirmed() and not self.ailing()
+
+    def _start(self) -> None:
+        observer = self.observer
+        observer.listen_anew()
+        for program in self.programs.values():
+            program.start()
+        up = observer.within(
+            UP, lambda: (observer.statements and observer.joint_states) or not self.control.runs
+        )
+        if not (up and self.control.runs):
+            ending = "\n".join(self.control.text().splitlines()[-15:])
+            raise NotHealthyError(f"the control process did not start:\n{ending}")
+        self.record()
+
+    def _end(self) -> None:
+        for program in reversed(list(self.programs.values())):
+            program.end()

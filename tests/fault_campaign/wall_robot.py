@@ -19,13 +19,10 @@ from fault_campaign.disturbing.small_disk import small_disk
 from fault_campaign.disturbing.small_memory import SmallMemory
 from fault_campaign.judging.archive import Archive
 from fault_campaign.judging.observer import observer
-from fault_campaign.judging.process_ends import Ends
-from fault_campaign.programs import TESTS, Program, deaths_of
+from fault_campaign.programs import TESTS, Death, Program, deaths_of
 from fault_campaign.robot import (
     BEAT,
     OPERATOR,
-    UP,
-    NotHealthyError,
     Robot,
     Sabotage,
 )
@@ -86,11 +83,6 @@ class WallRobot(Robot):
     def _ros_home(self) -> Path:
         return self.disk / "ros"
 
-    def restart(self) -> None:
-        """End all processes in order, and start them again. Raises NotHealthyError."""
-        self._end()
-        self._start()
-
     def date(self) -> float:
         """See Robot: the processes have another clock, if it was set."""
         return time.time()
@@ -108,17 +100,10 @@ class WallRobot(Robot):
         """See Robot."""
         self.clock.step(round(seconds))
 
-    def ends(self) -> Ends:
-        """Return ends and exceptions of the processes since the last call."""
-        programs = list(self.programs.values())
-        deaths = [death for program in programs for death in program.deaths()]
+    def _deaths_of_children(self) -> list[Death]:
+        """See Robot."""
         before, self._children = self._children, self._census()
-        deaths += deaths_of(before, self._children)
-        return Ends(
-            deaths,
-            [it for program in programs for it in program.stuck()],
-            [f"{it.label}: {text}" for it in programs for text in it.exceptions()],
-        )
+        return deaths_of(before, self._children)
 
     def _census(self) -> dict[str, set[int]]:
         """Return the processes that each program has started, by its label and process id."""
@@ -154,22 +139,3 @@ class WallRobot(Robot):
             sabotage = [sys.executable, "-m", "fault_campaign.disturbing.sabotage", defect]
             commands[label] = [*sabotage, *commands[label]]
         return [Program(it, words, self._folder, environment) for it, words in commands.items()]
-
-    def _start(self) -> None:
-        observer = self.observer
-        observer.listen_anew()
-        for program in self.programs.values():
-            program.start()
-        up = observer.within(
-            UP, lambda: (observer.statements and observer.joint_states) or not self.control.runs
-        )
-        if not (up and self.control.runs):
-            raise NotHealthyError(f"the control process did not start:\n{self._ending()}")
-        self.record()
-
-    def _end(self) -> None:
-        for program in reversed(self.programs.values()):
-            program.end()
-
-    def _ending(self) -> str:
-        return "\n".join(self.control.text().splitlines()[-15:])

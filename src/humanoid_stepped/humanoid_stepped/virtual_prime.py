@@ -15,7 +15,7 @@ from humanoid_twin.can.adapters.slcan import SlcanPort
 from humanoid_twin.can.attach import PREFIX
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.clock import Moment, SteppedClock
-from humanoid_twin.control.client import _to_json
+from humanoid_twin.control.client import to_json
 from humanoid_twin.control.commands import CommandTable, JointCommands, TimeCommands
 from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.commands import RingCommands
@@ -109,9 +109,9 @@ class _DirectControl(RobotControl):
 
     def request(self, command: str, **arguments: object) -> Any:
         """See ControlClient."""
-        plain = json.loads(json.dumps(arguments, default=_to_json))
+        plain = json.loads(json.dumps(arguments, default=to_json))
         try:
             result = self._commands.execute(command, plain)
         except (TypeError, ValueError) as error:
             raise TwinError(f"{command}: {error}") from error
-        return json.loads(json.dumps(result, default=_to_json))
+        return json.loads(json.dumps(result, default=to_json))

@@ -12,14 +12,11 @@ from std_msgs.msg import String
 from fault_campaign.campaign_controllers import PLUGIN, write_controllers
 from fault_campaign.disturbing.sabotage import DEFECTS
 from fault_campaign.judging.observer import Observer
-from fault_campaign.judging.process_ends import Ends
 from fault_campaign.programs import Death
 from fault_campaign.robot import (
     BEAT,
     MAIN,
     OPERATOR,
-    UP,
-    NotHealthyError,
     Robot,
     Sabotage,
 )
@@ -82,11 +79,6 @@ class SimulatedRobot(Robot):
         self.stepped.scheduler.random.seed(f"{seed} order")
         self.stepped.prime.losses.random.seed(f"{seed} ring")
 
-    def restart(self) -> None:
-        """See Robot."""
-        self._end()
-        self._start()
-
     def date(self) -> float:
         """See Robot."""
         return (self.stepped.scheduler.now + EPOCH) / 1e9
@@ -94,16 +86,6 @@ class SimulatedRobot(Robot):
     def held_up(self) -> float:
         """See Robot: this machine holds nothing up."""
         return 0.0
-
-    def ends(self) -> Ends:
-        """See Robot."""
-        programs = list(self.programs.values())
-        deaths = [death for program in programs for death in program.deaths()]
-        return Ends(
-            [*deaths, *self._guard_deaths()],
-            [it for program in programs for it in program.stuck()],
-            [f"{it.label}: {text}" for it in programs for text in it.exceptions()],
-        )
 
     def signal_guard(self, number: signal.Signals) -> None:
         """See Robot."""
@@ -126,7 +108,8 @@ class SimulatedRobot(Robot):
         """See Robot."""
         self.stepped.scheduler.system_offset = round(seconds * 1e9)
 
-    def _guard_deaths(self) -> list[Death]:
+    def _deaths_of_children(self) -> list[Death]:
+        """See Robot: the guard is the only child."""
         guard = self.stepped.guard
         if guard is None or not (guard.process.killed and self.control.runs):
             return []
@@ -134,22 +117,6 @@ class SimulatedRobot(Robot):
             return []
         self._guard_watched = guard.process
         return [Death(f"{MAIN}'s child", "the guard has ended")]
-
-    def _start(self) -> None:
-        observer = self.observer
-        observer.listen_anew()
-        for program in self.programs.values():
-            program.start()
-        up = observer.within(
-            UP, lambda: (observer.statements and observer.joint_states) or not self.control.runs
-        )
-        if not (up and self.control.runs):
-            raise NotHealthyError(f"the control process did not start:\n{self.control.text()}")
-        self.record()
-
-    def _end(self) -> None:
-        for program in reversed(self.programs.values()):
-            program.end()
 
     def _note_exceptions(self, process: str, severity: str, text: str) -> None:
         if "Traceback (most recent call last)" in text and process in self.programs:

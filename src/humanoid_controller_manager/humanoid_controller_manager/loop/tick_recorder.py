@@ -44,7 +44,7 @@ def tick_recorder(  # noqa: PLR0913 - the facts of a robot
     loop_thread: LoopThread,
     update_rate: float,
     urdf: str,
-    records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+    records: RecordStore = RecordStore(),  # noqa: B008 - without state
     *,
     backend: str = "",
     namespace: str = ROOT,

@@ -22,11 +22,7 @@ from humanoid_controller_manager.ros.companion import (
 )
 from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.ros_session import (
-    RosSession,
-    exit_code,
-    ros_session,
-)
+from humanoid_controller_manager.ros.ros_session import RosSession, exit_code, ros_session
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport, end_of
 from humanoid_controller_manager.ros.stop_signals import EndRequests
 from humanoid_controller_manager.services.service_thread import ServiceThread
@@ -63,7 +59,7 @@ def run_in(
     files: Sequence[Document],
     end: EndRequests,
     make_component: MakeComponent = lambda plugin: plugin(),
-    records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+    records: RecordStore = RecordStore(),  # noqa: B008 - without state
 ) -> int:
     """Run the control process in a session that exists. See `run`, and ControllerManagerNode."""
     manager = ControllerManagerNode(files, ros, make_component, records)
@@ -126,9 +122,8 @@ def _execute(
             if failure is None or failure.node is not None:
                 manager.loop.heartbeat()
             else:
-                manager.machine.sleep(
-                    SPIN_TIMEOUT
-                )  # no callback was executed: do not spin without a pause
+                # No callback was executed: do not spin without a pause.
+                manager.machine.sleep(SPIN_TIMEOUT)
             if end.in_order:
                 try:
                     lead_down()

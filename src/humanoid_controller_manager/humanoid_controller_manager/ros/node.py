@@ -68,7 +68,7 @@ class ControllerManagerNode:
         files: Sequence[Document],
         ros: RosSession,
         make_component: MakeComponent = lambda plugin: plugin(),
-        records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+        records: RecordStore = RecordStore(),  # noqa: B008 - without state
     ) -> None:
         self.node = ros.node("controller_manager", services=True)
         self.files, self._ros, self.machine = files, ros, ros.machine

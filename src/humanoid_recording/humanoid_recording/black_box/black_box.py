@@ -45,7 +45,7 @@ class BlackBox:
     def __init__(
         self,
         store: Store,
-        records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+        records: RecordStore = RecordStore(),  # noqa: B008 - without state
         clock: Callable[[], float] = time.monotonic,
         namespace: str = ROOT,
     ) -> None:

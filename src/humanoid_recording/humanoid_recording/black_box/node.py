@@ -70,7 +70,7 @@ class BlackBoxNode:
         self,
         files: Sequence[Document],
         ros: RosSession,
-        records: RecordStore = RecordStore(),  # noqa: B008 - immutable
+        records: RecordStore = RecordStore(),  # noqa: B008 - without state
         make_store: Callable[[Path, int, int, Machine], Store] = disk_store,
     ) -> None:
         self.node, self._machine = ros.node(NODE, services=False), ros.machine

@@ -55,7 +55,7 @@ class ControlClient:
 
     def request(self, command: str, **arguments: object) -> Any:
         """Return the reply to a command, as JSON has it."""
-        line = json.dumps({"command": command, "arguments": arguments}, default=_to_json)
+        line = json.dumps({"command": command, "arguments": arguments}, default=to_json)
         try:
             self._socket.sendall(line.encode() + b"\n")
             reply = self._stream.readline()
@@ -73,7 +73,8 @@ class ControlClient:
         return decoded["result"]
 
 
-def _to_json(value: Any) -> object:
+def to_json(value: Any) -> object:
+    """Return what JSON has in place of a value: hexadecimal digits for bytes, a list for others."""
     return value.hex() if isinstance(value, bytes) else list(value)
 
 
