@@ -19,6 +19,7 @@ import yaml
 from ament_index_python.packages import get_package_share_directory
 from typer.testing import CliRunner
 
+from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS
 from humanoid_control_cli.app import app
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.fastdds_tuning import PROFILE_VARIABLES
@@ -236,6 +237,18 @@ def moments() -> Callable[[int, float], list[float]]:
         return [1.1 * duration * (i + random.random()) / count for i in range(count)]
 
     return spread
+
+
+@pytest.fixture(autouse=True)
+def signals_are_heeded() -> Iterator[None]:
+    """Undo what a command leaves behind in this process: it ignores signals when it ends.
+
+    Programs that later tests start would ignore them, too.
+    """
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
