@@ -22,6 +22,7 @@ MANIFESTS = {
 KEYS = {  # rosdep keys of modules that go by another name
     "PIL": "python3-pil",
     "can": "python3-can",
+    "collada": "python3-collada",
     "hypothesis": "python3-hypothesis",
     "mcap_ros2": "mcap-ros2-support",
     "mujoco": "python3-mujoco-pip",
@@ -32,12 +33,18 @@ KEYS = {  # rosdep keys of modules that go by another name
     "rich": "python3-rich",
     "rosbags": "python3-rosbags-pip",
     "serial": "python3-serial",
+    "trimesh": "python3-trimesh-pip",
     "typer": "python3-typer",
     "websockets": "python3-websockets",
     "yaml": "python3-yaml",
 }
 # Keys that rosdep installs by pip, into the system: Debian and Ubuntu refuse that (PEP 668).
-BY_PIP = {"mcap-ros2-support", "python3-mujoco-pip", "python3-rosbags-pip"}
+BY_PIP = {
+    "mcap-ros2-support",
+    "python3-mujoco-pip",
+    "python3-rosbags-pip",
+    "python3-trimesh-pip",
+}
 # Modules that no key of rosdep stands for, by the requirement that brings them.
 WITHOUT_KEY = {
     "greenlet": "runtime",

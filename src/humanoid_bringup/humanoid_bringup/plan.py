@@ -15,6 +15,8 @@ from humanoid_bringup.preflight.gamepad import joystick_number
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.calibration import is_placeholder
 from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
+from humanoid_control_common.description.mesh_files import check_meshes
+from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.modes import Mode
 from humanoid_devices_erob.impedance.wiring import (
     NODE,
@@ -24,6 +26,7 @@ from humanoid_devices_erob.impedance.wiring import (
 )
 
 SIMULATION_UPDATE_RATE: Final = 200  # [Hz]; five physics steps of 1 ms each
+_SIMULATED: Final = frozenset({Backend.MUJOCO, Backend.TWIN})
 INITIAL_CONTROLLERS: Final = {
     Mode.ZERO_TORQUE: "zero_torque_controller",
     Mode.DAMPING: "damping_controller",
@@ -60,6 +63,9 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         gains = _mode_gains(options, arguments, update_rate, document)
         arguments["mode_gains"] = str(_written(gains, folder / "mode_gains.yaml"))
     urdf = options.robot.expand(arguments)
+    check_meshes(urdf)
+    if backend in _SIMULATED:
+        mujoco_input(urdf)  # its errors are shown before anything starts
     processes, space = [], options.namespace
     if options.black_box:
         # The first to start is the last to end: it records how the others end.

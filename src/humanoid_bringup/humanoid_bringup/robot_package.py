@@ -7,8 +7,10 @@ from typing import Final
 
 from ament_index_python.resources import get_resource, get_resources
 
+from humanoid_bringup.given_description import expand_given, find_description
 from humanoid_control_common import robot_description
 from humanoid_control_common.config import StrictModel, read_yaml, validate
+from humanoid_control_common.description.mesh_references import with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
 
 RESOURCE: Final = "humanoid_control_robot"  # type in the ament index; its content is the package
@@ -46,6 +48,7 @@ class RobotPackage:
     title: str  # for people
     package: str  # the bring-up package, which has the launch files
     xacro_file: Path
+    given_description: Path | None  # links and joints in the place of those of `xacro_file`
     rviz_file: Path
     controllers_file: Path
     hardware_file: Path
@@ -54,8 +57,15 @@ class RobotPackage:
     buses: Mapping[str, str]  # the joints on each bus, for people, by the bus's name
 
     def expand(self, arguments: Mapping[str, str]) -> str:
-        """Return the robot's URDF. Raises ConfigError, see `robot_description.expand`."""
-        return robot_description.expand(self.xacro_file, arguments)
+        """Return the robot's URDF, whose meshes are named so that any program finds them.
+
+        Raises ConfigError, see `robot_description.expand` and `expand_given`; MeshError for a mesh
+        that is missing.
+        """
+        own = robot_description.expand(self.xacro_file, arguments)
+        if self.given_description is not None:
+            return expand_given(self.given_description, arguments, own)
+        return with_absolute_meshes(own, self.xacro_file)
 
 
 def installed_robots() -> list[str]:
@@ -63,11 +73,13 @@ def installed_robots() -> list[str]:
     return sorted(get_resources(RESOURCE))
 
 
-def find_robot(name: str = DEFAULT) -> RobotPackage:
-    """Return the robot of this name.
+def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
+    """Return the robot of this name; `description` replaces its links and joints, if given.
 
-    Raises ConfigError for a robot that is not installed, with those that are, and for a
-    `robot.yaml` that is wrong.
+    See `find_description`.
+
+    Raises ConfigError for a robot that is not installed, with those that are, for a `robot.yaml`
+    that is wrong, and a description that is not there.
     """
     try:
         package = get_resource(RESOURCE, name)[0].strip()
@@ -76,13 +88,14 @@ def find_robot(name: str = DEFAULT) -> RobotPackage:
         raise ConfigError(f"there is no robot '{name}'; installed: {known}") from None
     share = robot_description.share_folder(package)
     content = validate(_Content, read_yaml(share / "config/robot.yaml"))
-    description = robot_description.share_folder(content.description.package)
+    own = robot_description.share_folder(content.description.package)
     return RobotPackage(
         name=name,
         title=content.title,
         package=package,
-        xacro_file=description / content.description.xacro,
-        rviz_file=description / content.description.rviz,
+        xacro_file=own / content.description.xacro,
+        given_description=find_description(description) if description else None,
+        rviz_file=own / content.description.rviz,
         controllers_file=share / content.controllers,
         hardware_file=share / content.hardware,
         calibration_file=share / content.calibration,

@@ -8,6 +8,7 @@ from humanoid_bringup.launching.arguments import (
     BLACK_BOX,
     BUSES,
     CALIBRATION_FILE,
+    DESCRIPTION,
     HARDWARE_CONFIG,
     NAMESPACE,
     ROS_TOOLS,
@@ -20,6 +21,7 @@ from launch import LaunchDescription
 
 ARGUMENTS = (
     NAMESPACE,
+    DESCRIPTION,
     BACKENDS,
     *BUSES,
     HARDWARE_CONFIG,

@@ -3,6 +3,7 @@
 from humanoid_bringup.launching.arguments import (
     BLACK_BOX,
     CONTROLLERS_FILE,
+    DESCRIPTION,
     ENABLE_MODE_MANAGER,
     FULL_MIT,
     GAMEPAD,
@@ -19,6 +20,7 @@ from launch import LaunchDescription
 
 ARGUMENTS = (
     NAMESPACE,
+    DESCRIPTION,
     CONTROLLERS_FILE,
     FULL_MIT,
     INITIAL_MODE,

@@ -3,6 +3,7 @@
 from humanoid_bringup.launching.arguments import (
     BLACK_BOX,
     CONTROLLERS_FILE,
+    DESCRIPTION,
     ENABLE_MODE_MANAGER,
     FULL_MIT,
     GAMEPAD,
@@ -20,6 +21,7 @@ from launch import LaunchDescription
 
 ARGUMENTS = (
     NAMESPACE,
+    DESCRIPTION,
     REAL_TIME_FACTOR,
     CONTROLLERS_FILE,
     FULL_MIT,

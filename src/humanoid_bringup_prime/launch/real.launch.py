@@ -6,6 +6,7 @@ from humanoid_bringup.launching.arguments import (
     BUSES,
     CALIBRATION_FILE,
     CONTROLLERS_FILE,
+    DESCRIPTION,
     ENABLE_MODE_MANAGER,
     GAMEPAD,
     HARDWARE_CONFIG,
@@ -22,6 +23,7 @@ from launch import LaunchDescription
 
 ARGUMENTS = (
     NAMESPACE,
+    DESCRIPTION,
     BACKENDS,
     *BUSES,
     HARDWARE_CONFIG,

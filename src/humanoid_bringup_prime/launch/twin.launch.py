@@ -8,6 +8,7 @@ from humanoid_bringup.launching.arguments import (
     BLACK_BOX,
     CALIBRATION_FILE,
     CONTROLLERS_FILE,
+    DESCRIPTION,
     ENABLE_MODE_MANAGER,
     GAMEPAD,
     HARDWARE_CONFIG,
@@ -25,6 +26,7 @@ from launch import LaunchDescription
 
 ARGUMENTS = (
     NAMESPACE,
+    DESCRIPTION,
     BACKENDS,
     HARDWARE_CONFIG,
     CALIBRATION_FILE,

@@ -4,6 +4,7 @@ All its topics, /tf too, are under /view: a robot on the same domain is not dist
 """
 
 from humanoid_bringup.launching.arguments import (
+    DESCRIPTION,
     HARDWARE_CONFIG,
     RVIZ_WANTED,
     VIEWER_ADDRESS,
@@ -14,6 +15,7 @@ from humanoid_bringup.viewers.view_plan import model
 from launch import LaunchDescription
 
 ARGUMENTS = (
+    DESCRIPTION,
     HARDWARE_CONFIG,
     flag("viewer", True, "Browser viewer."),
     *VIEWER_ADDRESS,

@@ -27,7 +27,7 @@ def expand(xacro_file: Path, mappings: Mapping[str, str]) -> str:
         _check_names(mappings, xacro_file)
         document = xacro.process_file(str(xacro_file), mappings=dict(mappings))
         return str(document.toprettyxml(indent="  "))
-    except (xacro.XacroException, ExpatError, ElementTree.ParseError, OSError) as error:
+    except (xacro.XacroException, ExpatError, OSError) as error:
         raise ConfigError(f"{xacro_file}: {error}") from error
 
 
@@ -41,8 +41,20 @@ def share_folder(package: str) -> Path:
         ) from error
 
 
+def declared_arguments(path: Path) -> set[str]:
+    """Return the names of the arguments that a xacro file declares; a plain URDF has none.
+
+    Raises ConfigError for a file that is not XML.
+    """
+    try:
+        elements = ElementTree.parse(path).iter(XACRO_ARGUMENT)
+    except (ElementTree.ParseError, OSError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return {element.get("name", "") for element in elements}
+
+
 def _check_names(mappings: Mapping[str, str], path: Path) -> None:
     """Raise ConfigError for an argument that is not declared: xacro itself ignores it."""
-    known = {element.get("name", "") for element in ElementTree.parse(path).iter(XACRO_ARGUMENT)}
+    known = declared_arguments(path)
     if unknown := sorted(mappings.keys() - known):
         raise ConfigError(f"{path}: unknown arguments {unknown}; known are {sorted(known)}")

@@ -172,7 +172,7 @@ def test_the_notices_say_why_the_picture_is_not_the_robot(arm_model):
     assert page.notices(drawn) == [
         "Drawn at zero, position unknown: elbow",
         "Not in the robot description: wheel",
-        "Not drawn, their shapes are meshes: hand",
+        "Not drawn, their meshes can not be read here: hand",
     ]
 
 

@@ -106,6 +106,12 @@ NAMESPACE: Final = Argument(
     "Of all names of this robot, beside others on the ROS domain (left, /left); empty: the root.",
     _namespace,
 )
+DESCRIPTION: Final = Argument(
+    "description",
+    "",
+    "Links and joints, such as a CAD export: a URDF or xacro file, its folder, or "
+    "package://NAME/PATH; empty: the robot's own.",
+)
 BACKENDS: Final = Argument(
     "backends",
     "all",

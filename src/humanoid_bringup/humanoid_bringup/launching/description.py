@@ -15,7 +15,7 @@ from launch.events.process import ProcessIO
 from launch_ros.actions import Node
 
 from humanoid_bringup.executables import find_executable
-from humanoid_bringup.launching.arguments import Argument, read, refuse_unknown
+from humanoid_bringup.launching.arguments import DESCRIPTION, Argument, read, refuse_unknown
 from humanoid_bringup.launching.shutdown import DEAF, end_at_once, outlive, when_ended
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import notes, plan
@@ -57,11 +57,12 @@ def launched(robot: str, arguments: Sequence[Argument], start: Start) -> LaunchD
     """
 
     def actions(context: LaunchContext) -> list[Action]:
-        package = find_robot(robot)
-        refuse_unknown(package, arguments, context)
+        refuse_unknown(find_robot(robot), arguments, context)
+        chosen = read(arguments, context.launch_configurations)
+        package = find_robot(robot, chosen.pop(DESCRIPTION.name, ""))
         folder = Path(tempfile.mkdtemp(prefix="humanoid_control_"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        processes, notes = start(package, read(arguments, context.launch_configurations), folder)
+        processes, notes = start(package, chosen, folder)
         for process in processes:
             find_executable(process.package, process.executable)
         return [*(LogInfo(msg=text) for text in notes), *_in_order(processes)]

@@ -49,6 +49,15 @@ def _file(what: str, *names: str) -> Any:
 def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     backend: Annotated[Backend, typer.Argument(help="Backend that moves the joints.")],
     robot: RobotName = "prime",
+    description: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Links and joints, such as a CAD export: a URDF or xacro file, its folder, or "
+            "package://NAME/PATH.",
+            show_default="the robot's own",
+        ),
+    ] = None,
     backends: Annotated[
         Backends | None,
         typer.Option(
@@ -156,7 +165,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     from humanoid_control_cli.up.bring_up import bring_up
 
     options = bringup.Options(
-        robot=find_robot(robot),
+        robot=find_robot(robot, description or ""),
         backend=bringup.Backend[backend.name],
         backends=bringup.Backends[(backends or Backends.ALL).name],
         ethercat_interface=interface or "",

@@ -1,14 +1,20 @@
 """Build the MuJoCo model from the robot description at run time, so there is no second copy.
 
-MuJoCo reads the URDF (kinematics, inertias, limits, collision shapes, friction). This module adds
-what a URDF cannot express: the rotor of each joint, and the actuator that applies the MIT law.
+MuJoCo reads the URDF (kinematics, inertias, limits, collision shapes, friction, `<mujoco>`). This
+module adds what a URDF cannot express: the rotor of each joint, and the actuator that applies the
+MIT law.
 """
+
+import logging
 
 import mujoco
 
+from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 # Columns of actuator_biasprm in MuJoCo's affine bias: constant, position, velocity.
 BIAS_POSITION = 1
@@ -21,14 +27,19 @@ def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
     The order of the joints in the model is MuJoCo's own: map with `jnt_qposadr` and `jnt_dofadr`.
 
     Raises ConfigError with block and joint, or with MuJoCo's message: a URDF that MuJoCo can't
-    read; a moving joint that is not a hinge, is not in the block or carries no inertia.
+    read; a moving joint that is not a hinge, is not in the block or carries no inertia. A mesh that
+    is missing or broken is a MeshError with its link, and so is a mass that no body has.
     """
     where = f"<ros2_control name='{info.name}'>"
+    found = mujoco_input(info.urdf)
+    for warning in found.warnings:
+        logger.warning("%s", warning)
     try:
-        spec = mujoco.MjSpec.from_string(info.urdf)
+        spec = mujoco.MjSpec.from_string(found.urdf, assets=found.meshes)
     except ValueError as error:
         raise ConfigError(f"{where}: MuJoCo cannot read the URDF: {_one_line(error)}") from error
     _check_joints(spec, info, where)
+    exclude_neighbours(spec)
     _set_options(spec, settings)
     _add_actuators(spec, info, settings)
     try:
@@ -70,13 +81,10 @@ def _has_inertia(body: mujoco.MjsBody) -> bool:
 
 
 def _set_options(spec: mujoco.MjSpec, settings: Settings) -> None:
-    # A link without <inertial> is massless in URDF; MuJoCo would guess its mass from its shape.
-    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+    # The integrator is Euler, MuJoCo's default, unless the description names another. It applies
+    # the MIT law as a motor's firmware does: explicitly, from the state at the start of the step.
+    # Implicit ones solve for the damping, which hides gains that are unstable on a real motor.
     spec.option.timestep = settings.timestep
-    # Euler applies the MIT law as a motor's firmware does: explicitly, from the state at the start
-    # of the step. Implicit integrators solve for the damping, which hides gains that are unstable
-    # on a real motor of that inertia.
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
 
 
 def _add_actuators(spec: mujoco.MjSpec, info: HardwareInfo, settings: Settings) -> None:

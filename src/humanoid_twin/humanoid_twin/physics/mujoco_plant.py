@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
+from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.plant import TIME_STEP, FloatArray
 
@@ -23,24 +24,28 @@ BRAKE: Final = "twin brake of "
 _HARD: Final = (2 * TIME_STEP, 1.0)
 _FIRM: Final = (0.99, 0.999, 0.001, 0.5, 2.0)  # impedance of the constraint, MuJoCo's solimp
 
+_log = logging.getLogger(__name__)
+
 
 def build_model(urdf: str, rotors: Mapping[str, float]) -> mujoco.MjModel:
     """Return the model of `urdf` (XML text), whose moving joints must be exactly those of `rotors`.
 
     `rotors` gives the inertia of each joint's rotor, reflected to the joint [kg m²].
 
-    Raises ConfigError: a URDF that MuJoCo can't read, or that has other joints.
+    Raises ConfigError: a URDF that MuJoCo can't read, or that has other joints; MeshError for a
+    mesh that is missing or broken.
     """
+    found = mujoco_input(urdf)
+    for warning in found.warnings:
+        _log.warning("%s", warning)
     try:
-        spec = mujoco.MjSpec.from_string(urdf)
+        spec = mujoco.MjSpec.from_string(found.urdf, assets=found.meshes)
     except ValueError as error:
         raise ConfigError(f"URDF of the virtual robot: MuJoCo says: {_one_line(error)}") from error
     _check(spec, rotors)
-    # A link without <inertial> is massless in URDF; MuJoCo would guess its mass from its shape.
-    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+    exclude_neighbours(spec)
+    # Torques come from the drives, explicitly, as those compute them: MuJoCo's default, Euler.
     spec.option.timestep = TIME_STEP
-    # Torques come from the drives, explicitly, as those compute them.
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     for name, rotor in rotors.items():
         _equip(spec, name, rotor)
     _add_obstacle(spec)
@@ -106,9 +111,6 @@ def _add_obstacle(spec: mujoco.MjSpec) -> None:
 
 def _one_line(error: ValueError) -> str:
     return "; ".join(line for line in str(error).splitlines() if line.strip())
-
-
-_log = logging.getLogger(__name__)
 
 
 class MujocoPlant:

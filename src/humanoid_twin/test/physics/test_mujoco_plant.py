@@ -118,7 +118,7 @@ def test_a_step_is_a_millisecond_and_nothing_else(arms):
 def refusals(urdf):
     good = ["swing", "level"]
     return [
-        ("<robot", good, "MuJoCo says"),
+        ("<robot", good, "not valid XML"),
         ("<robot name='x'><link name='a'/><link name='a'/></robot>", good, "MuJoCo says"),
         (urdf(), ["swing"], "aren't its drives': level"),
         (urdf(), [*good, "tail"], "aren't its drives': tail"),

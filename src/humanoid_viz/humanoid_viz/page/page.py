@@ -162,7 +162,9 @@ def notices(snapshot: Snapshot) -> list[str]:
     if snapshot.unknown_joints:
         found.append(f"Not in the robot description: {', '.join(snapshot.unknown_joints)}")
     if snapshot.model.not_drawn:
-        found.append(f"Not drawn, their shapes are meshes: {', '.join(snapshot.model.not_drawn)}")
+        found.append(
+            f"Not drawn, their meshes can not be read here: {', '.join(snapshot.model.not_drawn)}"
+        )
     return found
 
 

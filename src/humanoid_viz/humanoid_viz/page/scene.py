@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import viser
 
-from humanoid_viz.state.model import Box, Cylinder, Joint, JointKind, RobotModel, Visual
+from humanoid_viz.state.model import Box, Cylinder, Joint, JointKind, Mesh, RobotModel, Visual
 
 ROBOT = "/robot"
 GREY = (110, 113, 118)  # of a robot whose pose may be outdated
@@ -115,6 +116,11 @@ class RobotScene:
             "position": visual.pose.position,
         }
         shape = visual.shape
+        if isinstance(shape, Mesh):
+            # Triangles that share no vertex: the edges of a part stay sharp.
+            corners = shape.vertices[shape.faces].reshape(-1, 3)
+            faces = np.arange(len(corners), dtype=np.uint32).reshape(-1, 3)
+            return self._scene.add_mesh_simple(path, corners, faces, side="double", **options)
         if isinstance(shape, Box):
             return self._scene.add_box(path, dimensions=shape.size, **options)
         if isinstance(shape, Cylinder):

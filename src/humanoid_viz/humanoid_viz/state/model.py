@@ -1,9 +1,11 @@
-"""A robot to draw: links of coloured primitive shapes, and joints that move them."""
+"""A robot to draw: links of coloured shapes, and joints that move them."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+
+from humanoid_control_common.description.mesh_files import Faces, Vertices
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # w, x, y, z; unit length
@@ -39,12 +41,23 @@ class Sphere:
     radius: float  # [m]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Mesh:
+    """The triangles of one colour of a mesh."""
+
+    vertices: Vertices  # [m], shape (n, 3)
+    faces: Faces  # shape (m, 3)
+
+
+Shape = Box | Cylinder | Sphere | Mesh
+
+
 @dataclass(frozen=True, slots=True)
 class Visual:
     """One coloured shape of a link."""
 
     pose: Pose
-    shape: Box | Cylinder | Sphere
+    shape: Shape
     rgba: tuple[float, float, float, float]  # 0 to 1
 
 
@@ -88,7 +101,7 @@ class RobotModel:
     root: str
     visuals: Mapping[str, tuple[Visual, ...]]  # by link
     joints: tuple[Joint, ...]  # a joint comes after the one that carries its parent
-    not_drawn: tuple[str, ...] = ()  # links with a shape that is no primitive
+    not_drawn: tuple[str, ...] = ()  # links with a mesh that can't be read here
 
     @property
     def moving_joints(self) -> tuple[str, ...]:

@@ -1,23 +1,30 @@
 """Read a RobotModel from a URDF. Errors name the malformed element."""
 
+import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from humanoid_control_common.description.mesh_files import read_mesh
+from humanoid_control_common.description.mesh_references import VISUAL, MeshError, MeshReference
 from humanoid_control_common.errors import ConfigError
 from humanoid_viz.state.model import (
     Box,
     Cylinder,
     Joint,
     JointKind,
+    Mesh,
     Pose,
     RobotModel,
+    Shape,
     Sphere,
     Vector,
     Visual,
     rotation_from_rpy,
 )
+
+LOG = logging.getLogger(__name__)
 
 Rgba = tuple[float, float, float, float]
 
@@ -36,7 +43,8 @@ KINDS = {
 def parse_urdf(text: str) -> RobotModel:
     """Return the robot described by `text`.
 
-    Meshes are not read; their links are in `not_drawn`.
+    A link with a mesh that can't be read is in `not_drawn`, and the log says why: the robot may be
+    on another machine, with its files.
 
     Raises ConfigError: not XML, no <robot>, a name missing or given twice, a link that is not
     there, links that form no tree, a malformed number.
@@ -49,14 +57,15 @@ def parse_urdf(text: str) -> RobotModel:
             materials.setdefault(material.get("name", ""), rgba)
     joints = [_joint(element) for element in _by_name(robot, "joint").values()]
     root, ordered = _tree(tuple(links), joints)
+    not_drawn: list[str] = []
     return RobotModel(
         name=robot.get("name", ""),
         root=root,
-        visuals={name: _visuals(link, name, materials) for name, link in links.items()},
+        visuals={
+            name: tuple(_visuals(link, name, materials, not_drawn)) for name, link in links.items()
+        },
         joints=ordered,
-        not_drawn=tuple(
-            name for name, link in links.items() if link.find("visual/geometry/mesh") is not None
-        ),
+        not_drawn=tuple(not_drawn),
     )
 
 
@@ -140,22 +149,31 @@ def _tree(links: Sequence[str], joints: Sequence[Joint]) -> tuple[str, tuple[Joi
     return roots[0], tuple(ordered)
 
 
-def _visuals(link: Element, name: str, materials: Mapping[str, Rgba]) -> tuple[Visual, ...]:
-    visuals = []
+def _visuals(
+    link: Element, name: str, materials: Mapping[str, Rgba], not_drawn: list[str]
+) -> Iterator[Visual]:
+    """Yield the shapes of a link; append it to `not_drawn` if one is a mesh that can't be read."""
     for element in link.findall("visual"):
         where = f"link '{name}': visual"
         geometry = element.find("geometry")
         if geometry is None or len(geometry) != 1:
             raise ConfigError(f"{where}: expected one <geometry> with one shape")
-        shape = _shape(geometry[0], where)
-        if shape is not None:
-            rgba = _material(element.find("material"), materials, where)
-            visuals.append(Visual(_origin(element, where), shape, rgba))
-    return tuple(visuals)
+        pose = _origin(element, where)
+        rgba = _material(element.find("material"), materials, where)
+        if geometry[0].tag != "mesh":
+            yield Visual(pose, _shape(geometry[0], where), rgba)
+            continue
+        try:
+            parts = read_mesh(MeshReference(name, VISUAL, geometry[0]))
+        except MeshError as error:
+            LOG.warning("not drawn: %s", error)
+            not_drawn.append(name)
+            continue
+        for part in parts:  # the colour of a mesh comes before that of the link, as in rviz
+            yield Visual(pose, Mesh(part.vertices, part.faces), part.rgba or rgba)
 
 
-def _shape(element: Element, where: str) -> Box | Cylinder | Sphere | None:
-    """Return a primitive shape; None for a mesh."""
+def _shape(element: Element, where: str) -> Shape:
     where = f"{where}: {element.tag}"
     match element.tag:
         case "box":
@@ -164,8 +182,6 @@ def _shape(element: Element, where: str) -> Box | Cylinder | Sphere | None:
             return Cylinder(_length(element, "radius", where), _length(element, "length", where))
         case "sphere":
             return Sphere(_length(element, "radius", where))
-        case "mesh":
-            return None
     raise ConfigError(f"{where}: expected box, cylinder, sphere or mesh")
 
 

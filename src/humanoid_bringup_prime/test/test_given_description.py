@@ -1,0 +1,236 @@
+"""A description from CAD, with meshes, in the place of Prime's own: one argument."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from humanoid_bringup.given_description import find_description
+from humanoid_bringup.options import Backend, Options
+from humanoid_bringup.plan import plan
+from humanoid_bringup.robot_package import find_robot
+from humanoid_control_common.description.mesh_references import MeshError
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
+from prime_description import expand
+
+MESHES = Path(__file__).resolve().parents[3] / "docs/examples/mesh_arm/meshes"
+HAND = "left_hand_link"
+
+
+class Export:
+    """Prime as a CAD program might export it: a folder with meshes, and no blocks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "urdf/prime_cad.urdf"
+        shutil.copytree(MESHES, folder / "meshes")
+        self.file.parent.mkdir()
+        self.robot = ElementTree.fromstring(expand({"use_fake_hardware": "true"}))
+        for block in self.robot.findall("ros2_control"):
+            self.robot.remove(block)
+        joints = self.robot.findall("joint")
+        for joint in joints:  # in another order, without soft limits
+            self.robot.remove(joint)
+            for safety in joint.findall("safety_controller"):
+                joint.remove(safety)
+        for joint in reversed(joints):
+            self.robot.append(joint)
+        names = ("base.stl", "upper_arm.obj", "forearm.dae")
+        shapes = [
+            shape
+            for tag in ("visual", "collision")
+            for shape in self.robot.findall(f"link[@name='{HAND}']/{tag}/geometry")
+        ]
+        for number, shape in enumerate(shapes):
+            name = names[number % len(names)]
+            scale = "0.0001 0.0001 0.0001" if name == "base.stl" else "0.1 0.1 0.1"
+            shape[:] = [ElementTree.Element("mesh", filename=f"../meshes/{name}", scale=scale)]
+
+    def joint(self, name: str) -> ElementTree.Element:
+        found = self.robot.find(f"joint[@name='{name}']")
+        assert found is not None
+        return found
+
+    def write(self) -> str:
+        """Its folder, as the argument."""
+        ElementTree.ElementTree(self.robot).write(self.file)
+        return str(self.folder)
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Export:
+    return Export(tmp_path / "prime_cad")
+
+
+def described(argument: str, **arguments: str) -> RobotDescription:
+    urdf = find_robot("prime", argument).expand(arguments or {"use_fake_hardware": "true"})
+    return parse_robot_description(urdf, 200.0)
+
+
+def test_joints_blocks_and_limits_are_those_of_prime(export: Export) -> None:
+    own, given = described(""), described(export.write())
+    assert given.joints.names == own.joints.names
+    assert [block.name for block in given.blocks] == [block.name for block in own.blocks]
+    for name in ("lower", "upper", "velocity", "effort", "gains"):
+        assert (getattr(given.limits, name) == getattr(own.limits, name)).all()
+    for name in ("lower", "upper", "position_gain", "velocity_gain"):
+        assert getattr(given.limits.soft, name) == pytest.approx(getattr(own.limits.soft, name))
+
+
+@pytest.mark.parametrize("backends", ["all", "ec", "can"])
+def test_real_buses_have_the_joints_of_the_hardware_file(export: Export, backends: str) -> None:
+    own, given = (described(text, backends=backends) for text in ("", export.write()))
+    assert [(b.plugin, b.joints) for b in given.blocks] == [
+        (b.plugin, b.joints) for b in own.blocks
+    ]
+
+
+def test_limits_that_the_export_leaves_open_are_primes(export: Export) -> None:
+    export.joint("left_elbow_pitch").remove(export.joint("left_elbow_pitch").find("limit"))  # type: ignore[arg-type]
+    for name in ("lower", "upper", "effort", "velocity"):
+        export.joint("right_elbow_pitch").find("limit").set(name, "0")  # type: ignore[union-attr]
+    own, given = described(""), described(export.write())
+    for name in ("lower", "upper", "velocity", "effort"):
+        assert (getattr(given.limits, name) == getattr(own.limits, name)).all()
+
+
+def test_limits_of_the_export_count_and_soft_limits_keep_their_distance(export: Export) -> None:
+    limit = export.joint("left_elbow_pitch").find("limit")
+    assert limit is not None
+    limit.set("lower", "-1.0")
+    limit.set("upper", "0.2")
+    own, given = described(""), described(export.write())
+    row = given.joints.indices(["left_elbow_pitch"])[0]
+    assert (given.limits.lower[row], given.limits.upper[row]) == (-1.0, 0.2)
+    margin = own.limits.soft.lower[row] - own.limits.lower[row]
+    assert margin > 0
+    assert given.limits.soft.lower[row] == pytest.approx(-1.0 + margin)
+    assert given.limits.soft.upper[row] == pytest.approx(0.2 - margin)
+
+
+def renamed(export: Export) -> None:
+    export.joint("left_wrist_yaw").set("name", "left_wrist_jaw")
+
+
+def fixed(export: Export) -> None:
+    export.joint("left_wrist_yaw").set("type", "fixed")
+
+
+def continuous(export: Export) -> None:
+    export.joint("left_wrist_yaw").set("type", "continuous")
+
+
+def moving_waist(export: Export) -> None:
+    export.joint("waist_yaw").set("type", "revolute")
+
+
+def own_blocks(export: Export) -> None:
+    ElementTree.SubElement(export.robot, "ros2_control", name="Mine", type="system")
+
+
+WRONG = {
+    "a joint has another name": (
+        renamed,
+        r"prime_cad\.urdf: no joint 'left_wrist_yaw' \(is it 'left_wrist_jaw'\?\); the ones that",
+    ),
+    "a joint does not move": (fixed, "joint 'left_wrist_yaw' is fixed, expected revolute"),
+    "a joint has no ends": (continuous, "joint 'left_wrist_yaw' is continuous, expected revolute"),
+    "one more joint moves": (moving_waist, "joint 'waist_yaw' moves, but no <ros2_control> block"),
+    "blocks that nothing selects": (
+        own_blocks,
+        "has <ros2_control> blocks, but no xacro argument use_fake_hardware, use_sim that selects",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spoil", "message"), WRONG.values(), ids=WRONG.keys())
+def test_an_export_that_does_not_fit_is_refused_by_name(
+    export: Export, spoil: Any, message: str
+) -> None:
+    spoil(export)
+    with pytest.raises(ConfigError, match=message):
+        described(export.write())
+
+
+@pytest.mark.parametrize("name", ["base.stl", "upper_arm.obj", "forearm.dae"])
+@pytest.mark.parametrize("backend", [Backend.MOCK, Backend.MUJOCO])
+def test_a_lost_or_broken_mesh_ends_the_bring_up_before_it_starts(
+    export: Export, tmp_path: Path, name: str, backend: Backend
+) -> None:
+    options = Options(backend=backend, robot=find_robot("prime", export.write()))
+    path = export.folder / "meshes" / name
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(MeshError, match=f"link '{HAND}': .*/{re.escape(name)}: it is broken"):
+        plan(options, tmp_path)
+    path.unlink()
+    with pytest.raises(MeshError, match=f"link '{HAND}': .*/{re.escape(name)}: there is no file"):
+        plan(options, tmp_path)
+
+
+def test_a_mass_that_no_body_has_ends_a_simulation_before_it_starts(
+    export: Export, tmp_path: Path
+) -> None:
+    mass = export.robot.find(f"link[@name='{HAND}']/inertial/mass")
+    assert mass is not None
+    mass.set("value", "0")
+    options = Options(backend=Backend.MUJOCO, robot=find_robot("prime", export.write()))
+    with pytest.raises(ConfigError, match=f"link '{HAND}': mass is 0 kg"):
+        plan(options, tmp_path)
+
+
+def test_a_whole_xacro_description_is_taken_as_it_is(tmp_path: Path) -> None:
+    own = find_robot("prime")
+    copy = tmp_path / "robots/prime_other"
+    shutil.copytree(own.xacro_file.parents[1], copy)
+    (copy / "xacro/prime_dummy.urdf.xacro").rename(copy / "xacro/prime_other.urdf.xacro")
+    given = described(str(copy), use_sim="true")
+    assert [block.name for block in given.blocks] == ["PrimeMujoco"]
+    assert given.joints.names == described("").joints.names
+
+
+def test_a_description_is_found_by_file_folder_and_package(export: Export) -> None:
+    folder = export.write()
+    assert find_description(folder) == export.file
+    assert find_description(str(export.file)) == export.file
+    dummy = "package://prime_description/robots/prime_dummy"
+    assert find_description(dummy).name == "prime_dummy.urdf.xacro"
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("{folder}/nothing", "there is no file or folder .*/nothing"),
+        (
+            "{folder}/meshes",
+            r"expected one file that ends in \.urdf or .* found none",
+        ),
+        ("{folder}", r"found urdf/other\.urdf, urdf/prime_cad\.urdf: name the file"),
+        ("package://nobodys/urdf", "package 'nobodys' is not installed"),
+    ],
+)
+def test_a_description_that_is_not_there_or_not_one_is_refused(
+    export: Export, argument: str, message: str
+) -> None:
+    folder = export.write()
+    shutil.copy(export.file, export.file.with_name("other.urdf"))
+    with pytest.raises(ConfigError, match=message):
+        find_robot("prime", argument.format(folder=folder))
+
+
+def test_the_simulated_hand_is_the_mesh_of_the_export(export: Export) -> None:
+    from humanoid_devices_mujoco.mujoco_system import MujocoSystem
+
+    system = MujocoSystem()
+    system.on_configure(described(export.write(), use_sim="true").blocks[0])
+    model = system.model
+    names = [model.mesh(number).name for number in range(model.nmesh)]
+    assert names
+    assert all(name.startswith(f"{HAND}_collision") for name in names)
+    assert np.isfinite(system.data.qpos).all()

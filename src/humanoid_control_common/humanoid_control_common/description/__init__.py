@@ -1,0 +1,1 @@
+"""The links and joints of a robot description: meshes, inertias, input of MuJoCo."""

@@ -1,0 +1,173 @@
+"""Masses and inertias of a description that no body has, or hardly any: mistakes of an export."""
+
+from collections.abc import Iterator
+from typing import Final
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from humanoid_control_common.description.mesh_files import read_mesh
+from humanoid_control_common.description.mesh_references import COLLISION, VISUAL, MeshReference
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray
+
+_TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+# Of the largest principal inertia: rounding in the export.
+_ROUNDING: Final = 1e-6
+# Of the span of a link's shapes. A slender rod has a radius of gyration of 0.29, a sphere of 0.32,
+# and nothing has more than 1. The lower bound leaves room for a heavy part in a long shell.
+_LEAST_GYRATION: Final = 0.02
+_MOST_GYRATION: Final = 1.0
+
+
+def check_inertias(robot: Element) -> list[str]:
+    """Return a warning for each link of `robot` whose mass or inertia does not fit its shapes.
+
+    `robot` is the root of a description.
+
+    Raises ConfigError, naming the link, for values that no body has: MuJoCo would refuse them too,
+    or replace them (`balanceinertia`).
+    """
+    compiler = robot.find("mujoco/compiler")
+    settings = {} if compiler is None else compiler.attrib
+    if settings.get("inertiafromgeom") == "true":
+        return []
+    balanced = settings.get("balanceinertia") == "true"
+    return [text for link in robot.findall("link") for text in _of_link(link, balanced=balanced)]
+
+
+def _of_link(link: Element, *, balanced: bool) -> Iterator[str]:
+    where = f"link '{link.get('name', '')}'"
+    inertial = link.find("inertial")
+    corners = _corners(link)
+    if inertial is None:
+        if corners is not None:
+            yield f"{where}: it has shapes but no <inertial>, so it weighs nothing"
+        return
+    mass = _value(inertial, "mass", "value", where)
+    tensor = _tensor(inertial, where)
+    moments = np.linalg.eigvalsh(tensor).astype(np.float64)  # in rising order
+    if mass == 0.0 and not tensor.any():
+        return  # a frame
+    if mass <= 0.0:
+        raise ConfigError(f"{where}: mass is {mass:g} kg, expected more than 0")
+    if moments[0] <= 0.0:
+        raise ConfigError(
+            f"{where}: principal inertias are {_listed(moments)} kg m², expected more than 0: the "
+            "export gives none, or rounds it to 0"
+        )
+    if moments[2] > (moments[0] + moments[1]) * (1.0 + _ROUNDING) and not balanced:
+        raise ConfigError(
+            f"{where}: principal inertias are {_listed(moments)} kg m²: no body has one above the "
+            "sum of the two others: correct the export, or let MuJoCo replace them by their mean: "
+            '<mujoco><compiler balanceinertia="true"/></mujoco> in the URDF'
+        )
+    if corners is not None:
+        yield from _against_shapes(where, inertial, np.sqrt(moments[2] / mass), corners)
+
+
+def _against_shapes(
+    where: str, inertial: Element, gyration: float, corners: FloatArray
+) -> Iterator[str]:
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    size = float(np.linalg.norm(high - low))
+    if not _LEAST_GYRATION * size <= gyration <= _MOST_GYRATION * size:
+        yield (
+            f"{where}: its inertia is that of a mass {gyration:.3g} m around the centre, its "
+            f"shapes span {size:.3g} m: check the units of the export (kg m²)"
+        )
+    centre, _ = _pose(inertial, where)
+    outside = np.maximum(low - centre, centre - high).max()
+    if outside > 0.1 * size:
+        yield (
+            f"{where}: its centre of mass ({_listed(centre)}) m is {outside:.3g} m outside its "
+            "shapes: check units and frame of the export"
+        )
+
+
+def _corners(link: Element) -> FloatArray | None:
+    """Return corners of boxes around the link's shapes [m], shape (n, 3), in its frame.
+
+    The shapes to collide with, or those to be seen if there are none; None without shapes.
+    """
+    where = f"link '{link.get('name', '')}'"
+    found: list[FloatArray] = []
+    for shape in (COLLISION, VISUAL):
+        for element in link.findall(shape) if not found else ():
+            geometry = element.find("geometry")
+            if geometry is None or len(geometry) != 1:
+                continue
+            position, rotation = _pose(element, f"{where}: {shape}")
+            reference = MeshReference(link.get("name", ""), shape, geometry[0])
+            low, high = _box(geometry[0], reference)
+            box = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+            found.append(box @ rotation.T + position)
+    return np.concatenate(found) if found else None
+
+
+def _box(geometry: Element, reference: MeshReference) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and the highest corner of the box around a shape, in the shape's frame."""
+    where = reference.place
+    match geometry.tag:
+        case "box":
+            half = _numbers(geometry.get("size", ""), 3, f"{where}: box size") / 2
+        case "sphere":
+            half = np.full(3, _numbers(geometry.get("radius", ""), 1, f"{where}: radius")[0])
+        case "cylinder":
+            (radius,) = _numbers(geometry.get("radius", ""), 1, f"{where}: radius")
+            (length,) = _numbers(geometry.get("length", ""), 1, f"{where}: length")
+            half = np.array([radius, radius, length / 2])
+        case "mesh":
+            vertices = np.concatenate([part.vertices for part in read_mesh(reference)])
+            return vertices.min(axis=0), vertices.max(axis=0)
+        case other:
+            raise ConfigError(f"{where}: {other}: expected box, cylinder, sphere or mesh")
+    return -half, half
+
+
+def _tensor(inertial: Element, where: str) -> FloatArray:
+    ixx, iyy, izz, ixy, ixz, iyz = (
+        _value(inertial, "inertia", name, where, default="0" if name in _TENSOR[3:] else "")
+        for name in _TENSOR
+    )
+    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+
+
+def _value(inertial: Element, tag: str, name: str, where: str, default: str = "") -> float:
+    element = inertial.find(tag)
+    text = default if element is None else element.get(name, default)
+    return float(_numbers(text, 1, f"{where}: <inertial><{tag} {name}>")[0])
+
+
+def _pose(element: Element, where: str) -> tuple[FloatArray, FloatArray]:
+    """Return position [m] and rotation matrix of `<origin>`."""
+    origin = element.find("origin")
+    attributes = {} if origin is None else origin.attrib
+    position = _numbers(attributes.get("xyz", "0 0 0"), 3, f"{where}: origin xyz")
+    roll, pitch, yaw = _numbers(attributes.get("rpy", "0 0 0"), 3, f"{where}: origin rpy")
+    return position, _turn(2, yaw) @ _turn(1, pitch) @ _turn(0, roll)
+
+
+def _turn(axis: int, angle: float) -> FloatArray:
+    """Return the matrix of a turn by `angle` [rad] about x, y or z."""
+    matrix = np.eye(3)
+    one, other = (axis + 1) % 3, (axis + 2) % 3
+    matrix[one, one] = matrix[other, other] = np.cos(angle)
+    matrix[other, one] = np.sin(angle)
+    matrix[one, other] = -matrix[other, one]
+    return matrix
+
+
+def _numbers(text: str, count: int, where: str) -> FloatArray:
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError:
+        values = np.empty(0)
+    if len(values) != count or not np.isfinite(values).all():
+        expected = "a finite number" if count == 1 else f"{count} finite numbers"
+        raise ConfigError(f"{where}: expected {expected}, found '{text}'")
+    return values
+
+
+def _listed(values: FloatArray) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)

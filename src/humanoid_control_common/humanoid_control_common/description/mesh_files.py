@@ -1,0 +1,154 @@
+"""What is in a mesh file: triangles and their colours. Reads STL, OBJ and DAE (COLLADA)."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.description.mesh_references import (
+    MeshError,
+    MeshReference,
+    mesh_path,
+    mesh_references,
+)
+
+Rgba = tuple[float, float, float, float]  # 0 to 1
+Vertices = NDArray[np.float64]  # [m], shape (n, 3)
+Faces = NDArray[np.uint32]  # indices of vertices, counterclockwise from outside, shape (m, 3)
+
+_LFS: Final = b"version https://git-lfs"
+
+
+@dataclass(frozen=True, slots=True)
+class MeshPart:
+    """The triangles of one colour. None: the file gives no colour."""
+
+    vertices: Vertices
+    faces: Faces
+    rgba: Rgba | None = None
+
+
+def check_meshes(urdf: str) -> None:
+    """Read every mesh of a description. Raises MeshError for one that is missing or broken."""
+    for reference in mesh_references(ElementTree.fromstring(urdf)):
+        read_mesh(reference)
+
+
+def read_mesh(reference: MeshReference) -> tuple[MeshPart, ...]:
+    """Return the parts of a mesh, scaled as the description says.
+
+    DAE: the file's unit counts, its up axis does not, as in rviz. STL and OBJ are in metres.
+
+    Raises MeshError with link, file, and what was expected.
+    """
+    path = mesh_path(reference)
+    where = f"{reference.place}: mesh {path}"
+    read = _READERS.get(path.suffix.lower())
+    if read is None:
+        raise MeshError(f"{where}: expected a file that ends in {', '.join(_READERS)}")
+    scale = np.array(reference.scale)
+    try:
+        parts = [part for part in read(path) if len(part.faces)]
+    # Foreign readers raise whatever a broken file makes of them.
+    except Exception as error:
+        raise MeshError(f"{where}: {_broken(path)} ({_one_line(error)})") from error
+    if not parts:
+        raise MeshError(f"{where}: {_broken(path)} (no triangle found)")
+    for part in parts:
+        if not np.isfinite(part.vertices).all() or part.faces.max() >= len(part.vertices):
+            raise MeshError(f"{where}: {_broken(path)} (a vertex is missing or not finite)")
+    return tuple(_scaled(part, scale) for part in parts)
+
+
+def _scaled(part: MeshPart, scale: NDArray[np.float64]) -> MeshPart:
+    mirrored = np.prod(scale) < 0.0
+    # A mirror turns triangles inside out.
+    faces = np.ascontiguousarray(part.faces[:, ::-1]) if mirrored else part.faces
+    return replace(part, vertices=part.vertices * scale, faces=faces)
+
+
+def _broken(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(len(_LFS))
+    if head == _LFS:
+        return "it is a pointer of Git LFS, expected the mesh: run `git lfs pull`"
+    kind = path.suffix.lower().removeprefix(".").upper()
+    if not head:
+        return f"it is empty, expected a {kind} file"
+    return f"it is broken, expected a {kind} file: export it again"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _read_by_trimesh(path: Path) -> Iterator[MeshPart]:
+    import trimesh
+
+    logging.getLogger("trimesh").setLevel(logging.ERROR)
+    scene = trimesh.load_scene(str(path), process=False)
+    for name in scene.geometry:
+        geometry = scene.geometry[name]
+        if isinstance(geometry, trimesh.Trimesh):
+            yield MeshPart(
+                np.asarray(geometry.vertices, dtype=np.float64),
+                np.asarray(geometry.faces, dtype=np.uint32),
+                _colour(geometry.visual),
+            )
+
+
+def _colour(visual: Any) -> Rgba | None:
+    """Return the colour of the material; None without material, and for a picture."""
+    material = getattr(visual, "material", None)
+    if material is None or getattr(material, "image", None) is not None:
+        return None
+    diffuse = getattr(material, "diffuse", None)
+    if diffuse is None:
+        return None
+    r, g, b, a = (float(channel) / 255.0 for channel in diffuse)
+    return (r, g, b, a)
+
+
+def _read_collada(path: Path) -> Iterator[MeshPart]:
+    import collada
+
+    document = collada.Collada(str(path), ignore=[collada.common.DaeUnsupportedError])
+    unit = document.assetInfo.unitmeter or 1.0  # [m]
+    if document.scene is None:
+        return
+    for bound in document.scene.objects("geometry"):
+        for primitive in bound.primitives():
+            triangles = _triangles(primitive)
+            if triangles is not None and triangles.vertex is not None:
+                yield MeshPart(
+                    np.asarray(triangles.vertex, dtype=np.float64) * unit,
+                    np.asarray(triangles.vertex_index, dtype=np.uint32).reshape(-1, 3),
+                    _effect_colour(triangles.material),
+                )
+
+
+def _triangles(primitive: Any) -> Any:
+    """Return the primitive as triangles; None for lines."""
+    if hasattr(primitive, "triangleset"):  # polygons
+        return primitive.triangleset()
+    return primitive if hasattr(primitive, "normal") else None
+
+
+def _effect_colour(material: Any) -> Rgba | None:
+    diffuse = getattr(getattr(material, "effect", None), "diffuse", None)
+    if not isinstance(diffuse, tuple) or len(diffuse) != 4:  # else a picture
+        return None
+    r, g, b, a = (float(channel) for channel in diffuse)
+    return (r, g, b, a)
+
+
+_READERS: Final[dict[str, Callable[[Path], Iterator[MeshPart]]]] = {
+    ".stl": _read_by_trimesh,
+    ".obj": _read_by_trimesh,
+    ".dae": _read_collada,
+}

@@ -1,0 +1,123 @@
+"""Masses and inertias that an export gets wrong, by link."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from humanoid_control_common.description.inertias import check_inertias
+from humanoid_control_common.errors import ConfigError
+
+BASE = '<mass value="4"/>'
+UPPER = '<inertia ixx="0.00936" ixy="0" ixz="0" iyy="0.00936" iyz="0" izz="0.00072"/>'
+
+
+def doubts(export: Any) -> list[str]:
+    return check_inertias(ElementTree.fromstring(export.urdf()))
+
+
+def test_the_export_as_drawn_is_plausible(export: Any) -> None:
+    assert doubts(export) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (BASE, '<mass value="0"/>', "link 'base_link': mass is 0 kg, expected more than 0"),
+        (BASE, '<mass value="-4"/>', "link 'base_link': mass is -4 kg, expected more than 0"),
+        (BASE, "", "link 'base_link': <inertial><mass value>: expected a finite number, found ''"),
+        (
+            'izz="0.00072"',
+            'izz="0"',
+            "link 'upper_arm_link': principal inertias are 0, 0.00936, 0.00936 kg m², expected",
+        ),
+        (
+            'izz="0.00072"',
+            'izz="0.02"',
+            "link 'upper_arm_link': principal inertias are 0.00936, 0.00936, 0.02 kg m²: no body",
+        ),
+        (
+            'ixx="0.00936" ixy="0"',
+            'ixx="0.00936" ixy="0.01"',
+            "link 'upper_arm_link': principal inertias are -0.00064, 0.00072, 0.0194 kg m², expec",
+        ),
+        (
+            'ixx="0.00936"',
+            'ixx="many"',
+            "link 'upper_arm_link': <inertial><inertia ixx>: expected a finite number, found 'ma",
+        ),
+    ],
+)
+def test_values_that_no_body_has_are_refused_with_the_link(
+    export: Any, old: str, new: str, message: str
+) -> None:
+    export.replace(old, new)
+    with pytest.raises(ConfigError, match="^" + re.escape(message)):
+        doubts(export)
+
+
+def test_rounding_of_a_thin_plate_is_no_fault(export: Any) -> None:
+    export.replace('izz="0.026667"', 'izz="0.02833401"')
+    assert doubts(export) == []
+
+
+@pytest.mark.parametrize("setting", ['balanceinertia="true"', 'inertiafromgeom="true"'])
+def test_what_mujoco_is_told_to_replace_is_not_refused(export: Any, setting: str) -> None:
+    export.replace('izz="0.00072"', 'izz="0.02"')
+    export.replace("</robot>", f"<mujoco><compiler {setting}/></mujoco></robot>")
+    assert doubts(export) == []
+
+
+def test_shapes_without_a_mass_are_told(export: Any) -> None:
+    text = re.sub(r"<inertial>.*?</inertial>", "", export.file.read_text(), flags=re.DOTALL)
+    export.file.write_text(text)
+    assert [warning.partition(":")[0] for warning in doubts(export)] == [
+        "link 'base_link'",
+        "link 'upper_arm_link'",
+        "link 'forearm_link'",
+    ]
+
+
+def test_a_frame_without_shapes_needs_no_mass(export: Any) -> None:
+    nothing = '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>'
+    export.replace("</robot>", f'<link name="a"/><link name="b">{nothing}</link></robot>')
+    assert doubts(export) == []
+
+
+@pytest.mark.parametrize("factor", [1e6, 1e-3])  # [kg mm²] instead of [kg m²], and the reverse
+def test_an_inertia_in_other_units_is_told_with_the_link(export: Any, factor: float) -> None:
+    across, along = 0.00936 * factor, 0.00072 * factor
+    export.replace(
+        UPPER, f'<inertia ixx="{across}" iyy="{across}" izz="{along}" ixy="0" ixz="0" iyz="0"/>'
+    )
+    (warning,) = doubts(export)
+    assert warning.startswith("link 'upper_arm_link': its inertia is that of a mass ")
+    assert warning.endswith("its shapes span 0.312 m: check the units of the export (kg m²)")
+
+
+def test_a_centre_of_mass_outside_the_shapes_is_told_with_the_link(export: Any) -> None:
+    export.replace('<origin xyz="0 0 0.13"/>', '<origin xyz="0 0 130"/>')
+    (warning,) = doubts(export)
+    assert "link 'upper_arm_link': its centre of mass (0, 0, 130) m is 130 m outside" in warning
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ['<box size="0.06 0.3 0.06"/>', '<cylinder radius="0.03" length="0.3"/>'],
+)
+def test_primitive_shapes_count_with_their_poses(export: Any, shape: str) -> None:
+    turned = "1.5707963 0 0" if "box" in shape else "0 0 0"
+    for tag in ("visual", "collision"):
+        export.replace(
+            f'<{tag}>\n      <geometry><mesh filename="../meshes/upper_arm.obj"/>',
+            f'<{tag}><origin xyz="0 0 0.13" rpy="{turned}"/>\n      <geometry>{shape}',
+        )
+    assert doubts(export) == []
+    export.replace(f'rpy="{turned}"', 'rpy="0 1.5707963 0"')
+    assert "outside" not in " ".join(doubts(export))
+    export.replace('<origin xyz="0 0 0.13"/>', '<origin xyz="0 0 0.4"/>')
+    (warning,) = doubts(export)
+    assert "outside" in warning
