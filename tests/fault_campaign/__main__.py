@@ -106,7 +106,7 @@ def _run(
     if options.trial is not None:
         trials = [(kind, options.trial) for kind in kinds for _ in range(options.count or 1)]
     else:
-        print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}")
+        print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}", flush=True)
     for entry in run(trials):
         entries.append(entry)
         print(f"{len(entries):4} {line(entry, stepped=options.stepped)}", flush=True)

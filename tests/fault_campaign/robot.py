@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -12,7 +12,7 @@ from fault_campaign.judging.process_ends import Ends
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.modes import Mode
 from humanoid_controllers.mode_manager.rest_watch import SLOW
-from humanoid_twin.prime import JOINTS
+from humanoid_twin.prime import CAN_JOINTS, JOINTS
 from humanoid_twin.robot.control import RobotControl
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ MAIN: Final = "control"
 BOX: Final = "black_box"
 OPERATOR: Final = "operator"  # whose heartbeat the robot waits for
 BEAT: Final = 1.5  # [s] it may be silent: longer than what holds ROS up here
+MISSTATED: Final = 0.02  # [rad] a joint may be beside its published position, at rest
+AGE: Final = 0.1  # [s] of the joint states at most
+COMMANDED: Final = 1.0  # [s] until each wrist has a command
 NO_ANSWER: Final = "no answer"
 
 
@@ -148,7 +151,7 @@ class Robot(ABC):
             self.restart()
         damped = observer.comes_to(Mode.DAMPING, HEALTHY)
         cleared = observer.within(HEALTHY, self._clear)
-        if not (cleared and observer.within(HEALTHY, self._well)):
+        if not (cleared and observer.within(HEALTHY, self._well) and self._wrists_commanded()):
             obeyed = f"DAMP obeyed: {damped}, faults cleared: {cleared}"
             found = f"{observer.now.status_message!r}, {self.ailing()}, {obeyed}"
             raise NotHealthyError(f"mode {observer.now.mode}: {found}")
@@ -167,12 +170,21 @@ class Robot(ABC):
             raise NotHealthyError(f"the black box did not start: {self.programs[BOX].text()}")
 
     def ailing(self) -> list[str]:
-        """Return the drives' obstacles to health."""
+        """Return the obstacles to health: of the drives, and of what is stated of the joints."""
         erobs = [f"drive {i}: 0x{drive['error']:04X}" for i, drive in enumerate(self.twin.drives())
                  if drive["error"]]  # fmt: skip
         sitos = [f"motor {i}" for i, motor in self.twin.can_drives().items()
                  if motor["firmware"]["faults"] or not motor["firmware"]["enabled"]]  # fmt: skip
-        return erobs + sitos
+        return [*erobs, *sitos, *self._misstated()]
+
+    def _misstated(self) -> Iterator[str]:
+        """Yield the joints that are not where the latest joint states say."""
+        latest = self.observer.joint_states[-1]
+        stated = dict(zip(latest.name, latest.position, strict=True))
+        for joint, truth in self.twin.joints().items():
+            bound = MISSTATED + AGE * abs(truth["velocity"])
+            if not abs(stated[joint] - truth["position"]) < bound:
+                yield f"{joint}: stated {stated[joint]:.3f} rad, is {truth['position']:.3f}"
 
     def pass_until(self, time: float) -> None:
         """Listen until a time of the robot [s]."""
@@ -201,6 +213,15 @@ class Robot(ABC):
     def _well(self) -> bool:
         observer = self.observer
         return observer.now.mode == Mode.DAMPING and observer.confirmed() and not self.ailing()
+
+    def _wrists_commanded(self) -> bool:
+        """Return True once frames reach the motors of the wrists; False if none do."""
+
+        def sent() -> int:
+            return self.twin.can_statistics()["adapter_sent"]
+
+        enough = sent() + len(CAN_JOINTS)
+        return self.observer.within(COMMANDED, lambda: sent() >= enough)
 
     def _start(self) -> None:
         observer = self.observer

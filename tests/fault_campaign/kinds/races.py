@@ -18,7 +18,7 @@ from std_msgs.msg import String
 from fault_campaign.disturbing.disturbances import on_twin
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.can import SILENCE, wrists
-from fault_campaign.kinds.causes import UNCONFIRMED
+from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.kind import (
     RING_ONLY,
     Allowed,
@@ -36,7 +36,9 @@ from fault_campaign.scenario import STIFF, Start
 from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.reasons import ReasonCode
 from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
+from humanoid_devices_can.reason_codes import GUARD_NOT_DONE, MOTORS_NOT_ENABLED
 from humanoid_devices_erob.reason_codes import DRIVE_ERRORS, NO_FRAME_RETURNS, WORKING_COUNTER_LOW
 from humanoid_devices_erob.ros import WRITE_SERVICE
 
@@ -47,6 +49,7 @@ _ENABLES: Final = 1.0  # [s] a motor may take to enable, by the documents
 _OBEYED: Final = 0.6  # [s] after SIGTERM no component enables anything
 _WRITES: Final = 0.06  # [s] from a request until the gains of the mode are written
 _USUAL, _SLOW = 0.002, (0.12, 0.4)  # [s] delay of a mailbox; the slow one exceeds the patience
+_STANDS_STILL: Final = (0.3, 0.6)  # [s] longer than guard_timeout
 _LOSSY: Final = (0.3, 0.8)  # share of the frames
 _INTEGRAL: Final = 0x2381, 2  # 0 in every mode
 _GUEST_WRITES, _GUEST_PERIOD = 0.3, 0.02  # [s]
@@ -67,6 +70,35 @@ def _bus_opens(scene: Scene) -> None:
     robot.pass_until(robot.twin.time() + SILENCE)
     robot.observer.try_to_clear(_ANSWERED)
     _later(scene, _OPENS)
+
+
+def _guard_finds_it_occupied(scene: Scene) -> None:
+    """Control stands still while another program occupies the adapter; then a reset is tried.
+
+    The guard cannot disable the wrists, and the reset cannot open the bus.
+    """
+    robot = scene.robot
+    _occupied(scene, True)
+    robot.control.send(signal.SIGSTOP)
+    robot.pass_until(robot.twin.time() + scene.dice.uniform(*_STANDS_STILL))
+    robot.control.send(signal.SIGCONT)
+    _stated(scene, GUARD_NOT_DONE)
+    robot.observer.try_to_clear(_ANSWERED)
+    _stated(scene, MOTORS_NOT_ENABLED)
+
+
+def _stated(scene: Scene, code: ReasonCode) -> None:
+    """Wait until `code` is reported. Raises RefutedError if it is not."""
+    observer = scene.robot.observer
+    reports = observer.safety
+    if not observer.within(_TOLD, lambda: any(code.name in it.reason_codes for it in reports)):
+        raise RefutedError(f"nothing reports {code.name}")
+
+
+def _occupied(scene: Scene, value: bool) -> None:
+    robot = scene.robot
+    assert isinstance(robot, SimulatedRobot), "it needs an adapter in memory"
+    robot.stepped.prime.adapter.occupied = value
 
 
 def _terminated(scene: Scene) -> None:
@@ -196,6 +228,15 @@ KINDS: Final = (
         raises="OrderedFailure: failed as ordered",
         requests_modes=True,
         allowed=(Allowed(Breach.SPEED, 5.5, _FALLS), Allowed(Breach.JUMP, 0.1, _FALLS)),
+        alone=True,
+    ),
+    Kind(
+        name="can: adapter occupied when the guard acts",
+        inject=_guard_finds_it_occupied,
+        mend=lambda scene: _occupied(scene, False),
+        within=SILENCE,
+        spared=wrists,
+        codes=(GUARD_NOT_DONE, *HELD_UP),
         alone=True,
     ),
     Kind(

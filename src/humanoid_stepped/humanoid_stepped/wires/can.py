@@ -38,6 +38,7 @@ class MemoryAdapter:
         self.controller = bus.attach(self._receive, trouble=self._trouble)
         self.bus, self._arrived = bus, arrived
         self.plugged = True
+        self.occupied = False  # by another program: nothing opens it
         self._sockets: list[MemoryCanBus] = []
 
     def open(self, settings: BusSettings, machine: SteppedMachine) -> MemoryCanBus:
@@ -45,6 +46,8 @@ class MemoryAdapter:
         machine.sleep(OPENING)
         if not self.plugged:
             raise InterfaceError(f"{settings}: there is no such adapter")
+        if self.occupied:
+            raise InterfaceError(f"{settings}: another program uses it")
         socket = MemoryCanBus(self, settings, machine)
         self._sockets.append(socket)
         return socket

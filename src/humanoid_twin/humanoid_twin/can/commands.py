@@ -27,6 +27,7 @@ class CanStatistics(TypedDict):
     adapter_tec: int
     adapter_rec: int
     adapter_waiting: int  # frames in the adapter's queue
+    adapter_sent: int  # frames of the adapter that got through
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,7 @@ class CanCommands:
             adapter_tec=adapter.tec,
             adapter_rec=adapter.rec,
             adapter_waiting=adapter.waiting,
+            adapter_sent=adapter.frames_sent,
         )
 
     def _motors(self, id: int | None) -> Sequence[CanMotor]:

@@ -54,8 +54,9 @@ class CanController:
     """
 
     __slots__ = ("_queue_length", "_set_up", "_wanted", "acknowledges", "bit_time", "bitrate",
-                 "listens_only", "on_bus", "powered", "queue", "ready", "rec", "receive",
-                 "recovering", "restarts", "sequences", "state", "tec", "trouble")  # fmt: skip
+                 "frames_sent", "listens_only", "on_bus", "powered", "queue", "ready", "rec",
+                 "receive", "recovering", "restarts", "sequences", "state", "tec",
+                 "trouble")  # fmt: skip
 
     def __init__(
         self,
@@ -74,6 +75,7 @@ class CanController:
         self.queue: deque[CanFrame] = deque()  # frames to send, read by the bus
         self._queue_length = queue_length
         self.restarts = restarts  # leaves bus-off by itself
+        self.frames_sent = 0  # that got through
         self.acknowledges = True
         self.listens_only = False
         self.powered = True
@@ -151,6 +153,7 @@ class CanController:
     def sent(self, now: int) -> None:
         """Remove the first frame of the queue: it got through."""
         self.queue.popleft()
+        self.frames_sent += 1
         if self.tec:
             self.tec -= 1
             self._update(now)

@@ -101,10 +101,11 @@ def test_without_any_power_no_frame_is_acknowledged(host):
     assert statistics["adapter_state"] == "error passive"
     assert statistics["adapter_waiting"] == 1
     assert statistics["unacknowledged"] > 100
-    assert statistics["frames"] == 0
+    assert statistics["frames"] == statistics["adapter_sent"] == 0
     host.commands.power_on()
     host.run(1)
     assert host.commands.statistics()["frames"] == 1
+    assert host.commands.statistics()["adapter_sent"] == 1
 
 
 def test_delayed_frozen_and_hot_motors_are_one_each(host):
