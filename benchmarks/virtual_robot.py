@@ -34,8 +34,8 @@ from humanoid_twin.clock import Moment
 from humanoid_twin.ethercat.firmware import AlState
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
-from humanoid_twin.prime import CAN_JOINTS, ROTORS
-from humanoid_twin.robot.main import build_drives, build_wrists
+from humanoid_twin.prime import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
+from humanoid_twin.robot.main import build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.testing import Robot, robot
 from prime_description import expand
@@ -73,8 +73,8 @@ def commands(counts: int) -> bytes:
 def steps(urdf: str, count: int) -> tuple[list[float], list[float]]:
     """Return durations [s] of milliseconds of the robot, and of MuJoCo's step after each."""
     plant, moment = MujocoPlant(urdf, ROTORS), Moment()
-    world, drives = Scheduler(plant, moment), build_drives(plant, {})
-    wrists = build_wrists(plant, {}, moment)
+    world, drives = Scheduler(plant, moment), build_drives(plant, RING_JOINTS, {})
+    wrists = build_motors(plant, JOINTS, PRIME.can["can"], {}, moment)
     world.add(VirtualRing(drives, moment))
     world.add(wrists)
     for drive in drives:

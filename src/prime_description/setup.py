@@ -23,13 +23,13 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml", "README.md"]),
-        *installed_as_is("robots/prime_dummy/xacro", "robots/prime_dummy/config", "rviz"),
+        *installed_as_is("robots/prime_dummy/xacro", "robots/prime_dummy/config"),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
     zip_safe=True,
     maintainer="Humanoid Control maintainers",
     maintainer_email="maintainers@humanoid-control.org",
-    description="The robot Prime: URDF, ros2_control blocks, rviz configuration.",
+    description="The robot Prime: URDF, ros2_control blocks.",
     license="Apache-2.0",
 )

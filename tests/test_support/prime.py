@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from humanoid_control_common.modes import Mode
 from humanoid_stepped.participant import Participant
-from humanoid_stepped.robot import IMPEDANCE, SteppedRobot, prime_options
+from humanoid_stepped.robot import IMPEDANCE, SteppedRobot, stepped_options
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.prime import CAN_JOINTS, JOINTS
 from test_support.client import Client
@@ -32,8 +32,8 @@ class Prime:
     def __init__(
         self, folder: Path, mountings: Mapping[str, Mounting] | None = None, **options: Any
     ) -> None:
-        self.robot = SteppedRobot(1, folder, prime_options(**options), mountings=mountings)
-        self.control = self.robot.prime.control
+        self.robot = SteppedRobot(1, folder, stepped_options(**options), mountings=mountings)
+        self.control = self.robot.virtual.control
         self.control.mailbox_delay(MAILBOX_DELAY)
         self.operator = Participant(self.robot, "operator")
         self.client = Client(self.operator)

@@ -12,6 +12,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.robot_namespace import ROOT
 
+ALL: Final = "all"  # value of `backends`: every bus is present
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")  # it becomes the name of a parameter
 
 
@@ -33,6 +34,28 @@ def read_heartbeats(texts: Iterable[str]) -> dict[str, float]:
     return found
 
 
+def read_channels(text: str, robot: RobotPackage) -> dict[str, str]:
+    """Return the channels by CAN bus, from "can2" or "left_can=can2,right_can=can3".
+
+    Raises ConfigError that shows the text and the robot's CAN buses.
+    """
+    buses = robot.can_buses
+    if not text:
+        return {}
+    if len(buses) == 1 and not text.startswith(f"{buses[0]}="):
+        return {buses[0]: text}
+    found = {}
+    for part in text.split(","):
+        bus, _, channel = part.partition("=")
+        if bus not in buses or not channel or bus in found:
+            raise ConfigError(
+                f"CAN channel is '{text}', expected BUS=CHANNEL,...: the CAN buses of "
+                f"{robot.title} are {', '.join(buses) or 'none'}"
+            )
+        found[bus] = channel
+    return found
+
+
 class Backend(Enum):
     """Source of the joints' motion."""
 
@@ -42,14 +65,6 @@ class Backend(Enum):
     MOCK = "mock"
 
 
-class Backends(Enum):
-    """Present real buses; the joints of an absent one are mocked."""
-
-    ALL = "all"
-    EC = "ec"  # EtherCAT
-    CAN = "can"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Options of a bring-up. Paths default to the robot's own files."""
@@ -57,10 +72,10 @@ class Options:
     backend: Backend
     robot: RobotPackage = field(default_factory=find_robot)
     namespace: str = ROOT  # of all names of this robot, such as "/left"
-    backends: Backends = Backends.ALL  # of REAL and TWIN
+    backends: str = ALL  # of REAL and TWIN: the name of the one bus present, or ALL
     ethercat_interface: str = ""  # of REAL; empty: that of the hardware file
-    can_interface: str = ""  # of REAL; kind of adapter by python-can's names; empty: the same
-    can_channel: str = ""  # of REAL; empty: the same
+    can_interface: str = ""  # of REAL; kind of adapters by python-can's names; empty: the same
+    can_channel: str = ""  # of REAL; CHANNEL, or BUS=CHANNEL,...; empty: the same
     full_mit: bool = False  # of MUJOCO and MOCK: all joints take all five interfaces in every tick
     real_time_factor: float = 1.0  # simulated seconds per second; 0 = as fast as possible
     initial_mode: Mode = Mode.ZERO_TORQUE
@@ -82,6 +97,7 @@ class Options:
     calibration_file: Path | None = None
 
     def __post_init__(self) -> None:
+        self._check_buses()
         if not 0.0 <= self.real_time_factor < float("inf"):
             raise ConfigError(f"real-time factor is {self.real_time_factor:g}, expected 0 or more")
         if self.initial_mode not in SAFE_MODES:
@@ -93,8 +109,31 @@ class Options:
         if self.calibrate and self.initial_mode is not Mode.ZERO_TORQUE:
             raise ConfigError(
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE for a "
-                "calibration: the wrists are limp in no other mode"
+                "calibration: the CAN motors are limp in no other mode"
             )
+
+    def _check_buses(self) -> None:
+        known = (ALL, *self.robot.buses)
+        if self.backends not in known:
+            raise ConfigError(
+                f"backends is '{self.backends}'; {self.robot.title} has {', '.join(known)}"
+            )
+        if self.ethercat_interface and self.robot.ring is None:
+            raise ConfigError(
+                f"EtherCAT interface is {self.ethercat_interface}, but {self.robot.title} has no "
+                "EtherCAT ring: leave it out"
+            )
+        read_channels(self.can_channel, self.robot)
+
+    def has(self, bus: str | None) -> bool:
+        """Return whether the bus of this name is present; None: the robot has no such bus."""
+        return bus is not None and self.backends in (ALL, bus)
+
+    @property
+    def can_channels(self) -> dict[str, str]:
+        """Chosen channel of each CAN bus by name; empty: that of the hardware file."""
+        chosen = read_channels(self.can_channel, self.robot)
+        return {bus: chosen.get(bus, "") for bus in self.robot.can_buses}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from humanoid_bringup import virtual_robot
 from humanoid_bringup.calibration.robot import read_robot
 from humanoid_bringup.controllers_file import node_section, unused_sections
 from humanoid_bringup.executables import write_parameters
-from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.options import ALL, Backend, Options, Process
 from humanoid_bringup.preflight.gamepad import joystick_number
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.calibration import is_placeholder
@@ -59,7 +59,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     document = read_yaml(controllers)
     update_rate = _update_rate(options, document)
     arguments = _description_arguments(options, update_rate)
-    if not options.full_mit:
+    if options.robot.ring is not None and not options.full_mit:
         gains = _mode_gains(options, arguments, update_rate, document)
         arguments["mode_gains"] = str(_written(gains, folder / "mode_gains.yaml"))
     urdf = options.robot.expand(arguments)
@@ -76,12 +76,12 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         processes.append(box)
     if options.backend is Backend.REAL:
         read_robot(urdf)  # the whole calibration file: a component looks at its own joints only
-    if _has_erobs(options) and not options.calibrate:
+    program = options.robot.impedance_manager
+    if program is not None and _has_erobs(options) and not options.calibrate:
         own = manager_parameters(urdf, update_rate, node_section(document, NODE, space))
         files = (controllers, write_parameters(folder, NODE, own, space))
         # Without it the robot goes to DAMPING, where it must not be left without control as well.
         # First to start is last to end: the control process needs it on the way down, too.
-        program = options.robot.impedance_manager
         where = program.package, program.executable
         manager = Process(
             "impedance", *where, files, required=False, outlives=True, namespace=space
@@ -113,10 +113,10 @@ def _notes_on_buses(options: Options) -> list[str]:
     if options.backend not in (Backend.REAL, Backend.TWIN):
         return []
     texts = []
-    if options.backends is not Backends.ALL:
-        present = options.backends.value
-        mocked = ", ".join(text for bus, text in options.robot.buses.items() if bus != present)
-        real = options.robot.buses[present]
+    if options.backends != ALL:
+        present, buses = options.backends, options.robot.buses
+        mocked = ", ".join(it.joints for bus, it in buses.items() if bus != present)
+        real = buses[present].joints
         texts.append(f"backends:={present}: {mocked} are mocked, only the {real} are real")
     if options.calibrate:
         texts.append("without impedance manager and stiff modes; next is `hc calibrate`")
@@ -131,7 +131,7 @@ def _notes_on_buses(options: Options) -> list[str]:
 
 
 def _has_erobs(options: Options) -> bool:
-    return options.backend is Backend.REAL and options.backends is not Backends.CAN
+    return options.backend is Backend.REAL and options.has(options.robot.ring)
 
 
 def _control(options: Options, folder: Path, controllers: Path, own: Mapping[str, Any]) -> Process:
@@ -158,7 +158,8 @@ def _mode_gains(
 
     Raises ConfigError for gains that a drive can't have.
     """
-    ring = {**arguments, "backends": "ec", "use_sim": "false", "use_fake_hardware": "false"}
+    real = {"use_sim": "false", "use_fake_hardware": "false"}
+    ring = {**arguments, **real, "backends": str(options.robot.ring)}
     chosen = node_section(controllers, NODE, options.namespace)
     return mode_gains(options.robot.expand(ring), update_rate, chosen)
 
@@ -184,16 +185,17 @@ def _update_rate(options: Options, controllers: Document) -> int:
 
 def _description_arguments(options: Options, update_rate: int) -> dict[str, str]:
     arguments = {
-        "backends": options.backends.value,
-        "ethercat_interface": options.ethercat_interface,
-        "can_interface": options.can_interface,
-        "can_channel": options.can_channel,
+        "backends": options.backends,
         "use_sim": _xml_bool(options.backend is Backend.MUJOCO),
         "use_fake_hardware": _xml_bool(options.backend is Backend.MOCK),
         "real_time_factor": f"{options.real_time_factor:g}",
-        # SYNC0 follows the loop by construction: there is no second place to set it.
-        "control_frequency": str(update_rate),
     }
+    if options.robot.ring is not None:
+        arguments["ethercat_interface"] = options.ethercat_interface
+        # SYNC0 follows the loop by construction: there is no second place to set it.
+        arguments["control_frequency"] = str(update_rate)
+    for bus, channel in options.can_channels.items():
+        arguments |= {f"{bus}_interface": options.can_interface, f"{bus}_channel": channel}
     for argument, path in (
         ("hardware_config", options.hardware_config),
         ("calibration_file", options.calibration_file),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from ament_index_python.resources import get_resource, get_resources
 
@@ -15,6 +15,7 @@ from humanoid_control_common.errors import ConfigError
 
 RESOURCE: Final = "humanoid_control_robot"  # type in the ament index; its content is the package
 DEFAULT: Final = "prime"
+_SHARED: Final = "humanoid_description"  # what the descriptions of all robots share
 
 
 class Program(StrictModel):
@@ -24,20 +25,27 @@ class Program(StrictModel):
     executable: str
 
 
+class Bus(StrictModel):
+    """A bus of the robot; its name is a value of the option `backends`."""
+
+    kind: Literal["ethercat", "can"]
+    joints: str  # the joints on it, for people
+
+
 class _Description(StrictModel):
     package: str
-    xacro: str  # below the share folder of `package`, like `rviz`
-    rviz: str
+    xacro: str  # below the share folder of `package`
 
 
 class _Content(StrictModel):
     title: str
     description: _Description
-    controllers: str  # below the share folder of the bring-up package, like the next two
+    controllers: str  # below the share folder of the bring-up package, like the next three
     hardware: str
     calibration: str
-    impedance_manager: Program
-    buses: dict[str, str]
+    virtual_robot: str
+    impedance_manager: Program | None = None
+    buses: dict[str, Bus]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +61,19 @@ class RobotPackage:
     controllers_file: Path
     hardware_file: Path
     calibration_file: Path
-    impedance_manager: Program  # of the joints whose gains are written per mode
-    buses: Mapping[str, str]  # the joints on each bus, for people, by the bus's name
+    virtual_robot_file: Path  # the actuators of the virtual robot
+    impedance_manager: Program | None  # of the joints whose gains are written per mode
+    buses: Mapping[str, Bus]  # by name
+
+    @property
+    def ring(self) -> str | None:
+        """Name of the bus that is an EtherCAT ring, if the robot has one."""
+        return next((name for name, bus in self.buses.items() if bus.kind == "ethercat"), None)
+
+    @property
+    def can_buses(self) -> tuple[str, ...]:
+        """Names of the CAN buses."""
+        return tuple(name for name, bus in self.buses.items() if bus.kind == "can")
 
     def expand(self, arguments: Mapping[str, str]) -> str:
         """Return the robot's URDF, whose meshes are named so that any program finds them.
@@ -95,10 +114,11 @@ def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
         package=package,
         xacro_file=own / content.description.xacro,
         given_description=find_description(description) if description else None,
-        rviz_file=own / content.description.rviz,
+        rviz_file=robot_description.share_folder(_SHARED) / "rviz/robot.rviz",
         controllers_file=share / content.controllers,
         hardware_file=share / content.hardware,
         calibration_file=share / content.calibration,
+        virtual_robot_file=share / content.virtual_robot,
         impedance_manager=content.impedance_manager,
         buses=content.buses,
     )

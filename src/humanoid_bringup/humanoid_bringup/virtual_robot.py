@@ -12,17 +12,18 @@ from humanoid_control_common.tick_records.record_file import own_domain
 from humanoid_controller_manager.ros.domain_lock import FOLDER
 
 PACKAGE: Final = "humanoid_twin"
-READY: Final = "robot: "  # start of the line it prints once it answers on both buses
+READY: Final = "robot: "  # start of the line it prints once it answers on its buses
 
 
 def as_real(options: Options, folder: Path) -> Options:
     """The real bring-up that meets the virtual robot: all the same but for the buses' names."""
+    places = _places(options, folder)
     return replace(
         options,
         backend=Backend.REAL,
-        ethercat_interface=_cable()[0],
+        ethercat_interface=_cable()[0] if options.robot.ring else "",
         can_interface="slcan",
-        can_channel=str(folder / "can"),
+        can_channel=",".join(places),
     )
 
 
@@ -37,13 +38,16 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
 
     The truth comes last: the stack is up sooner if nothing else starts beside it.
     """
-    description = folder / "virtual_prime.urdf"
+    description = folder / "virtual_robot.urdf"
     description.write_text(urdf, encoding="utf-8")
     master, drives = _cable()
     control = control_socket(options.namespace)
+    ring = ("--cable", master, "--ring", drives) if options.robot.ring else ()
     robot = [
-        *("--urdf", description, "--cable", master, "--ring", drives),
-        *("--can", folder / "can", "--control", control),
+        *("--urdf", description, "--actuators", options.robot.virtual_robot_file),
+        *ring,
+        *(word for place in _places(options, folder) for word in ("--can", place)),
+        *("--control", control),
         *(("--mountings", options.mountings) if options.mountings else ()),
         "--realtime",  # drives are on time, whatever else this machine has to do
         "--ignore-interrupt",  # Ctrl-C reaches all at once, and drives are the last to be needed
@@ -56,6 +60,11 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
         *stack,
         Process("truth", PACKAGE, "truth", (truth,), required=False, namespace=options.namespace),
     ]
+
+
+def _places(options: Options, folder: Path) -> list[str]:
+    """Return BUS=PATH for each CAN bus: the serial line that the virtual robot makes for it."""
+    return [f"{bus}={folder / bus}" for bus in options.robot.can_buses]
 
 
 def _cable() -> tuple[str, str]:

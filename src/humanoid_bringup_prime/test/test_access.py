@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
 from humanoid_devices_erob.ros import attach as attach_drives
 from humanoid_devices_mujoco.ros import attach as attach_simulator
@@ -47,7 +47,7 @@ def everything(folder: Path) -> list[Process]:
     mock = Options(
         backend=Backend.MOCK, viewer_port=0, heartbeats={"desk": 60.0}, enable_gamepad=True
     )
-    real = Options(backend=Backend.REAL, backends=Backends.EC, viewer=False)
+    real = Options(backend=Backend.REAL, backends="ec", viewer=False)
     wanted = [p for p in plan(mock, folder) if p.label != "gamepad"]  # a program of ROS
     wanted += [p for p in plan(real, folder / "real") if p.label == "impedance"]
     return wanted

@@ -19,7 +19,7 @@ import yaml
 from ament_index_python.packages import get_package_share_directory
 from test_support.operator import be_on_a_free_domain
 
-from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
 
@@ -231,7 +231,7 @@ def test_a_missing_controllers_file_is_named(tmp_path):
 def test_the_ring_s_frequency_is_the_update_rate(tmp_path):
     """control_frequency ≡ update_rate by construction: there is no second place to set it."""
     path = _changed(tmp_path, "update_rate: 50", "update_rate: 125")
-    options = Options(backend=Backend.REAL, backends=Backends.EC, controllers_file=path)
+    options = Options(backend=Backend.REAL, backends="ec", controllers_file=path)
     plan(options, tmp_path)
     content = yaml.safe_load((tmp_path / "controller_manager.yaml").read_text())
     parameters = content["controller_manager"]["ros__parameters"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
@@ -22,7 +22,7 @@ WRISTS = {f"{side}_wrist_{part}" for side in ("left", "right") for part in ("rol
 SIMULATED = [
     Options(backend=Backend.MUJOCO),
     Options(backend=Backend.MOCK),
-    Options(backend=Backend.REAL, backends=Backends.CAN),
+    Options(backend=Backend.REAL, backends="can"),
 ]
 IDS = ["mujoco", "mock", "real, eRobs mocked"]
 
@@ -97,7 +97,7 @@ def test_each_drive_has_the_gains_that_its_registers_would_give_it(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "options",
-    [*SIMULATED, Options(backend=Backend.REAL, backends=Backends.EC, viewer=False)],
+    [*SIMULATED, Options(backend=Backend.REAL, backends="ec", viewer=False)],
     ids=[*IDS, "real eRobs"],
 )
 def test_gains_that_the_drives_don_t_get_are_refused_with_both_values(

@@ -14,7 +14,7 @@ from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SdoResult
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from sensor_msgs.msg import JointState
 
-from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 
 STATE = "/erob_impedance_manager/state"
@@ -146,7 +146,7 @@ def start_manager(
     def start(**changes: Any) -> Any:
         folder = tmp_path / f"manager_{len(started)}"
         folder.mkdir()
-        processes = plan(Options(backend=Backend.REAL, backends=Backends.EC), folder)
+        processes = plan(Options(backend=Backend.REAL, backends="ec"), folder)
         (manager,) = (process for process in processes if process.label == "impedance")
         content = yaml.safe_load(manager.parameter_files[-1].read_text())
         own = content["erob_impedance_manager"]["ros__parameters"]

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
@@ -29,7 +29,7 @@ RING = {
 
 
 def real(**options: Any) -> Options:
-    return Options(backend=Backend.REAL, backends=Backends.EC, **options)
+    return Options(backend=Backend.REAL, backends="ec", **options)
 
 
 def parameters(process: Process, node: str) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def test_what_only_the_mode_manager_does_is_refused_without_it(given: dict[str, 
 
 
 def test_without_the_ring_there_is_no_impedance_to_manage(tmp_path: Path) -> None:
-    options = Options(backend=Backend.REAL, backends=Backends.CAN, viewer=False)
+    options = Options(backend=Backend.REAL, backends="can", viewer=False)
     processes = plan(options, tmp_path)
     assert [process.label for process in processes] == ["black_box", "control"]
     assert "impedance_manager" not in parameters(processes[0], "mode_manager")
@@ -204,7 +204,7 @@ def test_the_virtual_robot_is_met_by_the_real_bring_up_with_other_bus_names(tmp_
     assert words[-2:] == ("--realtime", "--ignore-interrupt")
     assert found["PrimeEtherCATSide"]["interface"] == arguments["--cable"]
     assert found["PrimeSitoCAN"]["interface"] == "slcan"
-    assert found["PrimeSitoCAN"]["channel"] == arguments["--can"]
+    assert found["PrimeSitoCAN"]["channel"] == arguments["--can"].removeprefix("can=")
     assert parameters(truth, "truth")["control"] == arguments["--control"]
     for node in ("mode_manager", "standby_controller", "damping_controller"):
         assert parameters(control, node) == parameters(original, node)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
 
-from humanoid_bringup.options import Backend, Backends, Options, Process
+from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
@@ -29,7 +29,7 @@ def edited(file: str, edit: dict[str, Any], folder: Path) -> Path:
 
 
 def ring_of(folder: Path, **options: Any) -> list[Process]:
-    chosen = {"backend": Backend.REAL, "backends": Backends.EC, "viewer": False, "black_box": False}
+    chosen = {"backend": Backend.REAL, "backends": "ec", "viewer": False, "black_box": False}
     return plan(Options(**chosen, **options), folder)
 
 

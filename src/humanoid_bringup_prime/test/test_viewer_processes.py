@@ -79,7 +79,7 @@ def test_tools_that_are_installed_show_the_robot_and_may_end(
     assert tf["robot_description"] == urdf
     assert f"use_sim_time:={simulated}" in processes["rviz"].arguments
     config = processes["rviz"].arguments[1]
-    assert Path(config).name == "prime.rviz" and Path(config).exists()
+    assert Path(config).name == "robot.rviz" and Path(config).exists()
 
 
 def test_the_workstation_starts_nothing_that_commands(installed: Any, tmp_path: Path) -> None:

@@ -63,13 +63,13 @@ def test_an_erob_is_put_at_fault_by_its_name_and_a_new_battery_helps(
     ("joint", "error", "message"),
     [
         ("left_elbow", None, "no joint 'left_elbow', there are left_shoulder_pitch, "),
-        (WRIST, "0x8500", f"{WRIST} has a Sito motor, which has no error codes: no --error"),
+        (WRIST, "0x8500", f"{WRIST} has a CAN motor, which has no error codes: no --error"),
         (ELBOW, "0x8501", "'0x8501' is no error code of an eRob, there are 0xA000, 0x8500, "),
         (ELBOW, "hot", "'hot' is no error code of an eRob, there are "),
     ],
 )
 def test_what_cannot_break_is_refused(
-    domain: int, joint: str, error: str | None, message: str
+    prime: RobotControl, joint: str, error: str | None, message: str
 ) -> None:
     with pytest.raises(RefusedError) as refused:
         faults.break_joint(joint, error)

@@ -1,4 +1,4 @@
-"""Prime on one clock: every process of its bring-up, and the virtual robot under them."""
+"""A robot on one clock: every process of its bring-up, and the virtual robot under them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from typing import Any, Final
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.options import Process as PlannedProcess
 from humanoid_bringup.plan import plan
+from humanoid_bringup.robot_package import DEFAULT, find_robot
 from humanoid_bringup_prime.impedance.node import ImpedanceNode
 from humanoid_control_common.config import Document, read_yaml
+from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.hardware_component import HardwareComponent
 from humanoid_controller_manager.ros import control_process
 from humanoid_controller_manager.ros.ros_session import spin_until
 from humanoid_controller_manager.ros.stop_signals import EndRequests
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
+from humanoid_devices_can.bus.bus import Bus as CanBus
+from humanoid_devices_can.bus.bus import BusSettings
 from humanoid_devices_can.guard.channel import GuardJob
 from humanoid_devices_can.guard.claim import Claim
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_erob.erob_system import ErobSystem
+from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_recording.black_box.node import BlackBoxNode
 from humanoid_stepped.can_guard import NAME, Claims, SteppedGuard
@@ -31,9 +36,10 @@ from humanoid_stepped.ros.bus import Bus
 from humanoid_stepped.ros.session import SteppedSession
 from humanoid_stepped.scheduler import Process, Scheduler
 from humanoid_stepped.stepped_machine import SteppedMachine
-from humanoid_stepped.virtual_prime import VirtualPrime
+from humanoid_stepped.virtual_robot import VirtualRobot
 from humanoid_stepped.wires.ethercat import MemoryMaster
 from humanoid_twin.mounting import Mounting
+from humanoid_twin.robot.actuators import load_actuators
 
 MANAGER: Final = "controller_manager"
 CONTROL, IMPEDANCE, BLACK_BOX = "control", "impedance", "black_box"  # labels in the plan
@@ -41,7 +47,7 @@ Log = Callable[[str, str, str], None]  # takes process, severity and text of a l
 
 
 class SteppedRobot:
-    """All processes of `hc up twin` but the viewer, and Prime's virtual robot.
+    """All processes of `hc up twin` but the viewer, and the virtual robot.
 
     Args:
         seed: decides every order, latency and loss.
@@ -59,17 +65,21 @@ class SteppedRobot:
         assumed: Sequence[str] = (),
         mountings: Mapping[str, Mounting] | None = None,
     ) -> None:
-        planned = {it.label: it for it in plan(options or prime_options(), folder)}
+        options = options or stepped_options()
+        planned = {it.label: it for it in plan(options, folder)}
         self._files = {label: _documents(it) for label, it in planned.items()}
         self.urdf = _urdf(self._files[CONTROL])
-        self.prime = VirtualPrime(self.urdf, Random(f"{seed} ring"), assumed, mountings)
-        self.scheduler = Scheduler(Random(f"{seed} order"), self.prime)
-        self.cable = self.prime.connect(self.scheduler)
+        actuators = load_actuators(options.robot.virtual_robot_file)
+        losses = Random(f"{seed} ring")
+        self.virtual = VirtualRobot(self.urdf, actuators, losses, assumed, mountings)
+        self.scheduler = Scheduler(Random(f"{seed} order"), self.virtual)
+        self.cable = self.virtual.connect(self.scheduler)
         self.bus = Bus(self.scheduler)
         self.log: list[Log] = []
-        self.records, self.claims = MemoryRecords(), Claims()
+        self.records = MemoryRecords()
+        self.claims = {bus: Claims() for bus in self.virtual.adapters}
         self.black_box_files = MemoryStore(Path("/black_box"))
-        self.guard: SteppedGuard | None = None  # the latest
+        self.guards: dict[str, SteppedGuard] = {}  # the latest of each CAN bus
         mains = {
             BLACK_BOX: self._run_black_box,
             IMPEDANCE: self._run_impedance,
@@ -120,42 +130,48 @@ class SteppedRobot:
     def _component(
         self, machine: SteppedMachine, plugin: type[HardwareComponent]
     ) -> HardwareComponent:
-        if plugin is ErobSystem:
+        cable = self.cable
+        if plugin is ErobSystem and cable is not None:
             return ErobSystem(
-                machine, open_master=lambda patience: MemoryMaster(patience, self.cable, machine)
+                machine, open_master=lambda patience: MemoryMaster(patience, cable, machine)
             )
         if plugin is SitoSystem:
             return SitoSystem(host=self._can_host(machine))
+        if plugin is RobstrideSystem:
+            return RobstrideSystem(host=self._can_host(machine))
         return plugin()
 
     def _can_host(self, machine: SteppedMachine) -> CanHost:
-        adapter = self.prime.adapter
+        """Return the host's side of all CAN buses; the channel of a bus is its name."""
+
+        def open_bus(settings: BusSettings, own: SteppedMachine = machine) -> CanBus:
+            return self.virtual.adapters[settings.channel].open(settings, own)
+
+        def claim(bus: BusSettings, waiting: Machine) -> Claim:
+            return self.claims[bus.channel].of_process(machine.process)(bus, waiting)
 
         def start_guard(job: GuardJob, _claim: Claim | None) -> SteppedGuard:
-            own = SteppedMachine(self.scheduler, Process(NAME))
-            self.claims.inherit(own.process)
-            open_bus = partial(adapter.open, machine=own)
-            self.guard = SteppedGuard(job, machine.process, own, open_bus)
-            return self.guard
+            own, bus = SteppedMachine(self.scheduler, Process(NAME)), job.bus.channel
+            self.claims[bus].inherit(own.process)
+            found = SteppedGuard(job, machine.process, own, partial(open_bus, own=own))
+            self.guards[bus] = found
+            return found
 
-        return CanHost(
-            machine=machine,
-            open_bus=partial(adapter.open, machine=machine),
-            claim=self.claims.of_process(machine.process),
-            start_guard=start_guard,
-        )
+        return CanHost(machine=machine, open_bus=open_bus, claim=claim, start_guard=start_guard)
 
 
-def prime_options(**others: Any) -> Options:
-    """Return the options of the shipped bring-up, with the names of the buses in memory.
+def stepped_options(robot: str = DEFAULT, **others: Any) -> Options:
+    """Return the options of the shipped bring-up of a robot, with the buses in memory.
 
     `others`: further fields of Options.
     """
+    package = find_robot(robot)
     return Options(
         backend=Backend.REAL,
-        ethercat_interface="ring",
+        robot=package,
+        ethercat_interface="ring" if package.ring else "",
         can_interface="slcan",
-        can_channel="memory",
+        can_channel=",".join(f"{bus}={bus}" for bus in package.can_buses),
         viewer=False,
         **others,
     )

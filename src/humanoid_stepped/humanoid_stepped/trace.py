@@ -1,4 +1,4 @@
-"""What happens in a trial, in order: topics, log, frames of both buses, and the joints."""
+"""What happens in a trial, in order: topics, log, frames of all buses, and the joints."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Trace:
         self._robot, self._digest = robot, hashlib.sha256()
         robot.bus.listeners.append(self._message)
         robot.log.append(self._logged)
-        robot.cable.listeners.append(self._ring_frame)
-        ear = robot.prime.can.bus.attach(self._can_frame)
-        ear.set(listens_only=True)
+        if robot.cable is not None:
+            robot.cable.listeners.append(self._ring_frame)
+        robot.virtual.listen(self._can_frame)
 
     def digest(self) -> str:
         """Return the digest so far, with the present state of the joints."""
         found = self._digest.copy()
-        for values in (self._robot.prime.plant.position, self._robot.prime.plant.velocity):
+        for values in (self._robot.virtual.plant.position, self._robot.virtual.plant.velocity):
             found.update(values.tobytes())
         return found.hexdigest()
 
@@ -40,10 +40,10 @@ class Trace:
     def _ring_frame(self, frame: bytes) -> None:
         self._add("ring", frame)
 
-    def _can_frame(self, frame: CanFrame, now: int) -> None:
-        self._add(f"can {now} {frame.identifier:x}", frame.data)
+    def _can_frame(self, bus: str, frame: CanFrame, now: int) -> None:
+        self._add(f"{bus} {now} {frame.identifier:x}", frame.data)
 
     def _add(self, kind: str, content: bytes) -> None:
         # While the virtual robot moves on, its time is ahead of the scheduler's.
-        self._digest.update(f"{self._robot.prime.robot.now} {kind} ".encode())
+        self._digest.update(f"{self._robot.virtual.robot.now} {kind} ".encode())
         self._digest.update(content)

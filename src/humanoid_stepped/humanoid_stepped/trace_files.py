@@ -1,4 +1,4 @@
-"""Files of what happens to a robot: a bag of all topics, and the frames of both buses."""
+"""Files of what happens to a robot: a bag of all topics, and the frames of all buses."""
 
 from __future__ import annotations
 
@@ -28,13 +28,11 @@ from humanoid_stepped.scheduler import NANO
 from humanoid_stepped.stepped_machine import EPOCH
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.ethercat.port import Capture
-from humanoid_twin.prime import JOINTS
 
 TRUTH: Final = "/twin/joint_states"  # as of `humanoid_twin.truth_node`
 TRUTH_PERIOD: Final = 10_000_000  # [ns]
 _STACK: Final = "stack."  # before the name of a process; the black box's own lines have none
 _LINES: Final = QoSProfile(depth=1000)
-_CHANNEL: Final = "can0"  # in the file of the CAN bus
 _LEVELS: Final = {
     "debug": Log.DEBUG,
     "info": Log.INFO,
@@ -71,7 +69,7 @@ class TraceFiles:
             self._bag = stack.enter_context(BagWriter(files.topics))
             try:
                 self._ring = stack.enter_context(closing(Capture(files.ring)))
-                self._can = can.CanutilsLogWriter(files.can, channel=_CHANNEL)
+                self._can = can.CanutilsLogWriter(files.can)
             except OSError as error:
                 raise RobotError(f"cannot write into {files.folder}: {error.strerror}") from error
             stack.callback(self._can.stop)
@@ -85,19 +83,20 @@ class TraceFiles:
                     self._message(name, message)
         robot.bus.listeners.append(self._message)
         robot.log.append(self._logged)
-        robot.cable.listeners.append(self._ring_frame)
-        ear = robot.prime.can.bus.attach(self._can_frame)
-        ear.set(listens_only=True)
-        self._record_step = robot.prime.robot.on_step
-        robot.prime.robot.on_step = self._stepped
+        if robot.cable is not None:
+            robot.cable.listeners.append(self._ring_frame)
+        robot.virtual.listen(self._can_frame)
+        self._record_step = robot.virtual.robot.on_step
+        robot.virtual.robot.on_step = self._stepped
         return self
 
     def __exit__(self, *_: object) -> None:
         robot = self._robot
         robot.bus.listeners.remove(self._message)
         robot.log.remove(self._logged)
-        robot.cable.listeners.remove(self._ring_frame)
-        robot.prime.robot.on_step = self._record_step
+        if robot.cable is not None:
+            robot.cable.listeners.remove(self._ring_frame)
+        robot.virtual.robot.on_step = self._record_step
         with self._written:
             for date, name, data in sorted(self._messages, key=itemgetter(0)):
                 if name not in self._bag.summary.topics:
@@ -107,7 +106,7 @@ class TraceFiles:
     @property
     def now(self) -> int:
         """The date [ns since 1970]."""
-        return self._robot.prime.robot.now + EPOCH  # see Trace
+        return self._robot.virtual.robot.now + EPOCH  # see Trace
 
     def say(
         self,
@@ -145,11 +144,11 @@ class TraceFiles:
         self._record_step(now)
         if now % TRUTH_PERIOD:
             return
-        plant, date = self._robot.prime.plant, now + EPOCH
+        plant, date = self._robot.virtual.plant, now + EPOCH
         seconds, nanoseconds = divmod(date, NANO)
         message = JointState(
             header=Header(stamp=Time(sec=seconds, nanosec=nanoseconds)),
-            name=list(JOINTS),
+            name=list(self._robot.virtual.joints),
             position=plant.position.tolist(),
             velocity=plant.velocity.tolist(),
             effort=plant.torque.tolist(),
@@ -160,10 +159,11 @@ class TraceFiles:
     def _ring_frame(self, frame: bytes) -> None:
         self._ring.add(self.now, frame)
 
-    def _can_frame(self, frame: CanFrame, now: int) -> None:
+    def _can_frame(self, bus: str, frame: CanFrame, now: int) -> None:
         self._can.on_message_received(
             can.Message(
                 timestamp=(now + EPOCH) / NANO,
+                channel=bus,
                 arbitration_id=frame.identifier,
                 is_extended_id=frame.extended,
                 is_remote_frame=frame.requested is not None,

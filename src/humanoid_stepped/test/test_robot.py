@@ -44,8 +44,8 @@ def test_the_whole_robot_comes_up_and_stands(started: SteppedRobot) -> None:
     client.enter(Mode.STANDBY)
     started.scheduler.run_for(4.0)
     assert client.now.mode == Mode.STANDBY
-    assert 0.05 < np.abs(started.prime.plant.velocity).max() < 0.5  # [rad/s] towards its pose
-    assert {drive["gate"] for drive in started.prime.control.drives()} == {1}
+    assert 0.05 < np.abs(started.virtual.plant.velocity).max() < 0.5  # [rad/s] towards its pose
+    assert {drive["gate"] for drive in started.virtual.control.drives()} == {1}
 
 
 def test_the_same_seed_gives_the_same_run_bit_for_bit_and_another_seed_another(
@@ -96,7 +96,7 @@ def test_no_thread_is_started_and_no_clock_of_the_machine_is_read(
 
 
 def enabled(robot: SteppedRobot) -> list[bool]:
-    return [it["firmware"]["enabled"] for it in robot.prime.control.can_drives().values()]
+    return [it["firmware"]["enabled"] for it in robot.virtual.control.can_drives().values()]
 
 
 def test_the_guard_disables_the_wrists_of_a_control_process_that_is_killed(
@@ -107,8 +107,7 @@ def test_the_guard_disables_the_wrists_of_a_control_process_that_is_killed(
     started.processes["control"].kill()
     started.scheduler.run_for(1.0)
     assert enabled(started) == [False] * 4
-    assert started.guard is not None
-    assert started.guard.exit_code == 0
+    assert started.guards["can"].exit_code == 0
 
 
 def test_a_process_that_was_killed_is_started_again(started: SteppedRobot) -> None:
@@ -133,17 +132,17 @@ def test_an_interrupt_leads_the_robot_down_in_order(started: SteppedRobot) -> No
     assert (ended, control.code) == (True, 0)
     assert client.now.mode == Mode.ZERO_TORQUE
     assert enabled(started) == [False] * 4
-    assert {drive["gate"] for drive in started.prime.control.drives()} == {0}
+    assert {drive["gate"] for drive in started.virtual.control.drives()} == {0}
 
 
 def test_a_frame_that_a_motor_sends_by_itself_is_received_when_it_arrives(
     started: SteppedRobot,
 ) -> None:
     arrivals: list[int] = []
-    started.prime.can.bus.attach(lambda _frame, now: arrivals.append(now)).set(listens_only=True)
+    started.virtual.listen(lambda _bus, _frame, now: arrivals.append(now))
     session = started.session(Process("listener"))
     settings = BusSettings("slcan", "memory", 1_000_000)
-    bus = started.prime.adapter.open(settings, session.machine)
+    bus = started.virtual.adapters["can"].open(settings, session.machine)
     received: list[int] = []
 
     def receive() -> None:

@@ -93,10 +93,10 @@ def test_the_files_are_no_node_that_acknowledges_frames(
     robot: SteppedRobot, tmp_path: Path
 ) -> None:
     for motor in CAN_JOINTS:
-        robot.prime.control.can_power_off(motor)
+        robot.virtual.control.can_power_off(motor)
     with TraceFiles(robot, TrialFiles(tmp_path / "files")):
-        bus = robot.prime.can.bus
-        assert robot.prime.adapter.controller.send(CanFrame(1), bus.now)
+        bus = robot.virtual.cans["can"].bus
+        assert robot.virtual.adapters["can"].controller.send(CanFrame(1), bus.now)
         robot.scheduler.run_for(SHORT)
         counters = bus.settled_counters()
     assert counters.frames == 0

@@ -12,9 +12,11 @@ from itertools import count
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
+from humanoid_control_common.robot_description import share_folder
 from humanoid_twin.errors import RingError, TwinError
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.ethercat.veth import veth_pair
+from humanoid_twin.robot.actuators import load_actuators
 from humanoid_twin.robot.control import RobotControl
 
 _START_TIMEOUT: Final = 30.0  # [s] until a ring or robot answers
@@ -35,11 +37,17 @@ class Ring:
 class Robot:
     """A running robot."""
 
-    interface: str  # the master's end of the ring's veth pair
-    can: Path  # pty of the CAN adapter, for python-can's interface `slcan`
+    interface: str  # the master's end of the ring's veth pair; empty without a ring
+    cans: Mapping[str, Path]  # pty of each CAN adapter by bus, for python-can's interface `slcan`
     control: RobotControl
     socket: Path  # of the control channel
     process: subprocess.Popen[str]
+
+    @property
+    def can(self) -> Path:
+        """The pty of a robot with one CAN bus."""
+        (only,) = self.cans.values()
+        return only
 
 
 class _Options(TypedDict, total=False):
@@ -72,7 +80,7 @@ def ring(slaves: int = 10, **options: Unpack[RingOptions]) -> Iterator[Ring]:
     does not start.
     """
     with ExitStack() as cleanup:
-        master, far_end, folder = _cable(cleanup)
+        (master, far_end), folder = _cable(cleanup), _folder(cleanup)
         command = [far_end, "--slaves", str(slaves), "--control", str(folder / "control")]
         # The ring has priority: a busy machine must not look like a lossy cable.
         command += _flags({"realtime": True, **options})
@@ -82,29 +90,42 @@ def ring(slaves: int = 10, **options: Unpack[RingOptions]) -> Iterator[Ring]:
 
 
 @contextmanager
-def robot(urdf: Path, **options: Unpack[RobotOptions]) -> Iterator[Robot]:
-    """Run Prime of a URDF file on a veth pair and a pty of its own; end all in any case.
+def robot(
+    urdf: Path, actuators: Path | None = None, **options: Unpack[RobotOptions]
+) -> Iterator[Robot]:
+    """Run the robot of a URDF file, each bus on a veth pair or pty of its own; end all in any case.
 
-    Raises VethError where no veth pair can be made (needs CAP_NET_ADMIN), TwinError if the robot
-    does not start.
+    `actuators`: its file; None: Prime's. Raises VethError where no veth pair can be made (needs
+    CAP_NET_ADMIN), TwinError if the robot does not start.
     """
+    path = actuators or share_folder("humanoid_bringup_prime") / "config/prime_virtual_robot.yaml"
+    buses = load_actuators(path)
     with ExitStack() as cleanup:
-        master, far_end, folder = _cable(cleanup)
-        can, socket = folder / "can", folder / "control"
-        command = ["--urdf", str(urdf), "--ring", far_end, "--can", str(can)]
+        folder = _folder(cleanup)
+        cans, socket = {bus: folder / bus for bus in buses.can}, folder / "control"
+        command = ["--urdf", str(urdf), "--actuators", str(path)]
+        master = ""
+        if buses.ring:
+            master, far_end = _cable(cleanup)
+            command += ["--ring", far_end]
+        for bus, pty in cans.items():
+            command += ["--can", f"{bus}={pty}"]
         command += ["--control", str(socket), *_flags({"realtime": True, **options})]
         process = _started("robot", "humanoid_twin.robot.main", command, cleanup)
         control = cleanup.enter_context(RobotControl(socket))
-        yield Robot(master, can, control, socket, process)
+        yield Robot(master, cans, control, socket, process)
 
 
-def _cable(cleanup: ExitStack) -> tuple[str, str, Path]:
-    """Return both ends of a new veth pair, and a new folder."""
+def _cable(cleanup: ExitStack) -> tuple[str, str]:
+    """Return both ends of a new veth pair."""
     stem = f"hc{os.getpid() % 10**7}n{next(_numbers) % 1000}"
     ends = f"{stem}m", f"{stem}r"
-    folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hc_twin_")))
     cleanup.enter_context(veth_pair(*ends))
-    return *ends, folder
+    return ends
+
+
+def _folder(cleanup: ExitStack) -> Path:
+    return Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hc_twin_")))
 
 
 def _flags(options: Mapping[str, object]) -> list[str]:

@@ -209,6 +209,7 @@ def installed(config_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for package, source in (
         ("prime_description", Path(__file__).parents[1] / "robots"),
         ("humanoid_bringup_prime", config_folder),
+        ("humanoid_description", Path(__file__).parents[2] / "humanoid_description/macros"),
     ):
         index = tmp_path / "share/ament_index/resource_index/packages"
         index.mkdir(parents=True, exist_ok=True)

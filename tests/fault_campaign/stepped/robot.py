@@ -29,7 +29,7 @@ from humanoid_controller_manager.ros.stop_signals import EndRequests
 from humanoid_stepped.participant import Participant
 from humanoid_stepped.processes import StackProcess
 from humanoid_stepped.python_log import PythonLog
-from humanoid_stepped.robot import SteppedRobot, prime_options
+from humanoid_stepped.robot import SteppedRobot, stepped_options
 from humanoid_stepped.ros.session import SteppedSession
 from humanoid_stepped.scheduler import NEVER, Process
 from humanoid_stepped.stepped_machine import EPOCH
@@ -52,12 +52,12 @@ class SimulatedRobot(Robot):
             forget_plugins()
         if sabotage is not None:
             (DEFECTS | TAKEN_OUT)[sabotage.defect]()
-        options = prime_options(
+        options = stepped_options(
             controllers_file=write_controllers(folder), heartbeats={OPERATOR: BEAT}
         )
         self.stepped = stepped = SteppedRobot(0, folder, options)
         self.sdo_judge = SdoJudge(stepped)
-        self.twin = stepped.prime.control
+        self.twin = stepped.virtual.control
         self.twin.mailbox_delay(MAILBOX_DELAY)
         own = Participant(stepped, "observer")
         self.machine = own.machine
@@ -77,7 +77,7 @@ class SimulatedRobot(Robot):
     def begin(self, seed: int) -> None:
         """Begin a trial: from here on the seed decides everything."""
         self.stepped.scheduler.random.seed(f"{seed} order")
-        self.stepped.prime.losses.random.seed(f"{seed} ring")
+        self.stepped.virtual.losses.random.seed(f"{seed} ring")
 
     def date(self) -> float:
         """See Robot."""
@@ -89,7 +89,7 @@ class SimulatedRobot(Robot):
 
     def signal_guard(self, number: signal.Signals) -> None:
         """See Robot."""
-        guard = self.stepped.guard
+        guard = self.stepped.guards.get("can")
         if guard is None or guard.process.gone:
             return
         if number is signal.SIGKILL:
@@ -110,7 +110,7 @@ class SimulatedRobot(Robot):
 
     def _deaths_of_children(self) -> list[Death]:
         """See Robot: the guard is the only child."""
-        guard = self.stepped.guard
+        guard = self.stepped.guards.get("can")
         if guard is None or not (guard.process.killed and self.control.runs):
             return []
         if guard.process is self._guard_watched:

@@ -33,13 +33,16 @@ class SdoJudge:
     def __init__(self, robot: SteppedRobot) -> None:
         self.violations: list[Violation] = []
         self.writes = 0
-        self._scheduler, self._slaves = robot.scheduler, robot.prime.ring.slaves
+        ring, cable = robot.virtual.ring, robot.cable
+        if ring is None or cable is None:
+            raise ValueError("a robot without a ring gets no SDO writes to judge")
+        self._scheduler, self._slaves = robot.scheduler, ring.slaves
         self._published = self._measured = -math.inf  # [s] of the latest joint states
         self._offset = 0  # [ns] of the system's clock, when joint states were published last
         self._safe = False  # a safe mode was stated last
         self._found: set[str] = set()
         robot.bus.listeners.append(self._message)
-        robot.cable.departures.append(self._frame)
+        cable.departures.append(self._frame)
 
     @property
     def _now(self) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from launch.actions import DeclareLaunchArgument
 
-from humanoid_bringup.options import Backends, read_heartbeats
+from humanoid_bringup.options import ALL, read_heartbeats
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
@@ -114,20 +114,23 @@ DESCRIPTION: Final = Argument(
 )
 BACKENDS: Final = Argument(
     "backends",
-    "all",
-    "The buses present; the joints of the other bus are mocked.",
-    Backends,
-    ("all", "ec", "can"),
+    ALL,
+    "The buses present: all, or the name of one; the joints of the others are mocked.",
 )
 CONTROLLERS_FILE: Final = file("controllers_file", "Controllers and their parameters", THE_ROBOTS)
 HARDWARE_CONFIG: Final = file(
     "hardware_config", "Hardware file: the drive of each joint", THE_ROBOTS
 )
 CALIBRATION_FILE: Final = file("calibration_file", "Directions and homing offsets", THE_ROBOTS)
-BUSES: Final = (
-    of_hardware_file("ethercat_interface", "Network interface of the EtherCAT ring (enp2s0 ...)"),
+CAN_BUSES: Final = (
     of_hardware_file("can_interface", "Kind of CAN adapter (socketcan, slcan ...)"),
-    of_hardware_file("can_channel", "Channel of the CAN adapter (can2, /dev/ttyACM0 ...)"),
+    of_hardware_file(
+        "can_channel",
+        "Channel of the CAN adapter (can2, /dev/ttyACM0; with several buses BUS=CHANNEL,...)",
+    ),
+)
+ETHERCAT_BUS: Final = of_hardware_file(
+    "ethercat_interface", "Network interface of the EtherCAT ring (enp2s0 ...)"
 )
 INITIAL_MODE: Final = Argument(
     "initial_mode",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.preflight.can_adapter import can_adapter
 from humanoid_bringup.preflight.findings import Finding, Level, NotReadyError
 from humanoid_bringup.preflight.gamepad import require_joystick
@@ -28,22 +28,23 @@ def require_buses(options: Options, hardware_config: Path) -> list[str]:
 
     Raises NotReadyError, with everything that is missing, if they can't work.
     """
-    if options.backend is Backend.TWIN:
+    if options.backend is Backend.TWIN and options.robot.ring is not None:
         require("the virtual robot's cable", (*VETH, Capability.NET_RAW))
     if options.backend is not Backend.REAL:
         return []
     hardware = read_yaml(hardware_config).content
     findings: list[Finding] = []
     checks = []
-    if options.backends is not Backends.CAN:
+    if options.has(options.robot.ring):
         name = options.ethercat_interface or _key(hardware_config, hardware, "ethercat.interface")
         findings += [raw_ethernet(held(), needed=True), *interface(name)]
         checks.append(f"--interface {name}")
-    if options.backends is not Backends.EC:
-        kind = options.can_interface or _key(hardware_config, hardware, "can.interface")
-        channel = options.can_channel or _key(hardware_config, hardware, "can.channel")
-        findings += can_adapter(kind, channel)
-        checks.append(f"--can {kind}:{channel}")
+    for bus, chosen in options.can_channels.items():
+        if options.has(bus):
+            kind = options.can_interface or _key(hardware_config, hardware, f"{bus}.interface")
+            channel = chosen or _key(hardware_config, hardware, f"{bus}.channel")
+            findings += can_adapter(kind, channel)
+            checks.append(f"--can {kind}:{channel}")
     _refuse_for("the robot's buses are not ready", findings, " ".join(checks))
     return [_sentence(finding) for finding in findings if finding.level is Level.WARNING]
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.preflight import ready
 from humanoid_bringup.preflight.findings import Finding, NotReadyError, missing, ok, warning
 from humanoid_bringup.preflight.network import OTHER_MASTER
 from humanoid_bringup.preflight.ready import require_buses
 from humanoid_control_common.errors import ConfigError
 
-RING = Options(backend=Backend.REAL, backends=Backends.EC, ethercat_interface="ecm0")
+RING = Options(backend=Backend.REAL, backends="ec", ethercat_interface="ecm0")
 ALL = Options(
     backend=Backend.REAL,
     ethercat_interface="ecm0",
@@ -68,10 +68,10 @@ def test_a_second_master_is_refused(found, hardware: Path) -> None:
 
 @pytest.mark.parametrize(
     ("backends", "named"),
-    [(Backends.EC, "interface no_ec"), (Backends.CAN, "CAN socketcan no_can")],
+    [("ec", "interface no_ec"), ("can", "CAN socketcan no_can")],
 )
 def test_a_bus_is_that_of_the_hardware_file_if_none_is_given(
-    hardware: Path, backends: Backends, named: str
+    hardware: Path, backends: str, named: str
 ) -> None:
     with pytest.raises(NotReadyError, match=named):
         require_buses(Options(backend=Backend.REAL, backends=backends), hardware)

@@ -12,7 +12,7 @@ from ament_index_python.packages import get_package_share_directory
 
 from humanoid_bringup.calibration.formulas import Interval, Setting
 from humanoid_bringup.calibration.robot import Robot, read_robot
-from humanoid_bringup.options import Backend, Backends, Options
+from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
@@ -119,7 +119,7 @@ def test_a_bad_calibration_file_is_refused_before_anything_is_started(
 def test_a_bring_up_for_calibration_is_the_real_one_without_the_impedance_manager(
     tmp_path: Path,
 ) -> None:
-    options = {"backend": Backend.REAL, "backends": Backends.ALL, "viewer": False}
+    options = {"backend": Backend.REAL, "backends": "all", "viewer": False}
     usual = plan(Options(**options), tmp_path)
     found = plan(Options(calibrate=True, **options), tmp_path)
     assert found == [process for process in usual if process.label != "impedance"]

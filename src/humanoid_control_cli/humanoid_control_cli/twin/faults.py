@@ -9,28 +9,26 @@ from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_twin.erob.faults import DriveError
 from humanoid_twin.errors import TwinError
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
+from humanoid_twin.robot.actuators import Place
 from humanoid_twin.robot.control import RobotControl
 
-_IDS: Final = {joint: id for id, joint in CAN_JOINTS.items()}
 _CLEAR: Final = "`hc clear-fault` enables it again"
 
 
 def break_joint(joint: str, error: str | None) -> str:
-    """Have the drive of `joint` find a fault: `error` of an eRob, a Sito's only one.
+    """Have the drive of `joint` find a fault: `error` of an eRob, a CAN motor's only one.
 
     Raises RefusedError for what can't be, and NoAnswerError without a virtual robot.
     """
-    _check(joint)
-    if joint in _IDS:
-        if error is not None:
-            raise RefusedError(f"{joint} has a Sito motor, which has no error codes: no --error")
-        with _robot() as robot:
-            robot.can_motor_fault(_IDS[joint], 1)
-        return f"{joint} has disabled itself and is silent; {_CLEAR}"
-    code = _code(error)
     with _robot() as robot:
-        robot.drive_error(RING_JOINTS.index(joint), code)
+        place = _place(robot, joint)
+        if place["bus"]:
+            if error is not None:
+                raise RefusedError(f"{joint} has a CAN motor, which has no error codes: no --error")
+            robot.bus(place["bus"]).can_motor_fault(place["address"], 1)
+            return f"{joint} has disabled itself and is silent; {_CLEAR}"
+        code = _code(error)
+        robot.drive_error(place["address"], code)
     after = f"`hc twin mend {joint}` first, then " if code == DriveError.ENCODER_BATTERY else ""
     return f"{joint} reports 0x{code:04X}; {after}{_CLEAR}"
 
@@ -40,12 +38,13 @@ def mend_joint(joint: str) -> str:
 
     Raises RefusedError for an unknown joint, and NoAnswerError without a virtual robot.
     """
-    _check(joint)
     with _robot() as robot:
-        if joint in _IDS:
-            error = robot.can_drives()[_IDS[joint]]["firmware"]["faults"]
+        place = _place(robot, joint)
+        if place["bus"]:
+            motors = robot.bus(place["bus"]).can_drives()
+            error = motors[place["address"]]["firmware"]["faults"]
         else:
-            slave = RING_JOINTS.index(joint)
+            slave = place["address"]
             error = robot.drives()[slave]["error"]
             if error == DriveError.ENCODER_BATTERY:
                 robot.change_battery(slave)
@@ -69,9 +68,11 @@ def _robot() -> Iterator[RobotControl]:
         yield robot
 
 
-def _check(joint: str) -> None:
-    if joint not in JOINTS:
-        raise RefusedError(f"no joint '{joint}', there are {', '.join(JOINTS)}")
+def _place(robot: RobotControl, joint: str) -> Place:
+    places = robot.places()
+    if joint not in places:
+        raise RefusedError(f"no joint '{joint}', there are {', '.join(places)}")
+    return places[joint]
 
 
 def _code(text: str | None) -> int:

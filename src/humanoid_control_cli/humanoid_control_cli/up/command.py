@@ -20,14 +20,6 @@ class Backend(StrEnum):
     REAL = "real"
 
 
-class Backends(StrEnum):
-    """Present buses of the real robot."""
-
-    ALL = "all"
-    EC = "ec"
-    CAN = "can"
-
-
 class InitialMode(StrEnum):
     """Modes a robot may start in."""
 
@@ -59,9 +51,11 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         ),
     ] = None,
     backends: Annotated[
-        Backends | None,
+        str | None,
         typer.Option(
-            help="real, twin: the buses present; joints of the other bus are mocked.",
+            metavar="BUS",
+            help="real, twin: the one bus present (Prime: ec, can); joints of the others are "
+            "mocked.",
             show_default="all",
         ),
     ] = None,
@@ -85,7 +79,8 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         str | None,
         typer.Option(
             metavar="CHANNEL",
-            help="real: channel of the CAN adapter: can2, /dev/ttyACM0 …",
+            help="real: channel of the CAN adapter: can2, /dev/ttyACM0 …; of a robot with several "
+            "CAN buses BUS=CHANNEL,…",
             show_default="that of the hardware file",
         ),
     ] = None,
@@ -167,7 +162,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     options = bringup.Options(
         robot=find_robot(robot, description or ""),
         backend=bringup.Backend[backend.name],
-        backends=bringup.Backends[(backends or Backends.ALL).name],
+        backends=backends or bringup.ALL,
         ethercat_interface=interface or "",
         can_interface=can_interface or "",
         can_channel=can_channel or "",

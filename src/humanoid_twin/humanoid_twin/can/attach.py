@@ -14,7 +14,6 @@ from humanoid_twin.clock import NEVER
 from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.twin_process import TwinProcess
 
-PREFIX: Final = "can_"  # of the commands
 # USB adapters hand over frames every 1 to 16 ms, not one by one. The robot's own time is exact
 # whenever this process wakes, and waking costs processor time.
 _HAND_OVER: Final = 2_000_000  # [ns]
@@ -50,15 +49,15 @@ class CanServer:
             self._port.serve(self._scheduler.now)
 
 
-def add_can(process: TwinProcess, can: VirtualCan, place: str) -> CanCommands:
-    """Make a CAN bus part of a process. Return its commands.
+def add_can(process: TwinProcess, can: VirtualCan, place: str, prefix: str) -> CanCommands:
+    """Make a CAN bus part of a process. Return its commands, whose names begin with `prefix`.
 
     `place` is the name of a SocketCAN interface of this machine, or the path of a serial line
     (slcan) to be made. Raises AdapterError if it can't be had.
     """
     port = _port(can.bus, place, process.cleanup)
     commands = CanCommands(can, port)
-    process.add(can, CanServer(process.scheduler, port), commands, PREFIX)
+    process.add(can, CanServer(process.scheduler, port), commands, prefix)
     return commands
 
 

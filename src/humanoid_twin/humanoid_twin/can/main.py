@@ -46,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             device: CanJoint(index=index, family=options.family, model=model)
             for index, device in enumerate(ids)
         }
-        commands = add_can(process, build_can(plant, joints, process.moment), options.place)
+        can = build_can(plant, joints, process.moment)
+        commands = add_can(process, can, options.place, "can_")
         if options.without_flags:
             commands.flags(False)
         process.run(f"can: {len(ids)} motors at {options.place}")

@@ -2,24 +2,41 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
 from humanoid_twin.can.control import CanMethods
-from humanoid_twin.control.client import remote, remote_decoded
+from humanoid_twin.control.client import ControlClient, remote, remote_decoded
 from humanoid_twin.control.commands import JointCommands, JointTruth
 from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.mounting import EncoderCommands
 from humanoid_twin.physics.loads import Loads
 from humanoid_twin.physics.recorder import RecorderCommands, Recording, load_recording
+from humanoid_twin.robot.actuators import ActuatorCommands
+
+_ONE_BUS: Final = "can_"  # what the commands of `CanMethods` begin with
 
 
 def _by_name(joints: list[JointTruth]) -> dict[str, JointTruth]:
     return {joint["name"]: joint for joint in joints}
 
 
+class BusControl(CanMethods):
+    """The commands of one of several CAN buses, on the connection of its robot."""
+
+    def __init__(self, robot: ControlClient, bus: str) -> None:
+        self._robot, self._prefix = robot, f"{bus}_"
+
+    def request(self, command: str, **arguments: object) -> Any:
+        """See ControlClient."""
+        own = self._prefix + command.removeprefix(_ONE_BUS)
+        return self._robot.request(own, **arguments)
+
+
 class RobotControl(RingControl, CanMethods):
     """A connection to one robot: the commands of its ring, CAN bus, joints, links and encoders.
+
+    The methods `can_…` are those of a CAN bus whose name is "can"; `bus` has those of any.
 
     All methods raise TwinError if the robot refuses, or is gone.
     """
@@ -27,6 +44,7 @@ class RobotControl(RingControl, CanMethods):
     process_name: ClassVar[str] = "robot"
     error: ClassVar[type[TwinError]] = TwinError
 
+    places = remote(ActuatorCommands.places)
     joints = remote_decoded(JointCommands.joints, _by_name)
     stick_encoder = remote(EncoderCommands.stick_encoder)
     shift_encoder = remote(EncoderCommands.shift_encoder)
@@ -35,6 +53,10 @@ class RobotControl(RingControl, CanMethods):
     obstacle = remote(Loads.obstacle)
     no_obstacle = remote(Loads.no_obstacle)
     record = remote(RecorderCommands.record)
+
+    def bus(self, name: str) -> CanMethods:
+        """Return the commands of the CAN bus of this name."""
+        return BusControl(self, name)
 
     def set_joint(self, slave: int | str, position: float, velocity: float = 0.0) -> None:
         """Set angle [rad] and speed [rad/s] of a joint, by ring position or by name."""

@@ -1,4 +1,4 @@
-"""The virtual robot: `python -m humanoid_twin.robot.main --urdf FILE --ring IFNAME --can PATH`."""
+"""The virtual robot: `python -m humanoid_twin.robot.main --urdf FILE --actuators FILE`."""
 
 import argparse
 import sys
@@ -25,7 +25,12 @@ from humanoid_twin.physics.loads import Loads
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.plant import Plant
 from humanoid_twin.physics.recorder import Recorder, RecorderCommands
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
+from humanoid_twin.robot.actuators import (
+    ActuatorCommands,
+    Actuators,
+    CanActuator,
+    load_actuators,
+)
 from humanoid_twin.twin_process import TwinProcess, add_process_options, exit_code
 
 Mountings = Mapping[str, Mounting]
@@ -41,28 +46,40 @@ def read_urdf(path: Path) -> str:
 
 
 def build_drives(
-    plant: Plant, mountings: Mountings, parameters: DriveParameters | None = None
+    plant: Plant,
+    joints: Sequence[str],
+    mountings: Mountings,
+    parameters: DriveParameters | None = None,
 ) -> tuple[ErobDrive, ...]:
-    """Return the ten eRobs in ring order, powered up."""
+    """Return the eRobs of joints by ring position, powered up. They come first in the plant."""
     parameters = parameters or DriveParameters()
     return tuple(
         ErobDrive(parameters, DriveShaft(plant, index, mountings.get(joint, _DEFAULT_MOUNTING)))
-        for index, joint in enumerate(RING_JOINTS)
+        for index, joint in enumerate(joints)
     )
 
 
-def build_wrists(plant: Plant, mountings: Mountings, moment: Moment) -> VirtualCan:
-    """Return the bus with the four Sito motors, powered up."""
-    joints = {
-        device: CanJoint(
-            index=JOINTS.index(joint),
-            family="sito",
-            model="TA40-50",
-            mounting=mountings.get(joint, _DEFAULT_MOUNTING),
+def build_motors(
+    plant: Plant,
+    joints: Sequence[str],
+    rows: Sequence[CanActuator],
+    mountings: Mountings,
+    moment: Moment,
+) -> VirtualCan:
+    """Return a CAN bus with its motors, powered up. `joints`: in the plant's order.
+
+    Raises CanError for an unknown family or model, or an id out of range.
+    """
+    motors = {
+        row.id: CanJoint(
+            index=joints.index(row.joint),
+            family=row.family,
+            model=row.model,
+            mounting=mountings.get(row.joint, _DEFAULT_MOUNTING),
         )
-        for device, joint in CAN_JOINTS.items()
+        for row in rows
     }
-    return build_can(plant, joints, moment)
+    return build_can(plant, motors, moment)
 
 
 Drives = dict[str, ErobDrive | CanMotor]  # by joint
@@ -70,18 +87,20 @@ Drives = dict[str, ErobDrive | CanMotor]  # by joint
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    line = argparse.ArgumentParser(prog="robot", description="Prime, virtually, on both buses.")
+    line = argparse.ArgumentParser(prog="robot", description="A robot, virtually, on its buses.")
     line.add_argument("--urdf", type=Path, required=True, metavar="FILE",
-                      help="geometry and masses of Prime")  # fmt: skip
-    line.add_argument("--ring", metavar="IFNAME", help="Ethernet interface the ten eRobs answer on")
+                      help="geometry and masses")  # fmt: skip
+    line.add_argument("--actuators", type=Path, required=True, metavar="FILE",
+                      help="YAML: the actuators by bus")  # fmt: skip
+    line.add_argument("--ring", metavar="IFNAME", help="Ethernet interface the eRobs answer on")
     line.add_argument("--cable", metavar="IFNAME",
                       help="make IFNAME the other end of a virtual cable to --ring (needs"
                       " CAP_NET_ADMIN)")  # fmt: skip
-    line.add_argument("--can", metavar="PATH",
-                      help="where the serial line (slcan) of the four wrists' bus shall be, or a"
-                      " SocketCAN interface")  # fmt: skip
+    line.add_argument("--can", action="append", default=[], type=_can_place, metavar="BUS=PATH",
+                      help="where the serial line (slcan) of a CAN bus shall be, or a SocketCAN"
+                      " interface; repeatable")  # fmt: skip
     line.add_argument("--can-without-flags", action="store_true",
-                      help="the serial adapter reports no status flags")  # fmt: skip
+                      help="the serial adapters report no status flags")  # fmt: skip
     line.add_argument("--mountings", type=Path, metavar="FILE",
                       help="YAML: direction and offset of each drive on its joint")  # fmt: skip
     line.add_argument("--ignore-interrupt", action="store_true",
@@ -89,6 +108,13 @@ def parser() -> argparse.ArgumentParser:
     add_ring_options(line)
     add_process_options(line)
     return line
+
+
+def _can_place(text: str) -> tuple[str, str]:
+    bus, _, place = text.partition("=")
+    if not (bus and place):
+        raise argparse.ArgumentTypeError(f"'{text}', expected BUS=PATH")
+    return bus, place
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,21 +129,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
-    urdf = read_urdf(options.urdf)
-    plant = MujocoPlant(urdf, ROTORS)
+    urdf, actuators = read_urdf(options.urdf), load_actuators(options.actuators)
+    joints = actuators.joints
+    plant = MujocoPlant(urdf, actuators.rotors)
     process = TwinProcess(plant, options, cleanup, ignore_interrupt=options.ignore_interrupt)
-    process.commands.add(JointCommands(plant, JOINTS))
-    mountings = load_mountings(options.mountings, JOINTS) if options.mountings else {}
-    robot = _Robot(options, process, plant, mountings)
+    process.commands.add(JointCommands(plant, joints))
+    mountings = load_mountings(options.mountings, joints) if options.mountings else {}
+    robot = _Robot(options, process, plant, mountings, actuators)
     buses, drives = [], robot.drives
     if options.ring:
         buses.append(robot.add_ring())
-    if options.can:
-        buses.append(robot.add_can())
-    recorder = Recorder(plant, JOINTS, [drives.get(joint, _Undriven()) for joint in JOINTS])
+    buses += [robot.add_can(bus, place) for bus, place in options.can]
+    recorder = Recorder(plant, joints, [drives.get(joint, _Undriven()) for joint in joints])
     process.scheduler.on_step = recorder.stepped
     process.commands.add(RecorderCommands(recorder))
     process.commands.add(Loads(plant.model, plant.data, urdf))
+    process.commands.add(ActuatorCommands(actuators))
     process.commands.add(EncoderCommands({joint: it.shaft for joint, it in drives.items()}))
     if options.control:
         buses.append(f"control channel {options.control}")
@@ -140,26 +167,35 @@ class _Robot:
     process: TwinProcess
     plant: MujocoPlant
     mountings: Mountings
+    actuators: Actuators
     drives: Drives = field(default_factory=dict)
 
     def add_ring(self) -> str:
-        options, process = self.options, self.process
+        options, process, joints = self.options, self.process, self.actuators.ring_joints
+        if not joints:
+            raise ConfigError(f"{options.actuators}: no ring, so nothing answers on {options.ring}")
         if options.cable:
             process.cleanup.enter_context(veth_pair(options.cable, options.ring))
         facts = assume(options.assume)
-        erobs = build_drives(self.plant, self.mountings, facts.drive)
-        self.drives.update(zip(RING_JOINTS, erobs, strict=True))
+        erobs = build_drives(self.plant, joints, self.mountings, facts.drive)
+        self.drives.update(zip(joints, erobs, strict=True))
         ring = VirtualRing(erobs, process.moment, facts.slave)
         add_ring(process, ring, options.ring, options)
         return f"{len(ring.slaves)} drives on {options.ring}"
 
-    def add_can(self) -> str:
-        can = build_wrists(self.plant, self.mountings, self.process.moment)
-        self.drives.update(zip(CAN_JOINTS.values(), can.motors, strict=True))
-        commands = add_can(self.process, can, self.options.can)
+    def add_can(self, bus: str, place: str) -> str:
+        actuators = self.actuators
+        if bus not in actuators.can:
+            known = ", ".join(actuators.can) or "none"
+            raise ConfigError(f"{self.options.actuators}: no CAN bus '{bus}', there are {known}")
+        rows = actuators.can[bus]
+        moment = self.process.moment
+        can = build_motors(self.plant, actuators.joints, rows, self.mountings, moment)
+        self.drives.update(zip((row.joint for row in rows), can.motors, strict=True))
+        commands = add_can(self.process, can, place, f"{bus}_")
         if self.options.can_without_flags:
             commands.flags(False)
-        return f"{len(can.motors)} motors at {self.options.can}"
+        return f"{len(can.motors)} motors at {place}"
 
 
 if __name__ == "__main__":

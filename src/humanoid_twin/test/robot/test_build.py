@@ -12,8 +12,8 @@ from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, Recording
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
-from humanoid_twin.robot.main import build_drives, build_wrists
+from humanoid_twin.prime import CAN_JOINTS, JOINTS, PRIME, RING_JOINTS, ROTORS
+from humanoid_twin.robot.main import build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler
 
 MILLISECOND = 1_000_000  # [ns]
@@ -28,8 +28,9 @@ class Prime:
     def __init__(self, urdf: str, mountings: dict[str, Mounting]) -> None:
         self.plant, self.moment = MujocoPlant(urdf, ROTORS), Moment()
         self.world = Scheduler(self.plant, self.moment)
-        self.drives = build_drives(self.plant, mountings)
-        self.wrists = build_wrists(self.plant, mountings, self.moment)
+        self.drives = build_drives(self.plant, RING_JOINTS, mountings)
+        rows = PRIME.can["can"]
+        self.wrists = build_motors(self.plant, JOINTS, rows, mountings, self.moment)
         self.world.add(VirtualRing(self.drives, self.moment))
         self.world.add(self.wrists)
         self.host = self.wrists.bus.attach(lambda _frame, _now: None, queue_length=1000)

@@ -9,8 +9,11 @@ import sys
 import pytest
 
 from humanoid_twin.ethercat.veth import VethError, veth_pair
+from humanoid_twin.prime import FILE
 from humanoid_twin.robot.main import main
 from humanoid_twin.testing import robot
+
+ACTUATORS = ("--actuators", str(FILE))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -52,21 +55,22 @@ def test_drives_sit_on_their_joints_as_the_file_of_mountings_says(prime_file, tm
 
 def test_a_robot_without_a_bus_is_refused(prime_file, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["--urdf", str(prime_file)])
+        main(["--urdf", str(prime_file), *ACTUATORS])
     assert ended.value.code == 2
     assert "give --ring, --can or both" in capsys.readouterr().err
 
 
 WRONG_WORDS = {
+    ("--can", "x"): "'x', expected BUS=PATH",
     ("--ring", "lo", "--mailbox-delay-ms", "nan"): "nan: expected 0 or more",
-    ("--can", "x", "--cable", "hc_a"): "--cable hc_a: give --ring for its other end",
+    ("--can", "can=x", "--cable", "hc_a"): "--cable hc_a: give --ring for its other end",
 }
 
 
 @pytest.mark.parametrize("words", WRONG_WORDS, ids=" ".join)
 def test_words_that_cannot_be_are_refused(prime_file, capsys, words):
     with pytest.raises(SystemExit):
-        main(["--urdf", str(prime_file), *words])
+        main(["--urdf", str(prime_file), *ACTUATORS, *words])
     assert WRONG_WORDS[words] in capsys.readouterr().err
 
 
@@ -77,7 +81,7 @@ def test_a_robot_brings_its_cable_along_and_takes_it_away(prime_file):
             pass
     except VethError as error:
         pytest.skip(str(error))
-    words = ["--urdf", str(prime_file), "--cable", ends[0], "--ring", ends[1]]
+    words = ["--urdf", str(prime_file), *ACTUATORS, "--cable", ends[0], "--ring", ends[1]]
     command = [sys.executable, "-m", "humanoid_twin.robot.main", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == f"robot: 10 drives on {ends[1]}\n"
@@ -94,10 +98,12 @@ def test_what_is_missing_is_reported(prime_file, tmp_path, caplog):
         f"URDF of the virtual robot '{none}': ": ["--urdf", none, "--ring", "lo"],
         f"mountings '{none}': ": ["--urdf", urdf, "--ring", "lo", "--mountings", none],
         "can't answer on 'hc_none'": ["--urdf", urdf, "--ring", "hc_none"],
-        f"'{tmp_path}' exists and is no link": ["--urdf", urdf, "--can", str(tmp_path)],
+        f"{FILE}: no CAN bus 'left', there are can": ["--urdf", urdf, "--can", "left=x"],
+        f"{none}: cannot be read": ["--urdf", urdf, "--actuators", none, "--ring", "lo"],
+        f"'{tmp_path}' exists and is no link": ["--urdf", urdf, "--can", f"can={tmp_path}"],
     }
     for why, words in cases.items():
         caplog.clear()
-        assert main(words) == 1
+        assert main([*ACTUATORS, *words]) == 1
         (message,) = caplog.messages
         assert message.startswith(why)

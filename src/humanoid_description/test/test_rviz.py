@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
-
-from prime_description import expand
 
 # rviz_common/src/rviz_common/panel_factory.cpp and rviz_default_plugins/plugins_description.xml:
 # the same in Jazzy, Kilted and Lyrical.
@@ -26,7 +23,7 @@ CLASSES = {
 
 @pytest.fixture(scope="module")
 def config() -> dict[str, Any]:
-    path = Path(get_package_share_directory("prime_description")) / "rviz/prime.rviz"
+    path = Path(get_package_share_directory("humanoid_description")) / "rviz/robot.rviz"
     return yaml.safe_load(path.read_text())
 
 
@@ -58,8 +55,5 @@ def test_model_efforts_and_status_come_from_the_robots_topics(config: dict[str, 
     assert all(shown["Enabled"] for shown in (model, effort, marker))
 
 
-def test_the_fixed_frame_is_the_root_of_the_robot(config: dict[str, Any]) -> None:
-    urdf = ElementTree.fromstring(expand({"use_fake_hardware": "true"}))
-    children = {child.get("link") for child in urdf.iter("child")}
-    (root,) = {link.get("name") for link in urdf.findall("link")} - children
-    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == root
+def test_the_fixed_frame_is_the_world(config: dict[str, Any]) -> None:
+    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "world"

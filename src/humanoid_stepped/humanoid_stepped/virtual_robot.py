@@ -1,9 +1,10 @@
-"""Prime's virtual robot in this process: both buses, the drives and the physics."""
+"""The virtual robot in this process: its buses, the drives and the physics."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import Any, cast
 
@@ -12,8 +13,9 @@ from humanoid_stepped.wires.can import MemoryAdapter
 from humanoid_stepped.wires.ethercat import Cable
 from humanoid_twin.assumptions import assume
 from humanoid_twin.can.adapters.slcan import SlcanPort
-from humanoid_twin.can.attach import PREFIX
 from humanoid_twin.can.commands import CanCommands
+from humanoid_twin.can.frame import CanFrame
+from humanoid_twin.can.motors.build import VirtualCan
 from humanoid_twin.clock import Moment, SteppedClock
 from humanoid_twin.control.client import to_json
 from humanoid_twin.control.commands import CommandTable, JointCommands, TimeCommands
@@ -25,17 +27,18 @@ from humanoid_twin.mounting import EncoderCommands, Mounting
 from humanoid_twin.physics.loads import Loads
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 from humanoid_twin.physics.recorder import Recorder, RecorderCommands, Recording
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS, ROTORS
+from humanoid_twin.robot.actuators import ActuatorCommands, Actuators, CanActuator
 from humanoid_twin.robot.control import RobotControl
-from humanoid_twin.robot.main import Drives, build_drives, build_wrists
+from humanoid_twin.robot.main import Drives, build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
 
 
-class VirtualPrime:
+class VirtualRobot:
     """The virtual robot as a World of the scheduler.
 
     Args:
         urdf: geometry and masses.
+        actuators: those of all buses.
         random: draws the losses of the ring.
         assumed: facts about the drives, each NAME=VALUE.
         mountings: direction and offset of each drive on its joint.
@@ -44,42 +47,67 @@ class VirtualPrime:
     def __init__(
         self,
         urdf: str,
+        actuators: Actuators,
         random: Random,
         assumed: Sequence[str] = (),
         mountings: Mapping[str, Mounting] | None = None,
     ) -> None:
-        self.plant = plant = MujocoPlant(urdf, ROTORS)
-        moment, facts, mounted = Moment(), assume(assumed), mountings or {}
-        self.robot = RobotScheduler(plant, moment)
-        erobs = build_drives(plant, mounted, facts.drive)
-        self.ring = VirtualRing(erobs, moment, facts.slave)
-        self.can = build_wrists(plant, mounted, moment)
-        self.robot.add(self.ring)
-        self.robot.add(self.can)
-        self.adapter = MemoryAdapter(self.can.bus, self.robot.halt)
+        self._actuators, self._mountings = actuators, mountings or {}
+        self.joints = joints = actuators.joints
+        self.plant = plant = MujocoPlant(urdf, actuators.rotors)
+        self._moment = Moment()
+        self.robot = RobotScheduler(plant, self._moment)
         self.losses = Losses(random)
         self.commands = CommandTable()
-        self.commands.add(TimeCommands(self.robot, SteppedClock()))
-        self.commands.add(JointCommands(plant, JOINTS))
-        self.commands.add(RingCommands(self.ring, plant, self.losses))
-        # The adapter has what the commands use of a port.
-        self.commands.add(CanCommands(self.can, cast(SlcanPort, self.adapter)), PREFIX)
-        drives: Drives = {
-            **dict(zip(RING_JOINTS, erobs, strict=True)),
-            **dict(zip(CAN_JOINTS.values(), self.can.motors, strict=True)),
-        }
-        recorder = Recorder(plant, JOINTS, [drives[joint] for joint in JOINTS])
+        self._drives: Drives = {}
+        self.ring = self._add_ring(assumed) if actuators.ring else None
+        self.cans: dict[str, VirtualCan] = {}
+        self.adapters: dict[str, MemoryAdapter] = {}
+        for bus, rows in actuators.can.items():
+            self._add_can(bus, rows)
+        recorder = Recorder(plant, joints, [self._drives[joint] for joint in joints])
         self.robot.on_step = recorder.stepped
-        self.commands.add(RecorderCommands(recorder))
-        self.commands.add(Loads(plant.model, plant.data, urdf))
-        self.commands.add(EncoderCommands({joint: it.shaft for joint, it in drives.items()}))
+        shafts = {joint: it.shaft for joint, it in self._drives.items()}
+        for commands in (
+            TimeCommands(self.robot, SteppedClock()),
+            JointCommands(plant, joints),
+            RecorderCommands(recorder),
+            Loads(plant.model, plant.data, urdf),
+            ActuatorCommands(actuators),
+            EncoderCommands(shafts),
+        ):
+            self.commands.add(commands)
         self.control: RobotControl = _DirectControl(self.commands, recorder)
         self.cable: Cable | None = None
 
-    def connect(self, scheduler: Scheduler) -> Cable:
-        """Return the ring's cable, with the scheduler's time."""
-        self.cable = Cable(self.ring, self.robot, self.losses, scheduler)
+    def _add_ring(self, assumed: Sequence[str]) -> VirtualRing:
+        facts, joints = assume(assumed), self._actuators.ring_joints
+        erobs = build_drives(self.plant, joints, self._mountings, facts.drive)
+        self._drives.update(zip(joints, erobs, strict=True))
+        ring = VirtualRing(erobs, self._moment, facts.slave)
+        self.robot.add(ring)
+        self.commands.add(RingCommands(ring, self.plant, self.losses))
+        return ring
+
+    def _add_can(self, bus: str, rows: Sequence[CanActuator]) -> None:
+        can = build_motors(self.plant, self.joints, rows, self._mountings, self._moment)
+        self._drives.update(zip((row.joint for row in rows), can.motors, strict=True))
+        self.robot.add(can)
+        adapter = MemoryAdapter(can.bus, self.robot.halt)
+        # The adapter has what the commands use of a port.
+        self.commands.add(CanCommands(can, cast(SlcanPort, adapter)), f"{bus}_")
+        self.cans[bus], self.adapters[bus] = can, adapter
+
+    def connect(self, scheduler: Scheduler) -> Cable | None:
+        """Return the cable of the ring, if there is one, with the scheduler's time."""
+        if self.ring is not None:
+            self.cable = Cable(self.ring, self.robot, self.losses, scheduler)
         return self.cable
+
+    def listen(self, receive: Callable[[str, CanFrame, int], None]) -> None:
+        """Have `receive` get every frame of the CAN buses: bus, frame and time [ns]."""
+        for bus, can in self.cans.items():
+            can.bus.attach(partial(receive, bus)).set(listens_only=True)
 
     @property
     def next_event(self) -> int:

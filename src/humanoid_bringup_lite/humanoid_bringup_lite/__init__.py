@@ -1,0 +1,1 @@
+"""Bring-up of Lite: configuration and launch files only."""

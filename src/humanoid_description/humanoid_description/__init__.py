@@ -1,0 +1,1 @@
+"""What the descriptions of all robots share: macros in `macros/`, and `rviz/robot.rviz`."""
