@@ -50,7 +50,15 @@ def twin(robot: str) -> LaunchDescription:
     """Describe what `real` starts, and before it the virtual robot that answers on the wires."""
     mountings = file("mountings", "How the virtual actuators sit on their joints", "straight")
     chosen = (
-        *(NAMESPACE, DESCRIPTION, BACKENDS, HARDWARE_CONFIG, CALIBRATION_FILE, CONTROLLERS_FILE, mountings),
+        *(
+            NAMESPACE,
+            DESCRIPTION,
+            BACKENDS,
+            HARDWARE_CONFIG,
+            CALIBRATION_FILE,
+            CONTROLLERS_FILE,
+            mountings,
+        ),
         *(*_OPERATION, _VIEWER, *_TOOLS),
     )
     return bring_up(robot, Backend.TWIN, chosen)
@@ -67,7 +75,15 @@ def mujoco(robot: str) -> LaunchDescription:
 
 def mock(robot: str) -> LaunchDescription:
     """Describe the robot without physics: a stiff joint is at its target at once."""
-    chosen = (NAMESPACE, DESCRIPTION, CONTROLLERS_FILE, *_full_mit(robot), *_OPERATION, _VIEWER, *_TOOLS)
+    chosen = (
+        NAMESPACE,
+        DESCRIPTION,
+        CONTROLLERS_FILE,
+        *_full_mit(robot),
+        *_OPERATION,
+        _VIEWER,
+        *_TOOLS,
+    )
     return bring_up(robot, Backend.MOCK, chosen)
 
 
