@@ -98,7 +98,7 @@ def _stated(scene: Scene, code: ReasonCode) -> None:
 def _occupied(scene: Scene, value: bool) -> None:
     robot = scene.robot
     assert isinstance(robot, SimulatedRobot), "it needs an adapter in memory"
-    robot.stepped.prime.adapter.occupied = value
+    robot.stepped.virtual.adapters["can"].occupied = value
 
 
 def _terminated(scene: Scene) -> None:
