@@ -8,9 +8,15 @@ package_name = "prime_description"
 
 
 def installed_as_is(*folders: str) -> list[tuple[str, list[str]]]:
-    """One data_files entry per folder, with its files, under share/."""
+    """One data_files entry per folder, with its files, under share/.
+
+    A build with symbolic links keeps those to files that were removed.
+    """
     return [
-        (f"share/{package_name}/{folder}", sorted(str(f) for f in Path(folder).glob("*.*")))
+        (
+            f"share/{package_name}/{folder}",
+            sorted(str(f) for f in Path(folder).glob("*.*") if f.exists()),
+        )
         for folder in folders
     ]
 

@@ -7,6 +7,7 @@ import gc
 import pytest
 from test_support.controllers import write_controllers
 from test_support.prime import Prime
+from test_support.stack import Stack
 
 from humanoid_stepped.copies import CopyError, in_copy
 from humanoid_stepped.python_log import PythonLog
@@ -35,6 +36,26 @@ def prime(tmp_path_factory: pytest.TempPathFactory) -> Prime:
     return prime
 
 
+@pytest.fixture(scope="session")
+def lite(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Lite, up and in DAMPING."""
+    folder = tmp_path_factory.mktemp("lite")
+    file = write_controllers(folder, STANDBY_WAY, "lite")
+    lite = Stack(folder, robot="lite", controllers_file=file)
+    with PythonLog(lite.robot):
+        lite.up()
+        lite.damped()
+    _freeze()
+    return lite
+
+
+@pytest.fixture(params=["prime", "lite"])
+def any_robot(request: pytest.FixtureRequest) -> Stack:
+    """Each robot, up and in DAMPING."""
+    found: Stack = request.getfixturevalue(request.param)
+    return found
+
+
 def _freeze() -> None:
     gc.collect()
     gc.freeze()  # a copy shares the memory of what is never collected
@@ -44,7 +65,7 @@ def _freeze() -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run tests of such a robot on a copy of this process."""
     names = pyfuncitem._fixtureinfo.argnames
-    robots = [it for name in names if isinstance(it := pyfuncitem.funcargs[name], Prime)]
+    robots = [it for name in names if isinstance(it := pyfuncitem.funcargs[name], Stack)]
     if not robots:
         return None
     arguments = {name: pyfuncitem.funcargs[name] for name in names}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from math import pi
 from pathlib import Path
 from random import Random
 
 import pytest
-from test_support.prime import Prime
+from test_support.stack import Stack
 
 from humanoid_bringup.calibration.calibration_node import CalibrationLink
 from humanoid_bringup.calibration.files import file_text, replace_file
@@ -20,14 +22,33 @@ from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.modes import Mode
 from humanoid_stepped.robot import CONTROL
 from humanoid_twin.mounting import Mounting
-from humanoid_twin.prime import JOINTS
+from humanoid_twin.robot.actuators import load_actuators
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The joints of a robot that are swept."""
+
+    robot: str
+    counts: dict[str, float]  # [rad] of the encoder, by joint
+    hands: dict[str, float]  # [Nm]
+
 
 ELBOW, WRISTS = "left_elbow_pitch", ("left_wrist_pitch", "right_wrist_roll")  # of either bus
-COUNT = {ELBOW: 2 * pi / 524288} | dict.fromkeys(WRISTS, 2 * pi / 65536)  # [rad] of the encoder
+PRIME = Calibrated(
+    "prime",
+    {ELBOW: 2 * pi / 524288} | dict.fromkeys(WRISTS, 2 * pi / 65536),
+    {ELBOW: 15.0} | dict.fromkeys(WRISTS, 4.0),
+)
+ARMS = (ELBOW, "right_wrist_roll")  # of either bus
+LITE = Calibrated("lite", dict.fromkeys(ARMS, 4 * pi / 32767), dict.fromkeys(ARMS, 4.0))
 SOFTEST = 0.03  # [rad] that a stop may yield when it is reached at the speed of these hands
-HAND = {ELBOW: 15.0} | dict.fromkeys(WRISTS, 4.0)  # [Nm]
 AT_REST = 0.002  # [rad/s]
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 10))]
+TRIALS = [
+    pytest.param(that, seed, marks=[pytest.mark.soak] if seed else [], id=f"{that.robot}-{seed}")
+    for that in (PRIME, LITE)
+    for seed in range(10)
+]
 
 
 def old_copy(file: Path, folder: Path) -> Path:
@@ -38,14 +59,14 @@ def old_copy(file: Path, folder: Path) -> Path:
     return copy
 
 
-def sweep(prime: Prime, session: CalibrationSession, joint: str) -> None:
+def sweep(prime: Stack, session: CalibrationSession, joint: str, hand: float) -> None:
     """To both stops, with a while at each: some joint states have to arrive."""
     session.select(joint)
     if joint in session.robot.drives:
         prime.client.until(lambda: session.limp.limp == joint, f"{joint} to become limp")
     limits = session.robot.limits[joint]
     for stop, sign in ((limits.high, 1), (limits.low, -1)):
-        prime.push(sign * HAND[joint], joint)
+        prime.push(sign * hand, joint)
         resting: list[bool] = []
 
         def has_rested(s: float = stop, d: int = sign, rest: list[bool] = resting) -> bool:
@@ -58,7 +79,7 @@ def sweep(prime: Prime, session: CalibrationSession, joint: str) -> None:
     prime.push(0.0, joint)
 
 
-def begin(prime: Prime) -> CalibrationSession:
+def begin(prime: Stack) -> CalibrationSession:
     link = CalibrationLink(prime.client.node, prime.operator.machine)
     prime.client.until(lambda: link.described, "the description")
     assert not link.manager_beside
@@ -66,8 +87,13 @@ def begin(prime: Prime) -> CalibrationSession:
 
 
 def check(
-    prime: Prime, session: CalibrationSession, joint: str, truth: Setting, setting: Setting
-) -> None:
+    prime: Stack,
+    session: CalibrationSession,
+    joint: str,
+    count: float,
+    truth: Setting,
+    setting: Setting,
+) -> None:  # fmt: skip
     """Within one count of the encoder, and half of what one stop has yielded; also if flipped."""
     limits, recording = session.robot.limits[joint], prime.control.recorded()
     angles = recording.position[:, recording.names.index(joint)]
@@ -75,49 +101,53 @@ def check(
     assert yielded < SOFTEST, joint
     assert setting.direction == truth.direction, joint
     for found, true in ((setting, truth), (flipped(setting, limits), flipped(truth, limits))):
-        assert abs(found.homing_offset - true.homing_offset) <= COUNT[joint] + yielded / 2, joint
+        assert abs(found.homing_offset - true.homing_offset) <= count + yielded / 2, joint
 
 
-def check_angles(prime: Prime) -> None:
+def check_angles(prime: Stack, joints: Iterable[str]) -> None:
     """The robot states where its joints are."""
     prime.client.joint_states.clear()
     prime.client.until(lambda: prime.client.joint_states, "joint states")
     message, truth = prime.client.joint_states[-1], prime.control.joints()
     angles = dict(zip(message.name, message.position, strict=True))
-    for joint in COUNT:
+    for joint in joints:
         moved = 0.2 * abs(truth[joint]["velocity"])  # [rad] since the message was made
         assert angles[joint] == pytest.approx(truth[joint]["position"], abs=0.02 + moved), joint
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("that", "seed"), TRIALS)
 def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_with_it(
-    tmp_path: Path, seed: int
+    tmp_path: Path, that: Calibrated, seed: int
 ) -> None:
-    random = Random(seed)
-    truth = {it: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for it in JOINTS}
-    mounted = {it: Mounting(that.direction, that.homing_offset) for it, that in truth.items()}
-    first = old_copy(find_robot().calibration_file, tmp_path)
-    prime = Prime(tmp_path, mounted, calibrate=True, calibration_file=first)
+    random, package = Random(seed), find_robot(that.robot)
+    joints = load_actuators(package.virtual_robot_file).joints
+    truth = {it: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for it in joints}
+    mounted = {it: Mounting(true.direction, true.homing_offset) for it, true in truth.items()}
+    first = old_copy(package.calibration_file, tmp_path)
+    prime = Stack(tmp_path, mounted, that.robot, calibrate=True, calibration_file=first)
     prime.up()
     prime.client.reach(Mode.DAMPING)  # nothing damps a wrist in ZERO_TORQUE
     session = begin(prime)
     prime.control.record(90.0)
-    for joint in COUNT:
-        sweep(prime, session, joint)
+    for joint, hand in that.hands.items():
+        sweep(prime, session, joint, hand)
     session.select("")
     prime.client.until(lambda: session.limp.released, "the elbow to be as it was")
-    assert {drive["gate"] for drive in prime.control.drives()} == {0}
+    if prime.robot.virtual.ring is not None:
+        assert {drive["gate"] for drive in prime.control.drives()} == {0}
 
-    for joint in COUNT:
+    for joint in that.counts:
         if truth[joint].direction == -1:
             session.flip(joint)
     found = {result.joint: result for result in session.results()}
-    for joint in COUNT:
-        check(prime, session, joint, truth[joint], found[joint].setting)
-    assert not any(found[joint].changed for joint in JOINTS if joint not in COUNT)
+    for joint, count in that.counts.items():
+        check(prime, session, joint, count, truth[joint], found[joint].setting)
+    assert not any(found[joint].changed for joint in joints if joint not in that.counts)
 
-    path, now = tmp_path / "prime_calibration.yaml", datetime.now()
+    path, now = tmp_path / "calibration.yaml", datetime.now()
     replace_file(path, file_text(session.results(), session.robot.ids, now), now)
-    calibrated = Prime(tmp_path, mounted, calibration_file=path, initial_mode=Mode.DAMPING)
+    calibrated = Stack(
+        tmp_path, mounted, that.robot, calibration_file=path, initial_mode=Mode.DAMPING
+    )
     calibrated.up(CONTROL)
-    check_angles(calibrated)
+    check_angles(calibrated, that.counts)

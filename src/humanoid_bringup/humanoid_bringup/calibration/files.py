@@ -19,7 +19,7 @@ HEADER: Final = """\
 #   joint = direction * (raw - homing_offset)      raw = direction * joint + homing_offset      \
 (velocity, effort: direction only)
 #
-# id: ring position (eRob) or CAN id (Sito) the entry was measured on, as in prime_hardware.yaml.
+# id: ring position (eRob) or CAN id the entry was measured on, as in the robot's hardware file.
 # direction: 1 or -1. homing_offset: raw angle at joint angle 0 [rad].
 """
 DIGITS: Final = 9  # of offsets behind the point: a count of the finest encoder is 1.2e-5 rad

@@ -46,8 +46,13 @@ class Robstride:
 
 BOUNDS: dict[tuple[str, str], Callable[[Any, float, float], float]] = {
     ("sito", "TA40-50"): sito,
+    ("robstride", "rs-00"): Robstride(33.0, 14.0, 500.0, 5.0),
+    ("robstride", "rs-01"): Robstride(44.0, 17.0, 500.0, 5.0),
     ("robstride", "rs-02"): Robstride(44.0, 17.0, 500.0, 5.0),
     ("robstride", "rs-03"): Robstride(20.0, 60.0, 5000.0, 100.0),
+    ("robstride", "rs-04"): Robstride(15.0, 120.0, 5000.0, 100.0),
+    ("robstride", "rs-05"): Robstride(50.0, 5.5, 500.0, 5.0),
+    ("robstride", "rs-06"): Robstride(50.0, 36.0, 5000.0, 100.0),
 }
 
 
