@@ -24,9 +24,9 @@ from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.safety.limit_stage import LimitStage
+from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
-from humanoid_controllers.mode_manager.mode_status import Answer
 from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.standby import StandbyController

@@ -11,8 +11,8 @@ from humanoid_control_common.reason_codes import RESET_SENT, SAFETY_SOURCE_FAULT
 from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_layout import EventKind
+from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.event_log import EventLog
-from humanoid_controllers.mode_manager.mode_status import Answer
 
 
 class Recorder:

@@ -9,7 +9,7 @@ from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import report_text
-from humanoid_controllers.mode_manager.mode_status import Answer
+from humanoid_controllers.mode_manager.answer import Answer
 
 _MOST: Final = 32  # sources whose latest report is kept; a robot has a handful
 

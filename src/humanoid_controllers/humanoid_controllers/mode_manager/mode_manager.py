@@ -29,10 +29,10 @@ from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import member_names
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
 from humanoid_controller_manager.switching.switch_requests import SwitchRequests
+from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.impedance_watch import ImpedanceWatch
 from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
-from humanoid_controllers.mode_manager.mode_status import Answer
 from humanoid_controllers.mode_manager.rest_watch import RestWatch
 from humanoid_controllers.reason_codes import (
     CONTROLLER_IN_CHARGE,

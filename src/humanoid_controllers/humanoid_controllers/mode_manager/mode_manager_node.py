@@ -26,12 +26,12 @@ from humanoid_controller_manager.ros.safety_messages import safety_report
 from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
 from humanoid_controllers.mode_manager import emergency_stop
+from humanoid_controllers.mode_manager.answer import Answer
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.event_log import EventLog
 from humanoid_controllers.mode_manager.gamepad import Gamepad, stop_pressed
 from humanoid_controllers.mode_manager.impedance_watch import ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
-from humanoid_controllers.mode_manager.mode_status import Answer
 from humanoid_controllers.mode_manager.power_down import PowerDown
 from humanoid_controllers.mode_manager.power_down_service import PowerDownService
 from humanoid_controllers.mode_manager.stall_tolerant_clock import StallTolerantClock
