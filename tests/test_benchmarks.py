@@ -18,6 +18,7 @@ SCRIPTS = sorted(
 )
 EXPECTED = {
     "can_exchange.py": "Sito, 50 Hz: read + write",
+    "can_load.py": "200 Hz: left_can, load",
     "control_cycle.py": "cycle, 14 joints, 1 component",
     "cyclic_exchange.py": "200 Hz: CPU",
     "false_alarms.py": "simulated",

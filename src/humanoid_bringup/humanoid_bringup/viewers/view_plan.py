@@ -28,7 +28,7 @@ def workstation(
         else []
     )
     if chosen["viewer"]:
-        shown.append(viewer_processes.viewer(_address(chosen), folder, place))
+        shown.append(viewer_processes.viewer(_address(chosen), robot.title, folder, place))
     return _something(shown), _missing(chosen, viewer_processes.RVIZ)
 
 
@@ -47,7 +47,7 @@ def model(
     if chosen["rviz"]:
         shown += viewer_processes.rviz(robot.rviz_file, folder, _VIEW)
     if chosen["viewer"]:
-        shown.append(viewer_processes.viewer(_address(chosen), folder, _VIEW))
+        shown.append(viewer_processes.viewer(_address(chosen), robot.title, folder, _VIEW))
     still = {"robot_description": urdf}
     file = write_parameters(folder, "still_model", still, _VIEW.namespace)
     words = ("--ros-args", "--params-file", str(file), *remapping(_VIEW.namespace))

@@ -32,7 +32,7 @@ def processes(options: Options, folder: Path, urdf: str) -> list[Process]:
     if options.viewer:
         token = options.viewer_token_file
         address = ViewerAddress(options.viewer_host, options.viewer_port, token)
-        shown.append(viewer(address, folder, place))
+        shown.append(viewer(address, options.robot.title, folder, place))
     return shown
 
 
@@ -87,9 +87,10 @@ class ViewerAddress:
         return {"host": self.host, "port": self.port, "token_file": token}
 
 
-def viewer(address: ViewerAddress, folder: Path, where: Place) -> Process:
-    """Return the browser viewer."""
-    file = write_parameters(folder, "viewer", address.parameters, where.namespace)
+def viewer(address: ViewerAddress, title: str, folder: Path, where: Place) -> Process:
+    """Return the browser viewer; `title` is the robot's."""
+    own = {**address.parameters, "title": title}
+    file = write_parameters(folder, "viewer", own, where.namespace)
     return _process("viewer", "humanoid_viz", "viewer", file, where)
 
 

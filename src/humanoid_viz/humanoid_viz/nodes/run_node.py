@@ -56,7 +56,7 @@ def _show(node: ViewerNode, messages: LatestMessages, sleeper: InterruptibleSlee
     if port != wanted:
         node.get_logger().warning(f"port {wanted} is taken, using {port}")
     token = token_for(host, node.token_file())
-    with _listening(host, port, token) as server:
+    with _listening(host, port, node.title(), token) as server:
         server.on_client_connect(lambda _: sleeper.wake())
         viewer = Viewer(server, messages, node)
         node.get_logger().info(f"viewer: {_address(url(host, server.get_port()), token)}")
@@ -103,8 +103,8 @@ def spinning(node: ViewerNode, sleeper: InterruptibleSleep) -> Iterator[None]:
 
 
 @contextmanager
-def _listening(host: str, port: int, token: Token | None) -> Iterator[PanelServer]:
-    server = PanelServer(host, port, "Prime", token)
+def _listening(host: str, port: int, title: str, token: Token | None) -> Iterator[PanelServer]:
+    server = PanelServer(host, port, title, token)
     try:
         yield server
     finally:

@@ -47,6 +47,11 @@ class ViewerNode(FixedParameters, Node):  # type: ignore[misc]  # rclpy counts a
             SafetyStatus, "safety_status", self._note_safety, LATCHED_PER_SOURCE
         )
 
+    def title(self) -> str:
+        """Parameter `title`. Raises rclpy's parameter exceptions."""
+        descriptor = fixed("Title of the page: the robot's.")
+        return str(self.declare_parameter("title", "Robot", descriptor).value)
+
     def token_file(self) -> str:
         """Parameter `token_file`. Raises rclpy's parameter exceptions."""
         what = "File with the token of the page; empty: a new one at every start, if one is needed."
