@@ -143,7 +143,7 @@ def _statistics(control: RobotControl, buses: Iterable[str]) -> dict[str, CanSta
 def _loads(
     before: Mapping[str, CanStatistics], after: Mapping[str, CanStatistics], rate: int
 ) -> dict[str, Figure]:
-    figures = {}
+    figures: dict[str, Figure] = {}
     for bus, old in before.items():
         new = after[bus]
         span = new["time"] - old["time"]
