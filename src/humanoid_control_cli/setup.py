@@ -11,6 +11,7 @@ setup(
     package_data={
         package_name: ["py.typed"],
         f"{package_name}.new_controller": ["template/*.template"],
+        f"{package_name}.new_robot": ["template/*.template"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
@@ -19,7 +20,7 @@ setup(
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
     entry_points={"console_scripts": [f"hc = {package_name}.main:main"]},
-    zip_safe=False,  # the template is read as files
+    zip_safe=False,  # the templates are read as files
     maintainer="Humanoid Control maintainers",
     maintainer_email="maintainers@humanoid-control.org",
     description="The command line of Humanoid Control, `hc`.",

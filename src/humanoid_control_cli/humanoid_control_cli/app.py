@@ -11,6 +11,7 @@ from humanoid_control_cli.controllers.command import load, unload
 from humanoid_control_cli.doctor.command import decode, doctor, version
 from humanoid_control_cli.domain import NAMESPACE, choose_namespace
 from humanoid_control_cli.new_controller.command import new_controller
+from humanoid_control_cli.new_robot.command import new_robot
 from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
 from humanoid_control_cli.sdo.command import app as sdo
 from humanoid_control_cli.twin.command import app as twin
@@ -42,7 +43,7 @@ def choose_robot(
 
 ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload)
 DATA = (view, record, replay)
-MACHINE = (calibrate, decode, doctor, new_controller, version)
+MACHINE = (calibrate, decode, doctor, new_controller, new_robot, version)
 for command in (*ROBOT, *DATA, *MACHINE):
     app.command()(command)
 app.add_typer(black_box, name="blackbox")

@@ -1,6 +1,5 @@
 """The files of a new package with a controller: a working one, to be changed."""
 
-import re
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Final
 
 import yaml
 
+from humanoid_control_cli.package_name import EXPECTED, PACKAGE_NAME
 from humanoid_control_common.errors import ConfigError
 
 # Files of the template and their places in the package; `hold` stands for the name.
@@ -21,7 +21,6 @@ _PLACES: Final = {
     "setup.cfg": "setup.cfg",
     "package.xml": "package.xml",
 }
-_NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _ENDING: Final = "_controller"
 _MANAGER: Final = "controller_manager"
 _PARAMETERS: Final = "ros__parameters"
@@ -36,10 +35,9 @@ def package_files(name: str, controllers: Mapping[str, object]) -> dict[Path, st
 
     Raises ConfigError for a name that is no ROS package or does not end in `_controller`.
     """
-    if not _NAME.fullmatch(name) or not name.endswith(_ENDING) or name == _ENDING[1:]:
+    if not PACKAGE_NAME.fullmatch(name) or not name.endswith(_ENDING) or name == _ENDING[1:]:
         raise ConfigError(
-            f"'{name}': expected small letters, digits and single underscores, and "
-            f"'{_ENDING}' at the end, as in sway_controller"
+            f"'{name}': {EXPECTED}, and '{_ENDING}' at the end, as in sway_controller"
         )
     stem = name.removesuffix(_ENDING)
     title = "".join(word.capitalize() for word in stem.split("_"))

@@ -1,0 +1,128 @@
+"""An exported description: what a bring-up needs to know of it, and copies of its meshes."""
+
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from humanoid_control_common import robot_description
+from humanoid_control_common.description.mesh_files import check_meshes
+from humanoid_control_common.description.mesh_references import (
+    mesh_path,
+    mesh_references,
+    with_absolute_meshes,
+)
+from humanoid_control_common.description.mujoco_input import mujoco_input
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+
+_BLOCK: Final = "ros2_control"
+_RATE: Final = 200.0  # [Hz], of no effect on limits
+_FOLDERS: Final = ("meshdir", "assetdir", "strippath")  # of MuJoCo: references have no need of it
+_MATERIALS: Final = re.compile(rb"^mtllib[ \t]+(.+?)[ \t\r]*$", re.MULTILINE)  # of an OBJ
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A description that can be brought up."""
+
+    urdf: bytes  # its meshes are named as those of a package
+    meshes: dict[str, bytes]  # by file name, with the materials that they name
+    joints: tuple[str, ...]  # that move, in the order of the description
+    limits: JointLimits
+    warnings: tuple[str, ...]
+
+
+def read_export(description: Path, name: str, folder: str) -> Export:
+    """Return the description as that of the robot `name`, whose meshes are in `folder`, a URI.
+
+    Raises ConfigError, naming link, joint or file, for one that can't be brought up.
+    """
+    expanded = robot_description.expand(description, {})
+    urdf = with_absolute_meshes(expanded, description)
+    check_meshes(urdf)
+    warnings = mujoco_input(urdf).warnings
+    robot = ElementTree.fromstring(urdf)
+    if robot.find(_BLOCK) is not None:
+        raise ConfigError(
+            f"{description}: it has <{_BLOCK}> blocks: remove them: the new package has its own"
+        )
+    joints = _moving(robot, description)
+    limits = _limits(robot, joints)
+    meshes = _move_meshes(robot, folder)
+    robot.set("name", name)
+    text = ElementTree.tostring(robot, encoding="unicode") + "\n"
+    return Export(text.encode(), meshes, joints, limits, warnings)
+
+
+def _moving(robot: Element, description: Path) -> tuple[str, ...]:
+    found = []
+    for joint in robot.findall("joint"):
+        kind = joint.get("type", "")
+        if kind not in ("revolute", "fixed"):
+            raise ConfigError(
+                f"{description}: joint '{joint.get('name')}' is {kind}, expected revolute (with "
+                "limits) or fixed"
+            )
+        if kind == "revolute":
+            found.append(joint.get("name", ""))
+    if not found:
+        raise ConfigError(f"{description}: no joint moves, expected a revolute one")
+    return tuple(found)
+
+
+def _limits(robot: Element, joints: tuple[str, ...]) -> JointLimits:
+    """Return the limits as the controller manager reads them."""
+    whole = copy.deepcopy(robot)
+    block = ElementTree.SubElement(whole, _BLOCK, name="check", type="system")
+    hardware = ElementTree.SubElement(block, "hardware")
+    ElementTree.SubElement(hardware, "plugin").text = "check"
+    for name in joints:
+        joint = ElementTree.SubElement(block, "joint", name=name)
+        for interface in COMMAND_INTERFACES:
+            ElementTree.SubElement(joint, "command_interface", name=interface)
+        for interface in STATE_INTERFACES:
+            ElementTree.SubElement(joint, "state_interface", name=interface)
+    text = ElementTree.tostring(whole, encoding="unicode")
+    return parse_robot_description(text, _RATE).limits
+
+
+def _move_meshes(robot: Element, folder: str) -> dict[str, bytes]:
+    """Name the meshes as files in `folder`, and return them."""
+    names: dict[Path, str] = {}
+    found: dict[str, bytes] = {}
+    for reference in mesh_references(robot):
+        path = mesh_path(reference)
+        if path not in names:
+            names[path] = _free_name(path, found)
+            found[names[path]] = path.read_bytes()
+            for name, content in _materials(path):
+                if found.setdefault(name, content) != content:
+                    raise ConfigError(f"{path}: another OBJ has other materials in a file {name}")
+        reference.element.set("filename", f"{folder}/{names[path]}")
+    for compiler in robot.findall("mujoco/compiler"):
+        for name in _FOLDERS:
+            compiler.attrib.pop(name, None)
+    return found
+
+
+def _free_name(path: Path, taken: dict[str, bytes]) -> str:
+    name, number = path.name, 2
+    while name in taken:
+        name = f"{path.stem}_{number}{path.suffix}"
+        number += 1
+    return name
+
+
+def _materials(path: Path) -> Iterator[tuple[str, bytes]]:
+    if path.suffix.lower() == ".obj":
+        for match in _MATERIALS.finditer(path.read_bytes()):
+            file = path.parent / match[1].decode(errors="replace")
+            if file.is_file():
+                yield file.name, file.read_bytes()

@@ -1,0 +1,102 @@
+"""The files of a new robot's package: its description, and a bring-up of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from humanoid_bringup.robot_package import installed_robots
+from humanoid_control_cli.new_robot.exported import Export, read_export
+from humanoid_control_cli.package_name import EXPECTED, PACKAGE_NAME
+from humanoid_control_common.errors import ConfigError
+
+_ENDING: Final = "_bringup"
+# Files of the template and their places in the package; MINE stands for the robot's name.
+_PLACES: Final = {
+    "package.xml": "package.xml",
+    "setup.py": "setup.py",
+    "setup.cfg": "setup.cfg",
+    "README.md": "README.md",
+    "robot.yaml": "config/robot.yaml",
+    "controllers.yaml": "config/MINE_controllers.yaml",
+    "urdf.xacro": "description/MINE.urdf.xacro",
+}
+# Of each joint, until the user replaces them by those of its drive.
+_STIFFNESS: Final = 10.0  # [Nm/rad], largest, per Nm of the effort limit: that of Prime's eRobs
+_ROTOR_INERTIA: Final = 0.01  # [kg m²], behind the gear: that of Prime's wrists
+_DAMPING: Final = 5.0  # [Nm s/rad], largest: half of what such a rotor bears at steps of 1 ms
+_MARGIN: Final = 0.05  # [rad] of a pose to the limits
+
+
+@dataclass(frozen=True, slots=True)
+class NewPackage:
+    """A package to be written."""
+
+    name: str
+    contents: Mapping[Path, bytes]  # by path, relative to the package
+    joints: tuple[str, ...]
+    warnings: tuple[str, ...]  # about the description
+
+    def write(self, into: Path) -> None:
+        """Write the files into a new folder in `into`."""
+        for path, content in self.contents.items():
+            file = into / self.name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def package_files(name: str, description: Path) -> NewPackage:
+    """Return the package of the robot `name` that the file `description` describes.
+
+    Raises ConfigError for a name that is no package's or taken, and for a description that can't be
+    brought up, naming link, joint or file.
+    """
+    if not PACKAGE_NAME.fullmatch(name):
+        raise ConfigError(f"'{name}': {EXPECTED}")
+    if name in installed_robots():
+        raise ConfigError(f"there is a robot '{name}' already: choose another name")
+    package = name + _ENDING
+    export = read_export(description, name, f"package://{package}/description/meshes")
+    template = files(__package__) / "template"
+    words = _words(name, export)
+
+    def filled(text: str) -> str:
+        for word, meaning in words.items():
+            text = text.replace(word, meaning)
+        return text
+
+    contents = {
+        Path(filled(place)): filled((template / f"{source}.template").read_text("utf-8")).encode()
+        for source, place in _PLACES.items()
+    }
+    for mesh, content in export.meshes.items():
+        contents[Path("description/meshes", mesh)] = content
+    contents[Path("description", f"{name}.urdf")] = export.urdf
+    contents[Path("resource", package)] = b""
+    contents[Path("resource/robots", name)] = f"{package}\n".encode()
+    return NewPackage(package, contents, export.joints, export.warnings)
+
+
+def _words(name: str, export: Export) -> dict[str, str]:
+    """Return what stands for the words of the template."""
+    limits = export.limits
+    calls, poses = [], []
+    for i, joint in enumerate(export.joints):
+        calls.append(
+            f'    <xacro:joint name="{joint}" stiffness="{_STIFFNESS * limits.effort[i]:g}" '
+            f'damping="{_DAMPING:g}" rotor_inertia="{_ROTOR_INERTIA:g}"/>'
+        )
+        poses.append(f"{_pose(limits.lower[i], limits.upper[i]):g}")
+    return {
+        "MINE_JOINTS": "\n".join(calls),
+        "MINE_POSE": ", ".join(poses),
+        "MINE_TITLE": name.replace("_", " ").capitalize(),
+        "MINE": name,
+    }
+
+
+def _pose(lower: float, upper: float) -> float:
+    """Return the angle [rad] nearest to 0 that keeps clear of the limits."""
+    margin = min(_MARGIN, (upper - lower) / 2)
+    return min(max(0.0, lower + margin), upper - margin)

@@ -1,0 +1,178 @@
+"""The package that `hc new-robot` writes."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from humanoid_control_cli.app import app
+from humanoid_control_cli.new_robot.package_files import NewPackage, package_files
+from humanoid_control_common import robot_description
+from humanoid_control_common.description.mesh_files import check_meshes
+from humanoid_control_common.description.mesh_references import MeshError, with_absolute_meshes
+from humanoid_control_common.errors import ConfigError
+from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
+
+MESH_ARM = Path(__file__).resolve().parents[3] / "docs/examples/mesh_arm"
+JOINTS = ("shoulder_pitch", "elbow_pitch")
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    """A copy of the exported description: its file."""
+    shutil.copytree(MESH_ARM, tmp_path / "mesh_arm")
+    return tmp_path / "mesh_arm/urdf/mesh_arm.urdf"
+
+
+def described(package: NewPackage, into: Path, **arguments: str) -> RobotDescription:
+    package.write(into)
+    file = into / package.name / "description/mine.urdf.xacro"
+    urdf = with_absolute_meshes(robot_description.expand(file, arguments), file)
+    check_meshes(urdf)
+    return parse_robot_description(urdf, 200.0)
+
+
+@pytest.mark.parametrize(
+    ("argument", "plugin"),
+    [
+        ("use_sim", "mujoco_ros2_control/MujocoSystem"),
+        ("use_fake_hardware", "mock_components/GenericSystem"),
+    ],
+)
+def test_it_describes_the_robot_for_simulation_and_mock(
+    export: Path, tmp_path: Path, argument: str, plugin: str
+) -> None:
+    found = described(package_files("mine", export), tmp_path / "ws", **{argument: "true"})
+    assert found.name == "mine"
+    assert found.joints.names == JOINTS
+    assert found.limits.effort.tolist() == [20.0, 10.0]
+    assert found.limits.gains.tolist() == [[200.0, 100.0], [5.0, 5.0]]
+    assert [block.plugin for block in found.blocks] == [plugin]
+
+
+def test_real_drives_are_refused_until_there_are_some(export: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no ros2_control block for real drives yet"):
+        described(package_files("mine", export), tmp_path / "ws")
+
+
+def test_the_meshes_are_those_of_the_package_with_their_materials(
+    export: Path, tmp_path: Path
+) -> None:
+    package = package_files("mine", export)
+    shutil.rmtree(export.parents[1])
+    described(package, tmp_path / "ws", use_sim="true")
+    text = (tmp_path / "ws/mine_bringup/description/mine.urdf").read_text()
+    names = {mesh.get("filename") for mesh in ElementTree.fromstring(text).iter("mesh")}
+    folder = "package://mine_bringup/description/meshes"
+    assert names == {f"{folder}/{name}" for name in ("base.stl", "upper_arm.obj", "forearm.dae")}
+    assert (tmp_path / "ws/mine_bringup/description/meshes/upper_arm.mtl").is_file()
+
+
+def test_meshes_of_the_same_name_stay_apart(export: Path, tmp_path: Path) -> None:
+    other = export.parents[1] / "other"
+    other.mkdir()
+    (other / "base.stl").write_bytes((export.parents[1] / "meshes/base.stl").read_bytes() + b"\n")
+    export.write_text(export.read_text().replace("../meshes/upper_arm.obj", "../other/base.stl"))
+    contents = package_files("mine", export).contents
+    assert contents[Path("description/meshes/base.stl")].endswith(b"endsolid base\n")
+    assert contents[Path("description/meshes/base_2.stl")].endswith(b"\n\n")
+
+
+def test_mujocos_folder_for_meshes_is_not_applied_twice(export: Path, tmp_path: Path) -> None:
+    text = export.read_text().replace("../meshes/", "")
+    extension = '<mujoco><compiler meshdir="../meshes" balanceinertia="true"/></mujoco></robot>'
+    export.write_text(text.replace("</robot>", extension))
+    described(package_files("mine", export), tmp_path / "ws", use_sim="true")
+    text = (tmp_path / "ws/mine_bringup/description/mine.urdf").read_text()
+    assert '<compiler balanceinertia="true" />' in text
+
+
+def test_its_poses_keep_clear_of_the_limits(export: Path) -> None:
+    text = export.read_text()
+    for old, new in (
+        ('lower="-1.4" upper="1.4"', 'lower="0" upper="1.4"'),
+        ('lower="-2.2" upper="2.2"', 'lower="-2.2" upper="-1.0"'),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    export.write_text(text)
+    file = package_files("mine", export).contents[Path("config/mine_controllers.yaml")]
+    poses = yaml.safe_load(file)["standby_controller"]["ros__parameters"]["poses"]
+    assert poses["ready"]["positions"] == pytest.approx([0.05, -1.05])
+
+
+def test_every_place_has_the_new_name_and_is_well_formed(export: Path) -> None:
+    package = package_files("long_arm", export)
+    assert package.name == "long_arm_bringup"
+    for path, content in package.contents.items():
+        if "meshes" in path.parts:
+            continue
+        text = content.decode()
+        assert "MINE" not in text + str(path)
+        if path.suffix == ".py":
+            ast.parse(text)
+        if path.suffix == ".yaml":
+            yaml.safe_load(text)
+        if path.suffix in {".xml", ".xacro", ".urdf"}:
+            ElementTree.fromstring(text)
+    assert package.contents[Path("resource/robots/long_arm")] == b"long_arm_bringup\n"
+    robot = yaml.safe_load(package.contents[Path("config/robot.yaml")])
+    assert robot["title"] == "Long arm"
+
+
+def test_the_command_writes_it_tells_what_is_doubtful_and_overwrites_nothing(
+    export: Path, tmp_path: Path
+) -> None:
+    export.write_text(export.read_text().replace('xyz="0 0 0.13"', 'xyz="0 0 130"'))
+    words = ["new-robot", "mine", str(export.parents[1]), "--into", str(tmp_path / "ws/src")]
+    first = CliRunner().invoke(app, words)
+    assert first.exit_code == 0, first.output
+    assert "warning: link 'upper_arm_link': its centre of mass" in first.output
+    assert "joints shoulder_pitch, elbow_pitch; next:" in first.output
+    again = CliRunner().invoke(app, words)
+    assert again.exit_code == 2
+    assert "exists already" in again.output
+
+
+WRONG = {
+    "slider": ('type="revolute"', 'type="prismatic"', "joint 'shoulder_pitch' is prismatic, expec"),
+    "without ends": ('type="revolute"', 'type="continuous"', "'shoulder_pitch' is continuous, exp"),
+    "without motion": ('type="revolute"', 'type="fixed"', "no joint moves, expected a revolute"),
+    "without effort": ('effort="20"', 'effort="0"', "joint 'shoulder_pitch': limits .* effort > 0"),
+    "with blocks": ("</robot>", "<ros2_control/></robot>", "it has <ros2_control> blocks: remove"),
+    "without mass": ('<mass value="4"/>', '<mass value="0"/>', "link 'base_link': mass is 0 kg"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG.values(), ids=WRONG.keys())
+def test_an_export_that_can_not_be_brought_up_is_refused(
+    export: Path, old: str, new: str, message: str
+) -> None:
+    text = export.read_text()
+    assert old in text
+    export.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        package_files("mine", export)
+
+
+def test_an_export_without_one_of_its_meshes_is_refused(export: Path) -> None:
+    (export.parents[1] / "meshes/forearm.dae").unlink()
+    with pytest.raises(MeshError, match=r"link 'forearm_link': .* there is no file .*forearm\.dae"):
+        package_files("mine", export)
+
+
+@pytest.mark.parametrize("name", ["", "Mine", "my-arm", "9", "../x"])
+def test_names_that_are_no_packages_are_refused(export: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="expected small letters"):
+        package_files(name, export)
+
+
+def test_the_name_of_an_installed_robot_is_refused(export: Path) -> None:
+    with pytest.raises(ConfigError, match="there is a robot 'prime' already"):
+        package_files("prime", export)
