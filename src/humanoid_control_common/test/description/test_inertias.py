@@ -105,19 +105,23 @@ def test_a_centre_of_mass_outside_the_shapes_is_told_with_the_link(export: Any) 
 
 
 @pytest.mark.parametrize(
-    "shape",
-    ['<box size="0.06 0.3 0.06"/>', '<cylinder radius="0.03" length="0.3"/>'],
+    ("shape", "upright", "lying"),
+    [
+        ('<box size="0.06 0.3 0.06"/>', "1.5707963 0 0", "0 0 0"),
+        ('<cylinder radius="0.03" length="0.3"/>', "0 0 0", "0 1.5707963 0"),
+    ],
 )
-def test_primitive_shapes_count_with_their_poses(export: Any, shape: str) -> None:
-    turned = "1.5707963 0 0" if "box" in shape else "0 0 0"
+def test_primitive_shapes_count_with_their_poses(
+    export: Any, shape: str, upright: str, lying: str
+) -> None:
     for tag in ("visual", "collision"):
         export.replace(
             f'<{tag}>\n      <geometry><mesh filename="../meshes/upper_arm.obj"/>',
-            f'<{tag}><origin xyz="0 0 0.13" rpy="{turned}"/>\n      <geometry>{shape}',
+            f'<{tag}><origin xyz="0 0 0.13" rpy="{upright}"/>\n      <geometry>{shape}',
         )
+    # Near the end of the arm, which is there only if the shape stands upright.
+    export.replace('<origin xyz="0 0 0.13"/>', '<origin xyz="0 0 0.27"/>')
     assert doubts(export) == []
-    export.replace(f'rpy="{turned}"', 'rpy="0 1.5707963 0"')
-    assert "outside" not in " ".join(doubts(export))
-    export.replace('<origin xyz="0 0 0.13"/>', '<origin xyz="0 0 0.4"/>')
+    export.replace(f'rpy="{upright}"', f'rpy="{lying}"')
     (warning,) = doubts(export)
-    assert "outside" in warning
+    assert "link 'upper_arm_link': its centre of mass (0, 0, 0.27) m is 0.11 m outside" in warning

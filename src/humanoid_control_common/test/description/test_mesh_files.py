@@ -100,6 +100,15 @@ def test_a_broken_file_is_named_with_its_link(
 
 
 @pytest.mark.parametrize(
+    "text", ["v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n"]
+)
+def test_triangles_without_a_place_are_no_mesh(export: Any, text: str) -> None:
+    (export.meshes / "upper_arm.obj").write_text(text)
+    with pytest.raises(MeshError, match=r"^link 'upper_arm_link': .*upper_arm\.obj: it is broken"):
+        export.read()
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("0.001 0.001 0.001", "0.001 0.001", "scale is '0.001 0.001', expected three numbers"),

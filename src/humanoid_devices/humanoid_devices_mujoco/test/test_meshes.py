@@ -165,6 +165,16 @@ def test_a_flat_mesh_to_collide_with_is_named(tmp_path: Path) -> None:
         simulated(text)
 
 
+def test_a_mesh_that_is_finer_than_mujoco_reads_is_named(tmp_path: Path) -> None:
+    path, count = tmp_path / "fine.stl", 200_001
+    triangles = np.zeros(count, np.dtype([("some", "<f4", (4, 3)), ("spare", "<u2")]))
+    triangles["some"] = np.random.default_rng(0).random((count, 4, 3))
+    path.write_bytes(bytes(80) + np.uint32(count).tobytes() + triangles.tobytes())
+    text = re.sub(r"file://[^\"]*/upper_arm.obj", path.as_uri(), urdf())
+    with pytest.raises(MeshError, match=r"link 'upper_arm_link': .* 200001 triangles, expected at"):
+        simulated(text)
+
+
 def test_a_mesh_with_holes_or_inside_out_collides_like_any_other(tmp_path: Path) -> None:
     text = (ARM.parents[1] / "meshes/upper_arm.obj").read_text()
     faces = re.findall(r"^f (.*)$", text, re.MULTILINE)
