@@ -97,6 +97,8 @@ class Options:
     calibration_file: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.backend in (Backend.REAL, Backend.TWIN):
+            _ = self.robot.drives  # refuses a robot that has none
         self._check_buses()
         if not 0.0 <= self.real_time_factor < float("inf"):
             raise ConfigError(f"real-time factor is {self.real_time_factor:g}, expected 0 or more")

@@ -121,7 +121,7 @@ def _notes_on_buses(options: Options) -> list[str]:
     if options.calibrate:
         texts.append("without impedance manager and stiff modes; next is `hc calibrate`")
     elif options.backend is Backend.REAL:
-        file = options.calibration_file or options.robot.calibration_file
+        file = options.calibration_file or options.robot.drives.calibration
         if is_placeholder(file):
             texts.append(
                 f"NOT CALIBRATED: {file} is a placeholder, so every angle is wrong, and with it "

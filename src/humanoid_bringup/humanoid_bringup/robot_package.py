@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ament_index_python.resources import get_resource, get_resources
+from pydantic import Field
 
 from humanoid_bringup.given_description import expand_given, find_description
 from humanoid_control_common import robot_description
@@ -37,15 +38,28 @@ class _Description(StrictModel):
     xacro: str  # below the share folder of `package`
 
 
-class _Content(StrictModel):
-    title: str
-    description: _Description
-    controllers: str  # below the share folder of the bring-up package, like the next three
+class _Drives(StrictModel):
     hardware: str
     calibration: str
     virtual_robot: str
+
+
+class _Content(StrictModel):
+    title: str
+    description: _Description
+    controllers: str  # below the share folder of the bring-up package, like the files of the drives
+    drives: _Drives | None = None
     impedance_manager: Program | None = None
-    buses: dict[str, Bus]
+    buses: dict[str, Bus] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DriveFiles:
+    """What is known of a robot's real drives."""
+
+    hardware: Path
+    calibration: Path
+    virtual_robot: Path  # the actuators of the virtual robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +73,19 @@ class RobotPackage:
     given_description: Path | None  # links and joints in the place of those of `xacro_file`
     rviz_file: Path
     controllers_file: Path
-    hardware_file: Path
-    calibration_file: Path
-    virtual_robot_file: Path  # the actuators of the virtual robot
+    drive_files: DriveFiles | None  # None: the robot exists in simulation only
     impedance_manager: Program | None  # of the joints whose gains are written per mode
     buses: Mapping[str, Bus]  # by name
+
+    @property
+    def drives(self) -> DriveFiles:
+        """The files of its drives. Raises ConfigError if it has no drives."""
+        if self.drive_files is None:
+            raise ConfigError(
+                f"{self.title} has no drives, so it is for mujoco and mock only: add 'drives' and "
+                f"'buses' to config/robot.yaml of {self.package}"
+            )
+        return self.drive_files
 
     @property
     def ring(self) -> str | None:
@@ -116,9 +138,15 @@ def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
         given_description=find_description(description) if description else None,
         rviz_file=robot_description.share_folder(_SHARED) / "rviz/robot.rviz",
         controllers_file=share / content.controllers,
-        hardware_file=share / content.hardware,
-        calibration_file=share / content.calibration,
-        virtual_robot_file=share / content.virtual_robot,
+        drive_files=None if content.drives is None else _files(content.drives, share),
         impedance_manager=content.impedance_manager,
         buses=content.buses,
+    )
+
+
+def _files(drives: _Drives, share: Path) -> DriveFiles:
+    return DriveFiles(
+        hardware=share / drives.hardware,
+        calibration=share / drives.calibration,
+        virtual_robot=share / drives.virtual_robot,
     )

@@ -44,7 +44,7 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     control = control_socket(options.namespace)
     ring = ("--cable", master, "--ring", drives) if options.robot.ring else ()
     robot = [
-        *("--urdf", description, "--actuators", options.robot.virtual_robot_file),
+        *("--urdf", description, "--actuators", options.robot.drives.virtual_robot),
         *ring,
         *(word for place in _places(options, folder) for word in ("--can", place)),
         *("--control", control),

@@ -46,8 +46,8 @@ def test_the_virtual_robot_answers_where_the_components_open_their_buses(tmp_pat
 
 
 def test_the_virtual_robot_has_the_motors_of_the_hardware_file() -> None:
-    hardware = yaml.safe_load(LITE.hardware_file.read_text())["joints"]
-    for bus, rows in load_actuators(LITE.virtual_robot_file).can.items():
+    hardware = yaml.safe_load(LITE.drives.hardware.read_text())["joints"]
+    for bus, rows in load_actuators(LITE.drives.virtual_robot).can.items():
         found = {row.joint: {"id": row.id, "model": row.model} for row in rows}
         assert found == hardware[bus]
 
@@ -84,7 +84,7 @@ def test_every_absent_adapter_is_named_before_anything_starts(
 ) -> None:
     options = lite(can_interface="slcan", can_channel=CHANNELS, backends=backends)
     with pytest.raises(NotReadyError) as refused:
-        require_buses(options, LITE.hardware_file)
+        require_buses(options, LITE.drives.hardware)
     assert [
         side for side in ("left", "right") if f"CAN slcan /no/{side}:" in str(refused.value)
     ] == named

@@ -69,7 +69,7 @@ class SteppedRobot:
         planned = {it.label: it for it in plan(options, folder)}
         self._files = {label: _documents(it) for label, it in planned.items()}
         self.urdf = _urdf(self._files[CONTROL])
-        actuators = load_actuators(options.robot.virtual_robot_file)
+        actuators = load_actuators(options.robot.drives.virtual_robot)
         losses = Random(f"{seed} ring")
         self.virtual = VirtualRobot(self.urdf, actuators, losses, assumed, mountings)
         self.scheduler = Scheduler(Random(f"{seed} order"), self.virtual)

@@ -190,7 +190,7 @@ def test_without_its_control_process_no_can_motor_stays_enabled(
 
 def without_watchdogs(folder: Path) -> Path:
     """The hardware file of Lite; no motor disables itself."""
-    hardware = yaml.safe_load(find_robot("lite").hardware_file.read_text())
+    hardware = yaml.safe_load(find_robot("lite").drives.hardware.read_text())
     for bus in ("left_can", "right_can"):
         for row in hardware["joints"][bus].values():
             row["can_timeout"] = 0

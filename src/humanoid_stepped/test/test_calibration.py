@@ -120,10 +120,10 @@ def test_what_is_found_on_both_buses_is_the_truth_to_the_robot_that_is_started_w
     tmp_path: Path, that: Calibrated, seed: int
 ) -> None:
     random, package = Random(seed), find_robot(that.robot)
-    joints = load_actuators(package.virtual_robot_file).joints
+    joints = load_actuators(package.drives.virtual_robot).joints
     truth = {it: Setting(random.choice((-1, 1)), random.uniform(-pi, pi)) for it in joints}
     mounted = {it: Mounting(true.direction, true.homing_offset) for it, true in truth.items()}
-    first = old_copy(package.calibration_file, tmp_path)
+    first = old_copy(package.drives.calibration, tmp_path)
     prime = Stack(tmp_path, mounted, that.robot, calibrate=True, calibration_file=first)
     prime.up()
     prime.client.reach(Mode.DAMPING)  # nothing damps a wrist in ZERO_TORQUE

@@ -21,6 +21,9 @@ _PLACES: Final = {
     "robot.yaml": "config/robot.yaml",
     "controllers.yaml": "config/MINE_controllers.yaml",
     "urdf.xacro": "description/MINE.urdf.xacro",
+    "mujoco.launch.py": "launch/mujoco.launch.py",
+    "mock.launch.py": "launch/mock.launch.py",
+    "view.launch.py": "launch/view.launch.py",
 }
 # Of each joint, until the user replaces them by those of its drive.
 _STIFFNESS: Final = 10.0  # [Nm/rad], largest, per Nm of the effort limit: that of Prime's eRobs

@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 # Columns of actuator_biasprm in MuJoCo's affine bias: constant, position, velocity.
 BIAS_POSITION = 1
 BIAS_VELOCITY = 2
+_OVERLAP = 0.001  # [m]; less is the give of a contact
 
 
 def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
@@ -109,3 +110,22 @@ def _add_actuators(spec: mujoco.MjSpec, info: HardwareInfo, settings: Settings) 
         actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
         actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
         actuator.forcerange = [-limit, limit]
+
+
+def overlaps(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
+    """Return a sentence for each two links whose shapes overlap at the pose of `data`.
+
+    mj_forward must have been called.
+    """
+    depths: dict[tuple[str, str], float] = {}  # [m]
+    for contact in data.contact:
+        one, other = (
+            model.body(model.geom_bodyid[geom]).name for geom in (contact.geom1, contact.geom2)
+        )
+        depths[one, other] = max(depths.get((one, other), 0.0), -contact.dist)
+    return [
+        f"links '{one}' and '{other}' overlap by {1000 * depth:.0f} mm at the start and push each "
+        "other apart: give them smaller <collision> shapes"
+        for (one, other), depth in depths.items()
+        if depth > _OVERLAP
+    ]

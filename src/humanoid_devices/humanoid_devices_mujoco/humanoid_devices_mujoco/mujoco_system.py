@@ -14,7 +14,7 @@ from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware.simulated_servos import SimulatedSystem
 from humanoid_controller_manager.hardware_component import HardwareInfo
-from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY, build_model
+from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY, build_model, overlaps
 from humanoid_devices_mujoco.reason_codes import SIMULATION_DIVERGED
 from humanoid_devices_mujoco.settings import parse_settings
 
@@ -60,6 +60,8 @@ class MujocoSystem(SimulatedSystem):
         self._orders: deque[Callable[[], None]] = deque()
         self._map_arrays(info, settings.initial_position)
         self._reset()
+        for text in overlaps(self.model, self.data):
+            logger.warning("%s", text)
         if mujoco.get_mju_user_warning() is None:  # else MuJoCo writes a file where it is run
             mujoco.set_mju_user_warning(_log_warning)
 

@@ -190,3 +190,12 @@ def test_a_mesh_with_holes_or_inside_out_collides_like_any_other(tmp_path: Path)
 def test_a_mass_that_hardly_fits_its_shape_is_told(caplog: pytest.LogCaptureFixture) -> None:
     simulated(urdf(**{'<origin xyz="0 0 0.13"/>': '<origin xyz="0 0 130"/>'}))
     assert "link 'upper_arm_link': its centre of mass (0, 0, 130) m is 130 m outside" in caplog.text
+
+
+def test_links_that_overlap_at_the_start_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    simulated(urdf())
+    assert caplog.text == ""
+    # The elbow at the shoulder: all the forearm is in the base and beside it.
+    simulated(urdf(**{'xyz="0 0 0.28" rpy="0 0 0"': 'xyz="0 0 0" rpy="3.1415926 0 0"'}))
+    assert "links 'world' and 'forearm_link' overlap by " in caplog.text
+    assert "mm at the start and push each other apart" in caplog.text
