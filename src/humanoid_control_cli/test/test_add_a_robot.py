@@ -1,0 +1,92 @@
+"""The tutorial docs/add_a_robot.md, followed: from an exported description to a moving robot."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs/add_a_robot.md").read_text()
+# Commands of the page that need more than this workspace, or have a variable in them. The other
+# tests of descriptions bring Prime up with such a folder.
+ELSEWHERE = {
+    "source env.sh",
+    "ros2 launch humanoid_bringup_prime mujoco.launch.py description:=FOLDER",
+    "hc up mujoco --description FOLDER",
+}
+BUILD = ["cd ~/my_ws", "colcon build", "source install/local_setup.bash"]
+NEW = "hc new-robot mine docs/examples/mesh_arm --into ~/my_ws/src"
+UP = "hc up mujoco --robot mine"
+AGAIN = f"{UP} --description docs/examples/mesh_arm"
+MODES = ["hc mode damp", "hc mode load --wait", "hc status"]
+DOWN = "hc down"
+
+
+def words(command: str, home: Path) -> list[str]:
+    """A command of the page without `hc`; its home is `home`, its folder is the workspace."""
+    text = command.replace("~", str(home)).replace("docs/", f"{ROOT}/docs/")
+    return shlex.split(text)[1:]
+
+
+def built(home: Path) -> dict[str, str]:
+    """Build the own workspace, and return what sourcing it changes in the environment."""
+    lines = " && ".join(line.replace("~", str(home)) for line in BUILD)
+    script = lines.replace("colcon build", f"{sys.executable} -m colcon build >&2") + " && env -0"
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    pairs = (line.partition("=") for line in result.stdout.split("\0") if line)
+    keep = {"PWD", "OLDPWD", "SHLVL", "_"}
+    found = {name: value for name, _, value in pairs if name not in keep}
+    return {name: value for name, value in found.items() if os.environ.get(name) != value}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The home of a newcomer after step 2."""
+    folder = tmp_path_factory.mktemp("home")
+    hc = [sys.executable, "-c", "from humanoid_control_cli.main import main; main()"]
+    subprocess.run([*hc, *words(NEW, folder)], check=True)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_every_command_of_the_page_is_run_here() -> None:
+    blocks = re.findall(r"^    (.*)$", PAGE, flags=re.MULTILINE)
+    assert set(blocks) - ELSEWHERE == {NEW, *BUILD, UP, *MODES, DOWN, AGAIN}
+
+
+def test_the_arm_comes_up_reaches_its_pose_and_goes_down(hc: Any, home: Path) -> None:
+    poses = home / "my_ws/src/mine_bringup/config/mine_controllers.yaml"
+    old, new = re.findall(r"`(positions: [^`]+)`", PAGE)
+    text = poses.read_text()
+    assert old in text
+    poses.write_text(text.replace(old, new))
+    environment = built(home)
+    for command in (UP, AGAIN):
+        up = hc(*words(command, home), "--port", "0", **environment)
+        up.wait_for("Mine is up: ZERO_TORQUE")
+        up.wait_for("viewer: http://")
+        for line in MODES:
+            request = hc(*words(line, home))
+            assert request.finish() == 0, request.text
+        angles = re.findall(r"(?:shoulder|elbow)_pitch +([+-][\d.]+)", request.text)
+        assert [float(angle) for angle in angles] == pytest.approx([0.5, -1.0], abs=0.15)
+        assert hc(*words(DOWN, home)).finish() == 0
+        assert up.finish() == 0, up.text
+        assert "overlap" not in up.text
+        assert "not drawn" not in up.text
+
+
+def test_it_has_no_real_bring_up_yet(hc: Any, home: Path) -> None:
+    up = hc("up", "real", "--robot", "mine", **built(home))
+    assert up.finish() == 1
+    assert "Mine has no drives, so it is for mujoco and mock only: add 'drives'" in up.text
