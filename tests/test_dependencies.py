@@ -129,8 +129,8 @@ def _imports(file: Path, support: Path) -> bool:
     return re.search(line, file.read_text(), flags=re.MULTILINE) is not None
 
 
-# Topics that are called like packages.
-TOPICS = {"humanoid_controllers": {"joy"}}
+# Topics, and folders of files to write, that are called like packages.
+TOPICS = {"humanoid_controllers": {"joy"}, "humanoid_control_cli": {"launch"}}
 
 
 def started(package: str) -> set[str]:
