@@ -1,0 +1,178 @@
+"""The judge of SDO writes, at its bounds: frames and messages as the robot's bus carries them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from fault_campaign.stepped.sdo_judge import LIMIT, SdoJudge
+from humanoid_control_msgs.msg import ControlMode
+from sensor_msgs.msg import JointState
+
+from humanoid_control_common.modes import Mode
+from humanoid_devices_erob.wire.coe import ExpeditedDownload, UploadRequest
+from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
+from humanoid_devices_erob.wire.mailbox import encode_mailbox
+from humanoid_stepped.robot import SteppedRobot
+from humanoid_stepped.stepped_machine import EPOCH
+from humanoid_twin.erob.erob_drive import ErobDrive
+from humanoid_twin.ethercat.esc.al import Al
+from humanoid_twin.ethercat.firmware import AlState
+from humanoid_twin.prime import RING_JOINTS
+
+POSITION_GAIN, GATE = (0x2382, 1), (0x2383, 0)
+ENABLED, DISABLED = 0x1237, 0x1231
+STATION, MAILBOX = 0x1001, 0x1000
+SLAVE = 3
+TICK = 0.001  # [s]
+
+
+class Court:
+    """A robot of which nothing runs, and its judge."""
+
+    def __init__(self, folder: Path) -> None:
+        self.robot = SteppedRobot(1, folder)
+        self.judge = SdoJudge(self.robot)
+        assert self.robot.virtual.ring is not None
+        self.slave = self.robot.virtual.ring.slaves[SLAVE]
+        drive = self.robot.virtual._drives[RING_JOINTS[SLAVE]]
+        assert isinstance(drive, ErobDrive)
+        self.drive = drive
+        self.state, self.status = AlState.OP, ENABLED  # of the slave, when it gets mail
+        self.state_mode(Mode.STANDBY)
+
+    def pass_time(self, seconds: float) -> None:
+        self.robot.scheduler.run_for(seconds)
+
+    def publish_joint_states(self, *, age: float = 0.0, position: float = 0.0) -> None:
+        message = JointState(position=[position] * 14)
+        now = self.robot.scheduler.now + EPOCH + self.robot.scheduler.system_offset
+        now -= round(age * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, 10**9)
+        for listener in self.robot.bus.listeners:
+            listener("/prime/joint_states", message)
+
+    def state_mode(self, mode: int) -> None:
+        message = ControlMode(mode=mode, controller_name="one of its controllers")
+        for listener in self.robot.bus.listeners:
+            listener("/control_mode", message)
+
+    def write(self, key: tuple[int, int], value: int) -> None:
+        self._send(ExpeditedDownload(*key, value.to_bytes(4, "little")).encode())
+
+    def _send(self, payload: bytes) -> None:
+        self.slave._al = Al(self.state)
+        self.drive.statusword = self.status
+        mail = encode_mailbox(payload, counter=1)
+        address = physical(STATION + SLAVE, MAILBOX)
+        frame = encode_frame([Datagram(Command.FPWR, address, mail)])
+        assert self.robot.cable is not None
+        for departure in self.robot.cable.departures:
+            departure(frame)
+
+    def read(self, key: tuple[int, int]) -> None:
+        self._send(UploadRequest(*key).encode())
+
+    @property
+    def convicted(self) -> list[str]:
+        return [it.text for it in self.judge.violations]
+
+
+@pytest.fixture
+def court(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Court:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path))
+    return Court(tmp_path)
+
+
+def test_a_write_counts_on_joint_states_for_a_tenth_of_a_second_and_no_longer(
+    court: Court,
+) -> None:
+    court.publish_joint_states()
+    court.pass_time(LIMIT)
+    court.write(POSITION_GAIN, 515)
+    assert court.convicted == []
+    court.pass_time(TICK)
+    court.read(POSITION_GAIN)
+    assert court.convicted == []
+    court.write(POSITION_GAIN, 515)
+    assert court.convicted == ["0x2382:01 of slave 3: joint states are 0.101 s old"]
+
+
+def test_joint_states_are_as_old_as_their_stamp(court: Court) -> None:
+    court.publish_joint_states(age=LIMIT)
+    court.write(POSITION_GAIN, 515)
+    assert court.convicted == []
+    court.publish_joint_states(age=LIMIT + TICK)
+    court.write(POSITION_GAIN, 515)
+    assert len(court.convicted) == 1
+
+
+def test_a_clock_that_is_set_makes_no_joint_states_old_or_young(court: Court) -> None:
+    court.publish_joint_states()
+    court.robot.scheduler.system_offset = -3600 * 10**9
+    court.publish_joint_states()
+    court.pass_time(LIMIT)
+    court.write(POSITION_GAIN, 515)
+    assert court.convicted == []
+    court.pass_time(TICK)
+    court.write(POSITION_GAIN, 515)
+    assert len(court.convicted) == 1
+
+
+def test_a_stamp_from_before_the_clock_was_set_says_nothing(court: Court) -> None:
+    court.publish_joint_states()
+    court.robot.scheduler.system_offset = 3600 * 10**9
+    court.publish_joint_states(age=3600.0)
+    court.write(POSITION_GAIN, 515)
+    assert court.convicted == []
+
+
+def test_a_stamp_of_the_future_makes_no_joint_states_young(court: Court) -> None:
+    court.publish_joint_states(age=-1.0)
+    court.pass_time(LIMIT + TICK)
+    court.write(POSITION_GAIN, 515)
+    assert len(court.convicted) == 1
+
+
+def test_without_joint_states_or_with_one_that_is_not_finite_every_write_is_convicted(
+    court: Court,
+) -> None:
+    court.publish_joint_states(position=math.nan)
+    court.write(POSITION_GAIN, 0)
+    assert court.convicted == ["0x2382:01 of slave 3: joint states are inf s old"]
+
+
+@pytest.mark.parametrize("state", [AlState.INIT, AlState.PREOP, AlState.SAFEOP, AlState.OP])
+def test_only_drives_that_take_part_in_the_exchange_are_judged(
+    court: Court, state: AlState
+) -> None:
+    court.state = state
+    court.write(POSITION_GAIN, 515)
+    assert bool(court.convicted) == (state in (AlState.SAFEOP, AlState.OP))
+
+
+def test_in_a_safe_mode_no_drive_is_made_stiff(court: Court) -> None:
+    court.publish_joint_states()
+    for mode in (Mode.DAMPING, Mode.ZERO_TORQUE):
+        court.state_mode(mode)
+        court.write(POSITION_GAIN, 0)
+    court.state_mode(Mode.STANDBY)
+    court.write(POSITION_GAIN, 515)
+    assert court.convicted == []
+    court.state_mode(Mode.DAMPING)
+    court.write(POSITION_GAIN, 1)
+    assert court.convicted == ["0x2382:01 of slave 3: a drive is made stiff in a safe mode"]
+
+
+def test_the_ordered_exit_closes_the_gates_of_disabled_drives(court: Court) -> None:
+    court.status = DISABLED
+    court.write(GATE, 0)
+    assert court.convicted == []
+    court.write(GATE, 1)
+    assert len(court.convicted) == 1
+
+
+def test_the_gate_of_an_enabled_drive_is_an_object_like_any_other(court: Court) -> None:
+    court.write(GATE, 0)
+    assert court.convicted == ["0x2383:00 of slave 3: joint states are inf s old"]
