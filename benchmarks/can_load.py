@@ -64,7 +64,7 @@ def at_rate(rate: int, seconds: float) -> dict[str, Figure]:
         folder = Path(name)
         urdf, ticks = folder / "lite.urdf", folder / "ticks.json"
         urdf.write_text(lite.expand({}), "utf-8")
-        with robot(urdf, lite.virtual_robot_file) as virtual:
+        with robot(urdf, lite.drives.virtual_robot) as virtual:
             options = Options(
                 backend=Backend.REAL,
                 robot=lite,
