@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import resource
 import sys
@@ -22,7 +21,7 @@ from figures import Figure, arguments, figure, report, single
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from fault_campaign.campaign import drawn
 from fault_campaign.kinds.catalogue import STEPPED
-from fault_campaign.stepped.campaign import copied
+from fault_campaign.stepped.prepared import Copies, unchanging
 from fault_campaign.stepped.robot import SimulatedRobot
 
 from humanoid_control_common.modes import Mode
@@ -47,8 +46,9 @@ def pace(robot: SimulatedRobot, windows: int) -> Figure:
 def trials_per_hour(robot: SimulatedRobot, count: int) -> Figure:
     """Return how many trials an hour of one core takes."""
     before = _used_by_copies()
-    for kind, seed in drawn(list(STEPPED.values()), count, SEED):
-        copied(robot, kind, seed)
+    with Copies(robot, drawn(list(STEPPED.values()), count, SEED)) as copies:
+        for index in range(count):
+            copies.run(index)
     return single(3600.0 * count / (_used_by_copies() - before), "1/h")
 
 
@@ -65,8 +65,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with TemporaryDirectory(prefix="hc_benchmark_") as folder:
         os.environ["ROS_HOME"] = folder
         robot = SimulatedRobot(Path(folder))
-        gc.collect()
-        gc.freeze()  # a copy shares the memory of what is never collected
+        unchanging()
         figures = {"trials": trials_per_hour(robot, 2 if options.quick else TRIALS)}
         figures["DAMPING"] = pace(robot, windows)
         if not robot.observer.comes_to(Mode.STANDBY, PATIENCE):

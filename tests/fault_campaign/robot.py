@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fault_campaign.judging.process_ends import Ends
+from fault_campaign.scenario import Start
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.modes import Mode
 from humanoid_controllers.mode_manager.rest_watch import SLOW
@@ -100,6 +101,7 @@ class Robot(ABC):
     observer: Observer
     twin: RobotControl
     programs: Mapping[str, RobotProgram]
+    stands: Start | None = None  # the mode in which it was prepared for the next trial, if so
 
     def __init__(self) -> None:
         self._refusals: list[Refusal] = []

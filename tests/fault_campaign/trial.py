@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Final, Self
 
 from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.black_box_check import Expected
@@ -16,23 +16,15 @@ from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from fault_campaign.robot import NotHealthyError, Refusal, Robot
-from fault_campaign.scenario import HANDS, Start, draw
+from fault_campaign.scenario import HANDS, Scenario, Start, draw
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from humanoid_control_common.modes import Mode
+from fault_campaign.ways import MODES, reached
 from humanoid_control_common.reason_codes import RESET_SENT
 
-PATIENCE: Final = 6.0  # [s] to reach the scenario
-SINKS: Final = 15.0  # [s] until raised arms hang
 SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
 GIVE_UP: Final = 60.0  # [s] of a wait that another condition ends
 ROOM: Final = 90.0  # [s] of a recording: more than a trial can take; the judge wants all of it
-MODES: Final = {
-    Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
-    Start.DAMPING: Mode.DAMPING,
-    Start.STANDBY_MOVING: Mode.STANDBY,
-    Start.STANDBY_FINISHED: Mode.STANDBY,
-    Start.REMOTE: Mode.REMOTE,
-}
+LOADING: Final = (10, 0.02)  # steps in which a stiff robot takes its payload, and time of each [s]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +50,27 @@ class Result:
         return () if self.verdict is None else self.verdict.known
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What the seed of a trial decides before it begins; `dice` decide the rest."""
+
+    kind: Kind
+    scenario: Scenario
+    joint: str
+    dice: Random
+
+    @classmethod
+    def of(cls, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN) -> Self:
+        """Return the draw of a seed, made simpler."""
+        dice = Random(seed)
+        kind = kind if kind.drawn is None else kind.drawn(dice)
+        joint = ""
+        if simpler.part is not None and kind.parts:
+            kind, joint = kind.parts[simpler.part]
+        scenario = simpler.applied(draw(dice, kind.starts))
+        return cls(kind, scenario, joint or dice.choice(kind.joints), dice)
+
+
 class Trial:
     """One kind, one seed, one robot."""
 
@@ -65,17 +78,11 @@ class Trial:
         self, robot: Robot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN
     ) -> None:
         self._robot, self._seed, self._name = robot, seed, kind.name
-        dice = Random(seed)
-        self._kind = kind = kind if kind.drawn is None else kind.drawn(dice)
-        joint = ""
-        if simpler.part is not None and kind.parts:
-            kind, joint = kind.parts[simpler.part]
-            self._kind = kind
-        scenario = simpler.applied(draw(dice, kind.starts))
-        joint = joint or dice.choice(kind.joints)
-        self._scene = Scene(robot, dice, scenario, joint, None)
-        before = MODES[scenario.start]
-        self._heard = MessageCheck(robot.observer, kind, before, self._scene.joint)
+        drawn = Draw.of(kind, seed, simpler)
+        self._kind = drawn.kind
+        self._scene = Scene(robot, drawn.dice, drawn.scenario, drawn.joint, None)
+        before = MODES[drawn.scenario.start]
+        self._heard = MessageCheck(robot.observer, drawn.kind, before, drawn.joint)
         self._violations: list[Violation] = []
         self._expected: Expected | None = None
         self._held_up = 0.0
@@ -84,7 +91,8 @@ class Trial:
     def run(self) -> Result:
         """From DAMPING to DAMPING. Raises NotHealthyError if that can't be had at either end."""
         robot = self._robot
-        robot.healthy()
+        if robot.stands is None:
+            robot.healthy()
         self._unprovoked()
         robot.observer.forget()
         self._begin = self._robot.machine.clock()
@@ -131,17 +139,28 @@ class Trial:
 
     @contextmanager
     def _loaded(self) -> Iterator[None]:
-        twin, scenario = self._robot.twin, self._scene.scenario
-        for hand in HANDS:
-            twin.payload(hand, scenario.payload)
-        if scenario.start is not Start.ZERO_TORQUE:
+        self._load()
+        if self._scene.scenario.start is not Start.ZERO_TORQUE:
             self._push()
         try:
             yield
         finally:
             self._robot.unload()
-            for hand in HANDS:
-                twin.payload(hand, 0.0)
+            self._hang(0.0)
+
+    def _load(self) -> None:
+        """Give the payload to the hands; a robot that stands stiff already is not to swing."""
+        robot, payload = self._robot, self._scene.scenario.payload
+        if robot.stands is not None and payload:
+            steps, period = LOADING
+            for step in range(1, steps):
+                self._hang(payload * step / steps)
+                robot.pass_until(robot.twin.time() + period)
+        self._hang(payload)
+
+    def _hang(self, mass: float) -> None:
+        for hand in HANDS:
+            self._robot.twin.payload(hand, mass)
 
     def _push(self) -> None:
         for joint, torque in self._scene.scenario.pushes.items():
@@ -149,28 +168,9 @@ class Trial:
 
     def _reached(self) -> bool:
         """Return True if the mode of the scenario came into force."""
-        observer, start = self._robot.observer, self._scene.scenario.start
-        self._robot.twin.record(ROOM)
-        if start is Start.DAMPING:
-            return True
-        if start is Start.ZERO_TORQUE:
-            # Refused as long as an arm sinks.
-            return observer.comes_to(Mode.ZERO_TORQUE, SINKS)
-        observer.standby.clear()
-        if not observer.comes_to(Mode.STANDBY, PATIENCE):
-            return False
-        if start is Start.STANDBY_MOVING:
-            return True
-        finished = observer.within(
-            PATIENCE,
-            lambda: (
-                bool(observer.standby and observer.standby[-1].is_finished)
-                or observer.now.mode != Mode.STANDBY
-            ),
-        )
-        if not finished or start is Start.STANDBY_FINISHED:
-            return finished and observer.now.mode == Mode.STANDBY
-        return observer.comes_to(Mode.REMOTE, PATIENCE)
+        robot, start = self._robot, self._scene.scenario.start
+        robot.twin.record(ROOM)
+        return robot.stands is start or reached(robot.observer, start)
 
     def _remains(self) -> bool:
         """Return True if the robot is still in its mode, and well, when the fault is due."""

@@ -7,16 +7,63 @@ import resource
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 _T = TypeVar("_T")
+_LOOK: Final = 1.0  # [s] between two looks whether the process that was copied still exists
 
 
 class CopyError(Exception):
     """A copy gives no result."""
+
+
+class LastingCopy:
+    """A copy of this process that stays and does what is asked of it.
+
+    `serve` runs in it, with what is asked through `connection`, and with its end of that for the
+    answers. What is asked ends with `end`, and with the process that was copied.
+    """
+
+    def __init__(self, serve: Callable[[Iterator[Any], Connection[Any, Any]], None]) -> None:
+        self.connection, other = Pipe()
+        own = os.getpid()
+        self._pid = _fork()
+        if self._pid == 0:
+            code = 1
+            try:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+                self.connection.close()
+                serve(_asked(other, own), other)
+                code = 0
+            finally:
+                os._exit(code)
+        other.close()
+
+    def end(self) -> None:
+        """End it, after what it does at present.
+
+        Not by a signal: a test runner may have handlers, which a copy of it inherits. Nor by the
+        end of the connection, of which later copies have a copy.
+        """
+        with suppress(OSError):  # it has ended already
+            self.connection.send(None)
+        os.waitpid(self._pid, 0)
+        self.connection.close()
+
+
+def _asked(connection: Connection[Any, Any], parent: int) -> Iterator[Any]:
+    while True:
+        while not connection.poll(_LOOK):
+            if os.getppid() != parent:
+                return
+        request = connection.recv()
+        if request is None:
+            return
+        yield request
 
 
 def in_copy(function: Callable[[], _T], patience: int | None = None) -> _T:
@@ -28,10 +75,7 @@ def in_copy(function: Callable[[], _T], patience: int | None = None) -> _T:
     Raises CopyError for an exception in the copy, and when there is no result in time.
     """
     receiver, sender = Pipe(duplex=False)
-    with warnings.catch_warnings():
-        # Python warns of other threads, such as the test runner's: the copy needs none of them.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
+    pid = _fork()
     if pid == 0:
         _run(function, sender, patience)
     sender.close()
@@ -51,6 +95,13 @@ def in_copy(function: Callable[[], _T], patience: int | None = None) -> _T:
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
         raise CopyError(f"it takes more than {patience} s of processor time")
     raise CopyError("it ended without a result")
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():
+        # Python warns of other threads, such as the test runner's: the copy needs none of them.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _run(

@@ -92,6 +92,16 @@ class Task:
             self.ended.set()
 
 
+class _StandsStill:
+    """A World in which nothing happens."""
+
+    next_event = NEVER
+
+    def advance(self, end: int) -> int:
+        """See World."""
+        return end
+
+
 class Scheduler:
     """Time [ns] and the tasks on it.
 
@@ -167,6 +177,26 @@ class Scheduler:
             if due > end and self.now >= end:
                 return False
             self._advance(max(min(due, world.next_event, end), self.now))
+
+    def run_alone(
+        self, process: str, leap: float, done: Callable[[], object], patience: float
+    ) -> bool:
+        """Run only what waits in the processes of this name, until `done`; return whether it was.
+
+        World and other tasks stand still from now on. Time passes in leaps [s]: what is due
+        meanwhile is late. After each the process runs for a tenth of it. `patience` is in [s], too.
+        """
+        for task in self.tasks:
+            if task.process.name != process:
+                task.held_until = NEVER
+        self.world = _StandsStill()
+        end = self.now + round(patience * NANO)
+        while not done():
+            if self.now > end:
+                return False
+            self.now += round(leap * NANO)
+            self.run_for(leap / 10)
+        return True
 
     def _wait_here(self, event: Event | None, seconds: float | None) -> bool:
         end = NEVER if seconds is None else self.now + round(seconds * NANO)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from random import Random
 from threading import Event
 from typing import Final
@@ -168,3 +169,25 @@ def test_a_wait_between_two_tasks_lets_time_pass() -> None:
     assert on.now == NANO // 4
     assert on.wait(event, 10.0)
     assert on.now == NANO // 2
+
+
+def test_one_process_runs_alone_while_time_leaps() -> None:
+    """A task that waits is late; others, and the world, stand still."""
+    on, other = scheduler(), Process("other")
+    looks: list[int] = []
+
+    def look() -> None:
+        while True:
+            looks.append(on.now)
+            on.wait(None, 0.1)
+
+    def fail() -> None:
+        on.wait(None, 0.1)
+        raise AssertionError("it does not stand still")
+
+    start(on, look)
+    start(on, fail, other)
+    assert on.run_alone("any", 0.6, lambda: len(looks) > 5, patience=10.0)
+    assert on.failed == []
+    assert all(late - early > 500_000_000 for early, late in pairwise(looks[1:]))
+    assert not on.run_alone("any", 0.6, lambda: False, patience=1.0)

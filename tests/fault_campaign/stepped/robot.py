@@ -20,9 +20,11 @@ from fault_campaign.robot import (
     Robot,
     Sabotage,
 )
+from fault_campaign.scenario import Start
 from fault_campaign.stepped.programs import SteppedProgram
 from fault_campaign.stepped.sdo_judge import SdoJudge
 from fault_campaign.stepped.taken_out import TAKEN_OUT
+from fault_campaign.ways import reached
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.stop_signals import EndRequests
@@ -74,8 +76,24 @@ class SimulatedRobot(Robot):
         self.healthy()
         self.refusals()
 
+    def prepare(self, start: Start, seed: str) -> None:
+        """Lead the robot, which is healthy, to `start` for the next trial; `seed` decides how.
+
+        `stands` tells whether it came there.
+        """
+        self._seed(seed)
+        self.observer.forget()
+        self.stands = start if reached(self.observer, start) else None
+
     def begin(self, seed: int) -> None:
         """Begin a trial: from here on the seed decides everything."""
+        self._seed(f"{seed}")
+
+    def pass_until(self, time: float) -> None:
+        """See Robot: to the very moment, at any phase of what runs periodically."""
+        self.machine.sleep(time - self.twin.time())
+
+    def _seed(self, seed: str) -> None:
         self.stepped.scheduler.random.seed(f"{seed} order")
         self.stepped.virtual.losses.random.seed(f"{seed} ring")
 

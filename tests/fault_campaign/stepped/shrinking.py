@@ -16,7 +16,7 @@ from fault_campaign.simplification import AS_DRAWN, Simplification
 _SIMPLER: Final = (
     Start.DAMPING, Start.ZERO_TORQUE, Start.STANDBY_FINISHED, Start.STANDBY_MOVING, Start.REMOTE,
 )  # fmt: skip
-Run = Callable[[Kind, int, Simplification], Entry]
+Run = Callable[[Simplification], Entry]
 
 
 def shrunk(entry: Entry, kind: Kind, seed: int, run: Run) -> Entry:
@@ -24,13 +24,13 @@ def shrunk(entry: Entry, kind: Kind, seed: int, run: Run) -> Entry:
 
     Args:
         entry: a trial with violations.
-        run: runs a trial.
+        run: runs the trial again.
     """
     demands = {it.breach for it in entry.news}
     simplest, best = AS_DRAWN, entry
     for group in _groups(kind, seed, Start(entry.result.start)):
         for step in group(simplest):
-            tried = run(kind, seed, step)
+            tried = run(step)
             if demands & {it.breach for it in tried.news}:
                 simplest, best = step, tried
                 break  # the next of this group would be less simple

@@ -15,7 +15,7 @@ from fault_campaign.campaign import Entry
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Act, Kind, Scene
 from fault_campaign.simplification import AS_DRAWN, Simplification
-from fault_campaign.stepped.campaign import tried
+from fault_campaign.stepped.prepared import Prepared, tried
 from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY
@@ -49,6 +49,9 @@ def traced(
     ((kind, seed),) = trials
     with TemporaryDirectory(prefix="hc_trials_") as own:
         robot = SimulatedRobot(Path(own))
+        prepared = Prepared.of(kind, seed, simpler)
+        if prepared is not None:
+            prepared.prepare(robot)
         with TraceFiles(robot.stepped, TrialFiles(folder)) as files:
             line = TimeLine(files)
             robot.stepped.bus.listeners.append(line.hear)

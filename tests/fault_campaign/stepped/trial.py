@@ -10,17 +10,19 @@ from fault_campaign.judging.black_box_check import Expected, Kept, kept
 from fault_campaign.judging.fault_files import Flight
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind
+from fault_campaign.robot import BOX
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.trial import Result, Trial
 from humanoid_control_common.reasons import united
+from humanoid_recording.black_box.record_monitor import ABSENCE
 from humanoid_recording.black_box.tick_records import TickRecords
-from humanoid_stepped import records
-from humanoid_stepped.participant import LOOK
 from humanoid_stepped.scheduler import EndlessLoopError
 from humanoid_stepped.stepped_machine import BOOT, EPOCH
 
 LATEST: Final = 25.0  # [s] until a file covers the fault: the black box makes one in 10 s
+# [s] After a longer pause the black box knows that it was held up, and not the control loop.
+_LEAP: Final = ABSENCE + 0.1
 
 
 def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = AS_DRAWN) -> Entry:
@@ -31,12 +33,12 @@ def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = 
     except EndlessLoopError as error:
         return failed(kind, seed, str(error))
     result = replace(result, violations=result.violations + tuple(robot.sdo_judge.violations))
-    files = robot.stepped.black_box_files.kept
     if result.expected is None:
         return Entry(result, (), 0.0)
-    found = _file_of(robot, files, result.expected)
+    found = _file_of(robot, result.expected)
     if found is None:
-        lost = Violation(Breach.LOST, f"no file of the black box tells of it, of {len(files)}")
+        count = len(robot.stepped.black_box_files.kept)
+        lost = Violation(Breach.LOST, f"no file of the black box tells of it, of {count}")
         return Entry(result, (), 0.0, None, (lost,))
     missing = tuple(Violation(Breach.LOST, text) for text in found.missing)
     return Entry(result, (), 0.0, found, missing)
@@ -48,17 +50,22 @@ def failed(kind: Kind, seed: int, text: str) -> Entry:
     return Entry(Result(seed, kind.name, "", "", "", None, wrong, 0.0, 0.0, None, 0.0), (), 0.0)
 
 
-def _file_of(robot: SimulatedRobot, files: list[records.Kept], expected: Expected) -> Kept | None:
-    looked, end = 0, robot.machine.clock() + LATEST
-    while True:
-        for file in files[looked:]:
-            found = kept(_flight(file.records, united(it.codes for it in file.reasons)), expected)
-            if found is not None:
-                return found
-        looked = len(files)
-        if robot.machine.clock() > end:
-            return None
-        robot.machine.sleep(10 * LOOK)
+def _file_of(robot: SimulatedRobot, expected: Expected) -> Kept | None:
+    """Return what the black box keeps of the trial; None if it keeps no file that tells of it.
+
+    The black box waits until a file covers two seconds after a fault, and ten between two files.
+    Nothing else is judged any more: all but the black box stands still meanwhile.
+    """
+    found: list[Kept | None] = []  # of each file: what it tells of the trial
+
+    def told() -> bool:
+        for file in robot.stepped.black_box_files.kept[len(found) :]:
+            reasons = united(it.codes for it in file.reasons)
+            found.append(kept(_flight(file.records, reasons), expected))
+        return any(found)
+
+    robot.stepped.scheduler.run_alone(BOX, _LEAP, told, LATEST)
+    return next(filter(None, found), None)
 
 
 def _date(monotonic: int) -> float:

@@ -10,10 +10,9 @@ import pytest
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import STEPPED
 from fault_campaign.robot import MAIN, Sabotage
-from fault_campaign.stepped.campaign import copied
+from fault_campaign.stepped.prepared import Copies
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.taken_out import TAKEN_OUT
-from fault_campaign.stepped.trial import run
 
 from humanoid_stepped.copies import in_copy
 
@@ -81,17 +80,17 @@ def trials_until_found(folder: Path, found: Found) -> int:
     A change of the stack shifts what happens in the trial of a seed: the next ones are tried, too.
     """
     robot = SimulatedRobot(folder, Sabotage(MAIN, found.mend))
-    kind = STEPPED[found.kind]
-    for number in range(MOST):
-        entry = copied(robot, kind, found.seed + number)
-        if found.breach in {it.breach for it in entry.news}:
-            return number + 1
+    trials = [(STEPPED[found.kind], found.seed + number) for number in range(MOST)]
+    with Copies(robot, trials) as copies:
+        for number in range(MOST):
+            if found.breach in {it.breach for it in copies.run(number).news}:
+                return number + 1
     return MOST + 1
 
 
 def violations(folder: Path, found: Found) -> list[str]:
-    entry = run(SimulatedRobot(folder), STEPPED[found.kind], found.seed)
-    return [str(it) for it in entry.news]
+    with Copies(SimulatedRobot(folder), [(STEPPED[found.kind], found.seed)]) as copies:
+        return [str(it) for it in copies.run(0).news]
 
 
 @each

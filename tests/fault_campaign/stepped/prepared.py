@@ -1,0 +1,128 @@
+"""Trials on copies of a robot that is prepared: it already stands in the mode of the trial.
+
+The way from DAMPING to a stiff mode takes longer than the fault. A robot goes it once, and every
+trial of that mode begins with a copy of that robot. A trial's seed decides which of several such
+robots that is, and everything from there on: load, pushes, motion, moment of the fault, order.
+"""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from random import Random
+from typing import Any, Final, Self
+
+from fault_campaign.campaign import Entry
+from fault_campaign.kinds.kind import Kind
+from fault_campaign.scenario import Start
+from fault_campaign.simplification import AS_DRAWN, Simplification
+from fault_campaign.stepped.robot import SimulatedRobot
+from fault_campaign.stepped.trial import failed, run
+from fault_campaign.trial import Draw
+from humanoid_stepped.copies import CopyError, LastingCopy, in_copy
+
+LONGEST: Final = 120  # [s] of processor time a trial may take: usual is half of one
+LONG_WAYS: Final = (Start.STANDBY_FINISHED, Start.REMOTE)
+WHOLE_WAY: Final = 0.2  # share of the trials of these modes that go the way themselves
+ROBOTS: Final = 4  # prepared for each of these modes
+Trials = Sequence[tuple[Kind, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A robot that has gone the way to a mode; `number` decides how."""
+
+    start: Start
+    number: int
+
+    @classmethod
+    def of(cls, kind: Kind, seed: int, simpler: Simplification) -> Self | None:
+        """Return the robot with which a trial begins; None: the one in DAMPING."""
+        start = Draw.of(kind, seed, simpler).scenario.start
+        dice = Random(f"{seed} way")
+        if start not in LONG_WAYS or dice.random() < WHOLE_WAY:
+            return None
+        return cls(start, dice.randrange(ROBOTS))
+
+    def prepare(self, robot: SimulatedRobot) -> None:
+        """Lead `robot`, which is in DAMPING, there.
+
+        If it does not come there, the trial begins with it as it is then, and judges it.
+        """
+        robot.prepare(self.start, f"{self.start.name} {self.number}")
+
+
+class Copies:
+    """Runs each trial on a copy of a robot, so that none changes what the next begins with.
+
+    Args:
+        robot: in DAMPING. It stays as it is.
+        trials: of kind and seed; they are run by their index.
+    """
+
+    def __init__(self, robot: SimulatedRobot, trials: Trials) -> None:
+        self._robot, self._trials = robot, trials
+        self._prepared: dict[Prepared, LastingCopy] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the copies."""
+        for copy in self._prepared.values():
+            copy.end()
+        self._prepared.clear()
+
+    def run(self, index: int, simpler: Simplification = AS_DRAWN) -> Entry:
+        """Run a trial."""
+        kind, seed = self._trials[index]
+        wanted = Prepared.of(kind, seed, simpler)
+        if wanted is None:
+            return _copied(self._robot, kind, seed, simpler)
+        if wanted not in self._prepared:
+            self._prepared[wanted] = LastingCopy(partial(self._serve, wanted))
+        connection = self._prepared[wanted].connection
+        try:
+            connection.send((index, simpler))
+            entry: Entry = connection.recv()
+        except (EOFError, OSError):
+            self._prepared.pop(wanted).end()
+            return failed(kind, seed, f"no robot could be prepared: {wanted}")
+        return entry
+
+    def _serve(
+        self,
+        wanted: Prepared,
+        asked: Iterator[tuple[int, Simplification]],
+        connection: Connection[Any, Any],
+    ) -> None:
+        wanted.prepare(self._robot)
+        unchanging()
+        for index, simpler in asked:
+            kind, seed = self._trials[index]
+            connection.send(_copied(self._robot, kind, seed, simpler))
+
+
+def unchanging() -> None:
+    """Let copies of this process share the memory of all that it has."""
+    gc.collect()
+    gc.freeze()
+
+
+def tried(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
+    """Run a trial; one that raises is one that failed."""
+    try:
+        return run(robot, kind, seed, simpler)
+    except Exception:
+        return failed(kind, seed, f"the trial itself failed:\n{traceback.format_exc()}")
+
+
+def _copied(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification) -> Entry:
+    try:
+        return in_copy(lambda: tried(robot, kind, seed, simpler), LONGEST)
+    except CopyError as error:
+        return failed(kind, seed, f"the trial on a copy: {error}")

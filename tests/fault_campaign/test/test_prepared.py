@@ -1,0 +1,62 @@
+"""Trials that begin with a robot that already stands in their mode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from fault_campaign.campaign import Entry
+from fault_campaign.kinds.catalogue import STEPPED
+from fault_campaign.scenario import Start
+from fault_campaign.simplification import AS_DRAWN, Simplification
+from fault_campaign.stepped.campaign import campaign
+from fault_campaign.stepped.prepared import LONG_WAYS, ROBOTS, Prepared
+from fault_campaign.stepped.traced import traced
+from fault_campaign.trial import Draw
+
+from humanoid_stepped.copies import in_copy
+
+KIND: Final = STEPPED["operator: emergency stop in REMOTE, moving"]
+ANYWHERE: Final = STEPPED["ring: drive error 0x8400"]
+SEEDS: Final = range(400)
+PERIOD: Final = 0.02  # [s] of Prime's loop
+
+
+def prepared(seed: int, simpler: Simplification = AS_DRAWN) -> Prepared | None:
+    return Prepared.of(ANYWHERE, seed, simpler)
+
+
+def test_every_robot_is_drawn_and_some_trials_go_the_whole_way() -> None:
+    starts = {seed: Draw.of(ANYWHERE, seed).scenario.start for seed in SEEDS}
+    found = {seed: prepared(seed) for seed in SEEDS}
+    robots = {(it.start, it.number) for it in found.values() if it is not None}
+    assert robots == {(start, number) for start in LONG_WAYS for number in range(ROBOTS)}
+    for start in Start:
+        whole = [found[seed] is None for seed in SEEDS if starts[seed] is start]
+        assert any(whole)
+        assert all(whole) == (start not in LONG_WAYS)
+
+
+def test_a_trial_that_is_made_simpler_begins_with_the_robot_of_its_simpler_mode() -> None:
+    for seed in SEEDS:
+        found = prepared(seed, Simplification(start=Start.REMOTE))
+        assert found is None or found.start is Start.REMOTE
+
+
+def test_a_trial_is_the_same_in_a_campaign_and_alone_in_one_process(tmp_path: Path) -> None:
+    seed = next(
+        it for it in SEEDS if Prepared.of(KIND, it, AS_DRAWN) and Draw.of(KIND, it).scenario.payload
+    )
+
+    def alone() -> list[Entry]:
+        return list(traced([(KIND, seed)], tmp_path / "files"))
+
+    assert list(campaign([(KIND, seed)])) == in_copy(alone)
+
+
+def test_faults_come_at_any_phase_of_the_loop() -> None:
+    kind = STEPPED["operator: emergency stop in DAMPING"]
+    entries = campaign([(kind, seed) for seed in range(16)])
+    verdicts = [it.result.verdict for it in entries if it.result.verdict is not None]
+    quarters = {int(it.counted_from % PERIOD / PERIOD * 4) for it in verdicts}
+    assert quarters == {0, 1, 2, 3}

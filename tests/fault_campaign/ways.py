@@ -1,0 +1,43 @@
+"""The way from DAMPING to the mode in which a fault comes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fault_campaign.judging.observer import Observer
+from fault_campaign.scenario import Start
+from humanoid_control_common.modes import Mode
+
+PATIENCE: Final = 6.0  # [s] to reach the scenario
+SINKS: Final = 15.0  # [s] until raised arms hang
+MODES: Final = {
+    Start.ZERO_TORQUE: Mode.ZERO_TORQUE,
+    Start.DAMPING: Mode.DAMPING,
+    Start.STANDBY_MOVING: Mode.STANDBY,
+    Start.STANDBY_FINISHED: Mode.STANDBY,
+    Start.REMOTE: Mode.REMOTE,
+}
+
+
+def reached(observer: Observer, start: Start) -> bool:
+    """Lead a robot that is healthy to `start`; return whether that mode came into force."""
+    if start is Start.DAMPING:
+        return True
+    if start is Start.ZERO_TORQUE:
+        # Refused as long as an arm sinks.
+        return observer.comes_to(Mode.ZERO_TORQUE, SINKS)
+    observer.standby.clear()
+    if not observer.comes_to(Mode.STANDBY, PATIENCE):
+        return False
+    if start is Start.STANDBY_MOVING:
+        return True
+    finished = observer.within(
+        PATIENCE,
+        lambda: (
+            bool(observer.standby and observer.standby[-1].is_finished)
+            or observer.now.mode != Mode.STANDBY
+        ),
+    )
+    if not finished or start is Start.STANDBY_FINISHED:
+        return finished and observer.now.mode == Mode.STANDBY
+    return observer.comes_to(Mode.REMOTE, PATIENCE)
