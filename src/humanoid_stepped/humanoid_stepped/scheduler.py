@@ -220,13 +220,17 @@ class Scheduler:
         """
         ready, due = [], NEVER
         for task in self.tasks:
-            process, turn, event = task.process, task.due, task.event
+            turn = task.due
+            if turn > now:
+                event = task.event
+                if event is not None and event.is_set():
+                    turn = now
+            if turn >= due:  # most tasks: another is due before
+                continue
+            process = task.process
             if process.killed:
                 continue
-            if event is not None and turn > now and event.is_set():
-                turn = now
-            if process.held_until or task.held_until:
-                turn = max(turn, process.held_until, task.held_until)
+            turn = max(turn, process.held_until, task.held_until)
             if turn <= now:
                 ready.append(task)
             elif turn < due:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,11 +14,20 @@ import pytest
 from fault_campaign.judging.bounds import LIMITS
 from fault_campaign.judging.process_ends import Ends
 from fault_campaign.judging.violation import Breach
-from fault_campaign.kinds.kind import Allowed, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.kinds.kind import (
+    Allowed,
+    Filed,
+    Kind,
+    Outcome,
+    Recovery,
+    RefutedError,
+    Scene,
+    nothing,
+)
 from fault_campaign.programs import Death
 from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
 from fault_campaign.scenario import Start
-from fault_campaign.trial import Result, Trial, wrong_refusals
+from fault_campaign.trial import Draw, Result, Trial, wrong_refusals
 from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_control_common.machine.linux import LINUX
@@ -76,13 +86,16 @@ class FakeRobot:
     mended: int = 0
     room: float = 0.0  # [s] of the recording
     machine: Machine = LINUX
+    stands: Start | None = None
+    loads: list[tuple[float, float]] = field(default_factory=list)  # time [s] and payload [kg]
 
     @property
     def twin(self) -> Any:
         nothing: Callable[..., None] = lambda *_: None  # noqa: E731 - two words
         return SimpleNamespace(
             time=lambda: self.now, record=self._record, recorded=self._recorded,
-            payload=nothing, external_torque=nothing,
+            payload=lambda _hand, mass: self.loads.append((self.now, mass)),
+            external_torque=nothing,
         )  # fmt: skip
 
     def _record(self, seconds: float) -> None:
@@ -378,3 +391,19 @@ def test_a_kind_that_comes_from_the_seed_is_reported_in_detail() -> None:
     drawing = replace(KIND, name="any of several", drawn=lambda _dice: KIND)
     result = run(FakeRobot(), drawing)
     assert (result.kind, result.detail, result.violations) == ("any of several", "any", ())
+
+
+def test_a_robot_that_stands_in_the_mode_takes_its_payload_little_by_little() -> None:
+    kind = replace(
+        KIND, starts=(Start.STANDBY_FINISHED,), inject=nothing, outcome=Outcome.STAYS, codes=()
+    )
+    seed = next(it for it in range(99) if Draw.of(kind, it).scenario.payload > 0.3)
+    observer = FakeObserver(mode=Mode.STANDBY)
+    robot = FakeRobot(observer, stands=Start.STANDBY_FINISHED)
+    run(robot, kind, seed)
+    loads = robot.loads[:-2]  # of both hands; the last ones take them away
+    assert robot.loads[-2:] == [(robot.loads[-1][0], 0.0)] * 2
+    assert loads[-1][1] == Draw.of(kind, seed).scenario.payload
+    assert all(0.0 <= more - less < 0.1 for (_, less), (_, more) in pairwise(loads))
+    assert 0.1 < loads[-1][0] - loads[0][0] < 0.3
+    assert robot.healthy_calls == 1  # after the fault only: it is not led to DAMPING before

@@ -124,13 +124,14 @@ class ImpedanceManager:
 
     def summary(self, now: float) -> Summary:
         """Return the state at `now`."""
+        confirmed = self._all_hold()
         return Summary(
             gate_open=not self._gate.obstacle(now),
             armed=self._armed,
-            confirmed=self._all_hold(),
+            confirmed=confirmed,
             in_force=self._in_force,
             registers=tuple(record.row for record in self._records),
-            message=self._message(now),
+            message=self._message(now, confirmed=confirmed),
         )
 
     @property
@@ -143,12 +144,12 @@ class ImpedanceManager:
         wanted = self._table[self._in_force.mode]
         return all(r.holds(w) for r, w in zip(self._records, wanted, strict=True))
 
-    def _message(self, now: float) -> str:
+    def _message(self, now: float, *, confirmed: bool) -> str:
         if self._in_force is None:
             return "waiting for a statement on /control_mode"
         if waiting := self._gate.obstacle(now) or self._obstacle:
             return waiting
-        if self._all_hold():
+        if confirmed:
             return ""
         failures = [record.failure for record in self._records if record.failure]
         if failures:
@@ -224,7 +225,9 @@ class ImpedanceManager:
             record.doubtful = True
 
     def _note_progress(self, now: float) -> None:
-        if self._in_force is not None and self._all_hold():
+        if self._in_force is None or self._gain_log.told(self._in_force):
+            return
+        if self._all_hold():
             self._gain_log.confirmed(self._in_force, len(self._records), now - self._in_force_since)
 
 
@@ -243,6 +246,10 @@ class GainLog:
                 in_force.mode.name, in_force.number,
             )  # fmt: skip
         self._arming = True
+
+    def told(self, in_force: ModeInForce) -> bool:
+        """Return whether the log has it that all drives hold the gains of a mode."""
+        return in_force == self._confirmed and not self._arming
 
     def confirmed(self, in_force: ModeInForce, drives: int, seconds: float) -> None:
         """Log that all drives hold the gains of a mode, `seconds` after it was stated."""

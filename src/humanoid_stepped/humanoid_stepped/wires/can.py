@@ -117,7 +117,7 @@ class MemoryCanBus:
     def receive(self, timeout: float) -> Received | None:
         """See Bus."""
         self._check()
-        if not self._incoming:
+        if timeout > 0.0 and not self._incoming:  # else a look, for which no thread waits
             self._arrived.clear()
             self._machine.wait(self._arrived, timeout)
             self._check()

@@ -90,10 +90,15 @@ def _headed(identifier: int, length: int, extended: bool, remote: bool) -> tuple
 
 def frame_bits(frame: CanFrame) -> int:
     """Return the bits from start of frame to the end of the checksum, stuff bits included."""
-    data, requested = frame.data, frame.requested
+    return _bits(frame.identifier, frame.data, frame.extended, frame.requested)
+
+
+@lru_cache(maxsize=1024)
+def _bits(identifier: int, data: bytes, extended: bool, requested: int | None) -> int:
+    """See frame_bits. Cached: motors at rest send the same frames again and again."""
     remote = requested is not None
     crc, state, total = _headed(
-        frame.identifier, len(data) if requested is None else requested, frame.extended, remote
+        identifier, len(data) if requested is None else requested, extended, remote
     )
     for byte in data:
         crc = (crc << 8 & 0x7FFF) ^ _CRC[crc >> 7 ^ byte]
