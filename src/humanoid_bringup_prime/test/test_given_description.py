@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_bringup.given_description import find_description
 from humanoid_bringup.options import Backend, Options
@@ -234,3 +235,20 @@ def test_the_simulated_hand_is_the_mesh_of_the_export(export: Export) -> None:
     assert names
     assert all(name.startswith(f"{HAND}_collision") for name in names)
     assert np.isfinite(system.data.qpos).all()
+
+
+@pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK], ids=lambda it: it.value)
+def test_prime_of_the_export_comes_up_and_reaches_its_pose(
+    export: Export, start_control: Any, client: Any, backend: Backend
+) -> None:
+    robot = find_robot("prime", export.write())
+    running = start_control(backend=backend, robot=robot, real_time_factor=0.0)
+    client.connect()
+    client.reach(ControlMode.DAMPING)
+    client.reach(ControlMode.STANDBY)
+    client.finish_standby()
+    assert tuple(client.joint_states[-1].name) == described("").joints.names
+    elbow = list(client.joint_states[-1].name).index("left_elbow_pitch")
+    assert client.joint_states[-1].position[elbow] == pytest.approx(-0.5, abs=0.15)
+    running.end()
+    assert running.process.returncode == 0

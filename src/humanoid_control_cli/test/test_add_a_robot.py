@@ -25,9 +25,9 @@ ELSEWHERE = {
 }
 BUILD = ["cd ~/my_ws", "colcon build", "source install/local_setup.bash"]
 NEW = "hc new-robot mine docs/examples/mesh_arm --into ~/my_ws/src"
-UP = "hc up mujoco --robot mine"
+UP = "hc up mujoco --robot mine --initial-mode damping"
 AGAIN = f"{UP} --description docs/examples/mesh_arm"
-MODES = ["hc mode damp", "hc mode load --wait", "hc status"]
+MODES = ["hc mode load --wait", "hc status"]
 DOWN = "hc down"
 
 
@@ -73,7 +73,7 @@ def test_the_arm_comes_up_reaches_its_pose_and_goes_down(hc: Any, home: Path) ->
     environment = built(home)
     for command in (UP, AGAIN):
         up = hc(*words(command, home), "--port", "0", **environment)
-        up.wait_for("Mine is up: ZERO_TORQUE")
+        up.wait_for("Mine is up: DAMPING")
         up.wait_for("viewer: http://")
         for line in MODES:
             request = hc(*words(line, home))

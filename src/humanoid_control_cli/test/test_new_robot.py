@@ -52,7 +52,7 @@ def test_it_describes_the_robot_for_simulation_and_mock(
     assert found.name == "mine"
     assert found.joints.names == JOINTS
     assert found.limits.effort.tolist() == [20.0, 10.0]
-    assert found.limits.gains.tolist() == [[200.0, 100.0], [5.0, 5.0]]
+    assert found.limits.gains.tolist() == [[200.0, 100.0], [13.0, 6.5]]
     assert [block.plugin for block in found.blocks] == [plugin]
 
 
@@ -105,6 +105,21 @@ def test_its_poses_keep_clear_of_the_limits(export: Path) -> None:
     file = package_files("mine", export).contents[Path("config/mine_controllers.yaml")]
     poses = yaml.safe_load(file)["standby_controller"]["ros__parameters"]["poses"]
     assert poses["ready"]["positions"] == pytest.approx([0.05, -1.05])
+
+
+def test_no_gain_is_beyond_the_weakest_joint_nor_what_its_rotor_bears(
+    export: Path, tmp_path: Path
+) -> None:
+    package = package_files("mine", export)
+    found = described(package, tmp_path / "ws", use_sim="true")
+    largest_stiffness, largest_damping = found.limits.gains
+    rotors = [float(joint.parameters["rotor_inertia"]) for joint in found.blocks[0].joints]
+    assert (largest_damping < [rotor / 0.001 for rotor in rotors]).all()
+    controllers = yaml.safe_load(package.contents[Path("config/mine_controllers.yaml")])
+    for name in ("damping_controller", "standby_controller", "remote_policy_controller"):
+        gains = controllers[name]["ros__parameters"]
+        assert 0.0 < gains["damping"] <= largest_damping.min()
+        assert 0.0 < gains.get("stiffness", 1.0) <= largest_stiffness.min()
 
 
 def test_every_place_has_the_new_name_and_is_well_formed(export: Path) -> None:

@@ -25,10 +25,12 @@ _PLACES: Final = {
     "mock.launch.py": "launch/mock.launch.py",
     "view.launch.py": "launch/view.launch.py",
 }
-# Of each joint, until the user replaces them by those of its drive.
-_STIFFNESS: Final = 10.0  # [Nm/rad], largest, per Nm of the effort limit: that of Prime's eRobs
-_ROTOR_INERTIA: Final = 0.01  # [kg m²], behind the gear: that of Prime's wrists
-_DAMPING: Final = 5.0  # [Nm s/rad], largest: half of what such a rotor bears at steps of 1 ms
+# Per Nm of a joint's effort limit, until the user replaces them by figures of the drive.
+_STIFFNESS: Final = 10.0  # [Nm/rad], largest: that of Prime's eRobs
+_ROTOR_INERTIA: Final = 0.04 / 30.0  # [kg m²], behind the gear: that of Prime's eRobs
+_DAMPING: Final = 0.65  # [Nm s/rad], largest: half of what such a rotor bears at steps of 1 ms
+# All joints have the gains of a mode, so the weakest decides.
+_MODE_DAMPING: Final = 0.6  # [Nm s/rad] per Nm: an arm of Prime's weight sinks slowly
 _MARGIN: Final = 0.05  # [rad] of a pose to the limits
 
 
@@ -86,12 +88,16 @@ def _words(name: str, export: Export) -> dict[str, str]:
     limits = export.limits
     calls, poses = [], []
     for i, joint in enumerate(export.joints):
+        effort = limits.effort[i]
         calls.append(
-            f'    <xacro:joint name="{joint}" stiffness="{_STIFFNESS * limits.effort[i]:g}" '
-            f'damping="{_DAMPING:g}" rotor_inertia="{_ROTOR_INERTIA:g}"/>'
+            f'    <xacro:joint name="{joint}" stiffness="{_STIFFNESS * effort:.3g}" '
+            f'damping="{_DAMPING * effort:.3g}" rotor_inertia="{_ROTOR_INERTIA * effort:.3g}"/>'
         )
         poses.append(f"{_pose(limits.lower[i], limits.upper[i]):g}")
+    weakest = limits.effort.min()
     return {
+        "MINE_STIFFNESS": f"{_STIFFNESS * weakest:#.3g}",
+        "MINE_DAMPING": f"{_MODE_DAMPING * weakest:#.3g}",
         "MINE_JOINTS": "\n".join(calls),
         "MINE_POSE": ", ".join(poses),
         "MINE_TITLE": name.replace("_", " ").capitalize(),

@@ -134,9 +134,11 @@ def _read_collada(path: Path) -> Iterator[MeshPart]:
 
 def _triangles(primitive: Any) -> Any:
     """Return the primitive as triangles; None for lines."""
+    from collada.triangleset import BoundTriangleSet
+
     if hasattr(primitive, "triangleset"):  # polygons
         return primitive.triangleset()
-    return primitive if hasattr(primitive, "normal") else None
+    return primitive if isinstance(primitive, BoundTriangleSet) else None
 
 
 def _effect_colour(material: Any) -> Rgba | None:

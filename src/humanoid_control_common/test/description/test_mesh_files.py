@@ -57,6 +57,23 @@ def test_materials_of_obj_and_dae_give_colours_and_stl_gives_none(export: Any) -
     assert colours["forearm_link"] == [pytest.approx(BLUE), pytest.approx(ORANGE)]
 
 
+def test_a_dae_may_have_lines_and_polygons(export: Any) -> None:
+    path = export.meshes / "forearm.dae"
+    text = path.read_text()
+    start, end = text.index("<triangles"), text.index("</triangles>")
+    source = '<input semantic="VERTEX" source="#shell-vertices" offset="0"/>'
+    quads = "0 1 3 2 4 6 7 5 0 4 5 1 2 3 7 6 0 2 6 4 1 5 7 3"
+    polygons = (
+        f'<lines count="1">{source}<p>0 7</p></lines>'
+        f'<polylist count="6" material="blue">{source}<vcount>4 4 4 4 4 4</vcount><p>{quads}</p>'
+    )
+    path.write_text(text[:start] + polygons + text[end:].replace("</triangles>", "</polylist>", 1))
+    parts = export.read()["forearm_link"]
+    assert [len(part.faces) for part in parts] == [12, 12]
+    assert volume(parts) == pytest.approx(0.05 * 0.05 * 0.22 + 0.02**3, rel=1e-5)
+    assert parts[0].rgba == pytest.approx(BLUE)
+
+
 def test_an_obj_without_its_materials_has_no_colour(export: Any) -> None:
     (export.meshes / "upper_arm.mtl").unlink()
     (part,) = export.read()["upper_arm_link"]
