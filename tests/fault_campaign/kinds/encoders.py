@@ -26,9 +26,11 @@ from humanoid_controller_manager.reason_codes import JOINT_TOO_FAST
 from humanoid_twin.prime import RING_JOINTS
 
 # [rad] further than a joint may go in the two ticks that are doubted, and further than what is left
-# when the drive has pulled the joint back in the first of them.
+# when the drive has pulled the joint back in both of them: a jump may come just after a tick.
 _FAR: Final = (0.6, 0.75)
-_FAR_CAN: Final = (0.32, 0.38)  # [rad] the same of a wrist; a motor pulls with 20 Nm/rad at once
+# [rad] the same of a wrist, whose motor pulls with 20 Nm/rad at once: 0.77 of 0.32 rad were left,
+# and 0.248 rad are believed. From 0.45 rad on that exceeds its effort limit.
+_FAR_CAN: Final = (0.36, 0.42)
 _NEAR: Final = (0.02, 0.15)  # [rad] what a joint could have gone in a tick
 _BETWEEN: Final = (0.15, 0.6)  # [rad] which of both depends on where the drive has pulled it since
 _TURN: Final = (math.tau, math.tau)

@@ -3,7 +3,7 @@
 Units add the function of registers with `on`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from humanoid_twin.ethercat.esc import registers as reg
@@ -36,13 +36,15 @@ _WRITABLE = (
 )
 # Within a sync manager's eight bytes, the status and the slave's own control byte.
 _SYNC_MANAGER_READ_ONLY = (5, 7)
+_MOST_LOOKED_UP = 64  # addresses and lengths of reads whose callbacks are kept
+BeforeRead = Callable[[int, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _Hook:
     start: int
     stop: int
-    before_read: Callable[[int, int], bool] | None
+    before_read: BeforeRead | None
     before_write: Callable[[int, bytes], bool] | None
     after_write: Callable[[int, bytes], None] | None
 
@@ -54,6 +56,7 @@ class Esc:
         self.memory = bytearray(ESC_BYTES)
         self._writable = bytearray(reg.RAM) + b"\1" * (ESC_BYTES - reg.RAM)
         self._hooks: list[_Hook] = []
+        self._before_read: dict[tuple[int, int], Sequence[BeforeRead]] = {}  # by address, length
         for start, length in _WRITABLE:
             self._writable[start : start + length] = b"\1" * length
         for manager in range(16):
@@ -66,7 +69,7 @@ class Esc:
         start: int,
         length: int,
         *,
-        before_read: Callable[[int, int], bool] | None = None,
+        before_read: BeforeRead | None = None,
         before_write: Callable[[int, bytes], bool] | None = None,
         after_write: Callable[[int, bytes], None] | None = None,
     ) -> None:
@@ -76,17 +79,29 @@ class Esc:
         update the memory; a result of False refuses the access.
         """
         self._hooks.append(_Hook(start, start + length, before_read, before_write, after_write))
+        self._before_read.clear()
 
     def read(self, address: int, length: int) -> bytes | None:
         """Return bytes for the wire; None if the access is refused (it doesn't count)."""
         stop = address + length
         if stop > ESC_BYTES or not length:
             return None
-        for hook in self._hooks:
-            touched = address < hook.stop and hook.start < stop
-            if touched and hook.before_read and not hook.before_read(address, length):
+        before = self._before_read.get((address, length))
+        if before is None:
+            before = self._look_up(address, stop)
+        for callback in before:
+            if not callback(address, length):
                 return None
         return bytes(self.memory[address:stop])
+
+    def _look_up(self, address: int, stop: int) -> Sequence[BeforeRead]:
+        """Return the callbacks before a read, and keep them: a master reads few registers often."""
+        if len(self._before_read) >= _MOST_LOOKED_UP:
+            self._before_read.clear()
+        touched = [hook for hook in self._hooks if address < hook.stop and hook.start < stop]
+        found = [hook.before_read for hook in touched if hook.before_read]
+        self._before_read[address, stop - address] = found
+        return found
 
     def write(self, address: int, data: bytes) -> bool:
         """Write bytes from the wire. Return False if none could be written (it doesn't count)."""
