@@ -39,7 +39,7 @@ def prime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RobotCont
 def test_a_wrist_is_broken_by_its_name(prime: RobotControl) -> None:
     assert faults.mend_joint(WRIST) == f"nothing is wrong with {WRIST}"
     answer = faults.break_joint(WRIST, None)
-    assert answer == f"{WRIST} has disabled itself and is silent; `hc clear-fault` enables it again"
+    assert answer == f"{WRIST} has disabled itself; `hc clear-fault` enables it again"
     found = prime.can_drives().items()
     assert [id for id, motor in found if motor["firmware"]["faults"]] == [23]
     answer = faults.mend_joint(WRIST)

@@ -19,8 +19,16 @@ REQUIRED = os.environ.get("HUMANOID_REQUIRE_LAUNCH") == "1"
 pytestmark = pytest.mark.skipif(
     MISSING and not REQUIRED, reason="the launch system is not installed (launch, launch_ros)"
 )
-FOLDER = Path(get_package_share_directory("humanoid_bringup_prime")) / "launch"
-FILES = sorted(path.name for path in FOLDER.glob("*.launch.py"))
+FOLDERS = {
+    robot: Path(get_package_share_directory(f"humanoid_bringup_{robot}")) / "launch"
+    for robot in ("prime", "lite")
+}
+FOLDER = FOLDERS["prime"]
+FILES = [
+    pytest.param(path, id=f"{robot}-{path.name}")
+    for robot, folder in FOLDERS.items()
+    for path in sorted(folder.glob("*.launch.py"))
+]
 BRING_UPS = ["calibrate", "mock", "mujoco", "real", "twin"]
 
 # As `ros2 launch FILE NAME:=VALUE ...` does it, and in a process of its own: launch takes signals.
@@ -42,9 +50,10 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     be_on_a_free_domain(monkeypatch.setenv)
 
 
-def launched(name: str, *arguments: str) -> tuple[int, list[str]]:
+def launched(name: str, *arguments: str, robot: str = "prime") -> tuple[int, list[str]]:
     """Exit code and error messages."""
-    words = [sys.executable, "-W", "ignore", "-c", LAUNCH, str(FOLDER / name), *arguments]
+    file = str(FOLDERS[robot] / name)
+    words = [sys.executable, "-W", "ignore", "-c", LAUNCH, file, *arguments]
     run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     errors = [line for line in (run.stdout + run.stderr).splitlines() if "[ERROR]" in line]
     assert "Traceback" not in run.stdout + run.stderr
@@ -52,32 +61,52 @@ def launched(name: str, *arguments: str) -> tuple[int, list[str]]:
     return run.returncode, errors
 
 
-def arguments_of(name: str) -> dict[str, Any]:
+def arguments_of(file: Path) -> dict[str, Any]:
     """The declared arguments of a launch file, by their names."""
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
 
-    description = get_launch_description_from_python_launch_file(str(FOLDER / name))
+    description = get_launch_description_from_python_launch_file(str(file))
     return {argument.name: argument for argument in description.get_launch_arguments()}
 
 
-def test_every_launch_file_is_looked_at() -> None:
-    assert [file.partition(".")[0] for file in FILES] == sorted([*BRING_UPS, "view", "viz"])
+@pytest.mark.parametrize("robot", FOLDERS)
+def test_every_launch_file_is_looked_at(robot: str) -> None:
+    files = sorted(path.name for path in FOLDERS[robot].glob("*.launch.py"))
+    assert [file.partition(".")[0] for file in files] == sorted([*BRING_UPS, "view", "viz"])
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_every_argument_is_described_and_has_a_default(name: str) -> None:
-    arguments = arguments_of(name)
+@pytest.mark.parametrize("file", FILES)
+def test_every_argument_is_described_and_has_a_default(file: Path) -> None:
+    arguments = arguments_of(file)
     assert arguments
     for argument in arguments.values():
         assert argument.description.strip(" .") not in ("", "no description given")
         assert argument.default_value is not None
 
 
-@pytest.mark.parametrize("name", BRING_UPS)
-def test_no_argument_sets_a_rate(name: str) -> None:
+@pytest.mark.parametrize("file", FILES)
+def test_no_argument_sets_a_rate(file: Path) -> None:
     """SYNC0 follows the loop; the one place that says how fast is the controllers file."""
-    assert not [name for name in arguments_of(f"{name}.launch.py") if "rate" in name]
-    assert not [name for name in arguments_of(f"{name}.launch.py") if "frequency" in name]
+    names = arguments_of(file)
+    assert not [name for name in names if "rate" in name or "frequency" in name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ethercat_interface:=eth0"], "real.launch.py has no argument ethercat_interface"),
+        (["backends:=can"], "backends is 'can'; Lite has all, left_can, right_can"),
+        (["can_channel:=can2"], "the CAN buses of Lite are left_can, right_can"),
+        (
+            ["backends:=left_can", "can_interface:=slcan", "can_channel:=left_can=/no"],
+            "CAN slcan /no:",
+        ),
+    ],
+)
+def test_lite_has_its_own_buses(arguments: list[str], message: str) -> None:
+    code, errors = launched("real.launch.py", *arguments, robot="lite")
+    assert code == 1
+    assert message in errors[-1]
 
 
 @pytest.mark.parametrize(

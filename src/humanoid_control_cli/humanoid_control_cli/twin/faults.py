@@ -26,7 +26,7 @@ def break_joint(joint: str, error: str | None) -> str:
             if error is not None:
                 raise RefusedError(f"{joint} has a CAN motor, which has no error codes: no --error")
             robot.bus(place["bus"]).can_motor_fault(place["address"], 1)
-            return f"{joint} has disabled itself and is silent; {_CLEAR}"
+            return f"{joint} has disabled itself; {_CLEAR}"
         code = _code(error)
         robot.drive_error(place["address"], code)
     after = f"`hc twin mend {joint}` first, then " if code == DriveError.ENCODER_BATTERY else ""
