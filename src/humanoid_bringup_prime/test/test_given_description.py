@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from humanoid_control_msgs.msg import ControlMode
+from test_support.exported_prime import HAND, Export
 
 from humanoid_bringup.given_description import find_description
 from humanoid_bringup.options import Backend, Options
@@ -19,50 +19,6 @@ from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.description.mesh_references import MeshError
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
-from prime_description import expand
-
-MESHES = Path(__file__).resolve().parents[3] / "docs/examples/mesh_arm/meshes"
-HAND = "left_hand_link"
-
-
-class Export:
-    """Prime as a CAD program might export it: a folder with meshes, and no blocks."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.file = folder / "urdf/prime_cad.urdf"
-        shutil.copytree(MESHES, folder / "meshes")
-        self.file.parent.mkdir()
-        self.robot = ElementTree.fromstring(expand({"use_fake_hardware": "true"}))
-        for block in self.robot.findall("ros2_control"):
-            self.robot.remove(block)
-        joints = self.robot.findall("joint")
-        for joint in joints:  # in another order, without soft limits
-            self.robot.remove(joint)
-            for safety in joint.findall("safety_controller"):
-                joint.remove(safety)
-        for joint in reversed(joints):
-            self.robot.append(joint)
-        names = ("base.stl", "upper_arm.obj", "forearm.dae")
-        shapes = [
-            shape
-            for tag in ("visual", "collision")
-            for shape in self.robot.findall(f"link[@name='{HAND}']/{tag}/geometry")
-        ]
-        for number, shape in enumerate(shapes):
-            name = names[number % len(names)]
-            scale = "0.0001 0.0001 0.0001" if name == "base.stl" else "0.1 0.1 0.1"
-            shape[:] = [ElementTree.Element("mesh", filename=f"../meshes/{name}", scale=scale)]
-
-    def joint(self, name: str) -> ElementTree.Element:
-        found = self.robot.find(f"joint[@name='{name}']")
-        assert found is not None
-        return found
-
-    def write(self) -> str:
-        """Its folder, as the argument."""
-        ElementTree.ElementTree(self.robot).write(self.file)
-        return str(self.folder)
 
 
 @pytest.fixture
@@ -235,20 +191,3 @@ def test_the_simulated_hand_is_the_mesh_of_the_export(export: Export) -> None:
     assert names
     assert all(name.startswith(f"{HAND}_collision") for name in names)
     assert np.isfinite(system.data.qpos).all()
-
-
-@pytest.mark.parametrize("backend", [Backend.MUJOCO, Backend.MOCK], ids=lambda it: it.value)
-def test_prime_of_the_export_comes_up_and_reaches_its_pose(
-    export: Export, start_control: Any, client: Any, backend: Backend
-) -> None:
-    robot = find_robot("prime", export.write())
-    running = start_control(backend=backend, robot=robot, real_time_factor=0.0)
-    client.connect()
-    client.reach(ControlMode.DAMPING)
-    client.reach(ControlMode.STANDBY)
-    client.finish_standby()
-    assert tuple(client.joint_states[-1].name) == described("").joints.names
-    elbow = list(client.joint_states[-1].name).index("left_elbow_pitch")
-    assert client.joint_states[-1].position[elbow] == pytest.approx(-0.5, abs=0.15)
-    running.end()
-    assert running.process.returncode == 0

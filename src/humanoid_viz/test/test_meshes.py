@@ -68,7 +68,7 @@ def test_the_browsers_scene_has_the_triangles_and_turns_grey_with_the_robot(
 
     monkeypatch.setattr(server.scene, "add_mesh_simple", added)
     try:
-        robot = RobotScene(server.scene)
+        robot = RobotScene(server.scene, server.initial_camera)
         robot.show(arm, {}, live=True)
         base = handles[f"{ROBOT}/base_link/visual0"]
         corners = base.vertices[base.faces].reshape(-1, 3)

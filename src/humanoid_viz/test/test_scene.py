@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from humanoid_viz.page.scene import GREY, ROBOT, RobotScene
+from humanoid_viz.state.extent import extent
+from humanoid_viz.state.urdf import parse_urdf
 
 
 class FakeScene:
@@ -33,8 +37,13 @@ def scene() -> FakeScene:
 
 
 @pytest.fixture
-def robot(scene: FakeScene) -> RobotScene:
-    return RobotScene(scene)
+def camera() -> SimpleNamespace:
+    return SimpleNamespace()
+
+
+@pytest.fixture
+def robot(scene: FakeScene, camera: SimpleNamespace) -> RobotScene:
+    return RobotScene(scene, camera)
 
 
 UPPER = f"{ROBOT}/base/upper"
@@ -82,3 +91,32 @@ def test_another_description_replaces_the_robot_and_none_removes_it(scene, robot
     assert scene.nodes == {}
     robot.show(arm_model, {}, live=True)
     assert scene.nodes[UPPER] is not before
+
+
+def test_the_size_of_a_robot_is_that_of_all_its_shapes_in_their_places(arm_model):
+    low, high = extent(arm_model)
+    # The box of the upper link, on the cylinder below it; on top the sphere of the fore link.
+    assert low == pytest.approx([-0.25, -0.25, 0.0])
+    assert high == pytest.approx([0.25, 0.25, 1.6])
+
+
+def test_a_turned_link_has_its_size_in_the_frame_of_the_robot(arm_urdf):
+    lying = arm_urdf.replace('<origin xyz="0 0 1"/>', '<origin xyz="0 0 1" rpy="0 1.5707963 0"/>')
+    low, high = extent(parse_urdf(lying))
+    assert low == pytest.approx([-0.15, -0.25, 0.0], abs=1e-6)
+    assert high == pytest.approx([0.6, 0.25, 1.25], abs=1e-6)
+
+
+def test_the_camera_is_as_far_as_the_robot_is_large(robot, camera, arm_model, arm_urdf):
+    robot.show(arm_model, {}, live=True)
+    far = np.subtract(camera.position, camera.look_at)
+    assert camera.look_at == pytest.approx((0.0, 0.0, 0.7 * 1.6))
+    small = re.sub(r"(\d+(\.\d+)?)(?=[ \"])", lambda found: str(float(found[0]) / 10), arm_urdf)
+    robot.show(parse_urdf(small), {}, live=True)
+    assert np.subtract(camera.position, camera.look_at) == pytest.approx(far / 10)
+    assert camera.look_at == pytest.approx((0.0, 0.0, 0.7 * 0.16))
+
+
+def test_a_robot_without_shapes_is_no_trouble(robot, camera):
+    robot.show(parse_urdf('<robot name="r"><link name="a"/></robot>'), {}, live=True)
+    assert np.isfinite(camera.position).all()

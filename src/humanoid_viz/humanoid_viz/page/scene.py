@@ -6,15 +6,17 @@ from typing import Any
 import numpy as np
 import viser
 
+from humanoid_viz.state.extent import extent
 from humanoid_viz.state.model import Box, Cylinder, Joint, JointKind, Mesh, RobotModel, Visual
 
 ROBOT = "/robot"
 GREY = (110, 113, 118)  # of a robot whose pose may be outdated
 # Spheres up to this radius [m] look round enough with few triangles.
 COARSE_RADIUS = 0.055
-# Camera of a robot 1.6 m tall that looks along x: its upper body, from half left.
-CAMERA_POSITION = (1.75, 0.75, 1.3)  # [m]
-CAMERA_TARGET = (0.0, 0.0, 1.03)  # [m]
+# The camera looks at a robot, which faces along x, from half left: at this part of its height, from
+# there, in multiples of its largest extent.
+CAMERA_HEIGHT = 0.7
+CAMERA_OFFSET = (1.19, 0.51, 0.18)
 
 
 def furnish(server: viser.ViserServer) -> None:
@@ -43,16 +45,15 @@ def furnish(server: viser.ViserServer) -> None:
         fade_distance=12.0,
         shadow_opacity=0.0,
     )
-    server.initial_camera.position = CAMERA_POSITION
-    server.initial_camera.look_at = CAMERA_TARGET
     server.initial_camera.fov = 0.68  # [rad]
 
 
 class RobotScene:
-    """Draws one RobotModel at a time."""
+    """Draws one RobotModel at a time; `camera` is the first one of a browser that opens later."""
 
-    def __init__(self, scene: viser.SceneApi) -> None:
+    def __init__(self, scene: viser.SceneApi, camera: Any) -> None:
         self._scene = scene
+        self._camera = camera
         self._model: RobotModel | None = None
         self._frames: dict[str, Any] = {}  # of the child link of each moving joint
         self._shapes: list[tuple[Any, Visual]] = []
@@ -85,6 +86,7 @@ class RobotScene:
         self._model, self._live = model, True
         if model is None:
             return
+        self._aim(model)
         self._scene.add_frame(ROBOT, show_axes=False)
         path = {model.root: f"{ROBOT}/{_node(model.root)}"}
         self._scene.add_frame(path[model.root], show_axes=False)
@@ -95,6 +97,13 @@ class RobotScene:
             for i, visual in enumerate(visuals):
                 shape = self._add_shape(f"{path[link]}/visual{i}", visual)
                 self._shapes.append((shape, visual))
+
+    def _aim(self, model: RobotModel) -> None:
+        low, high = extent(model)
+        target = (low + high) / 2
+        target[2] = low[2] + CAMERA_HEIGHT * (high[2] - low[2])
+        offset = np.array(CAMERA_OFFSET) * (high - low).max()
+        self._camera.position, self._camera.look_at = tuple(target + offset), tuple(target)
 
     def _add_link(self, joint: Joint, path: str) -> Any:
         return self._scene.add_frame(

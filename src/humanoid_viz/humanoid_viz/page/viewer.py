@@ -18,7 +18,7 @@ class Viewer:
         self._server = server
         self._messages = messages
         furnish(server)
-        self._robot = RobotScene(server.scene)
+        self._robot = RobotScene(server.scene, server.initial_camera)
         self._panel = Panel(server, operator)
 
     @property
