@@ -110,11 +110,11 @@ def test_a_turned_link_has_its_size_in_the_frame_of_the_robot(arm_urdf):
 def test_the_camera_is_as_far_as_the_robot_is_large(robot, camera, arm_model, arm_urdf):
     robot.show(arm_model, {}, live=True)
     far = np.subtract(camera.position, camera.look_at)
-    assert camera.look_at == pytest.approx((0.0, 0.0, 0.7 * 1.6))
+    assert camera.look_at == pytest.approx((0.0, 0.0, 0.6 * 1.6))
     small = re.sub(r"(\d+(\.\d+)?)(?=[ \"])", lambda found: str(float(found[0]) / 10), arm_urdf)
     robot.show(parse_urdf(small), {}, live=True)
     assert np.subtract(camera.position, camera.look_at) == pytest.approx(far / 10)
-    assert camera.look_at == pytest.approx((0.0, 0.0, 0.7 * 0.16))
+    assert camera.look_at == pytest.approx((0.0, 0.0, 0.6 * 0.16))
 
 
 def test_a_robot_without_shapes_is_no_trouble(robot, camera):

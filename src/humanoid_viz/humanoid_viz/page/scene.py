@@ -14,9 +14,9 @@ GREY = (110, 113, 118)  # of a robot whose pose may be outdated
 # Spheres up to this radius [m] look round enough with few triangles.
 COARSE_RADIUS = 0.055
 # The camera looks at a robot, which faces along x, from half left: at this part of its height, from
-# there, in multiples of its largest extent.
-CAMERA_HEIGHT = 0.7
-CAMERA_OFFSET = (1.19, 0.51, 0.18)
+# there, in multiples of its largest extent. Nearly all of it is in view, arms in the upper half.
+CAMERA_HEIGHT = 0.6
+CAMERA_OFFSET = (1.36, 0.58, 0.21)
 
 
 def furnish(server: viser.ViserServer) -> None:
