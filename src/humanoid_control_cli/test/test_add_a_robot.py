@@ -26,16 +26,15 @@ ELSEWHERE = {
 BUILD = ["cd ~/my_ws", "colcon build", "source install/local_setup.bash"]
 NEW = "hc new-robot mine docs/examples/mesh_arm --into ~/my_ws/src"
 UP = "hc up mujoco --robot mine --initial-mode damping"
-AGAIN = f"{UP} --description docs/examples/mesh_arm"
+AGAIN = f"{UP} --description WS/docs/examples/mesh_arm"
 LOAD = "hc mode load --wait"
 STATUS = "hc status"
 DOWN = "hc down"
 
 
 def words(command: str, home: Path) -> list[str]:
-    """A command of the page without `hc`; its home is `home`, its folder is the workspace."""
-    text = command.replace("~", str(home)).replace("docs/", f"{ROOT}/docs/")
-    return shlex.split(text)[1:]
+    """A command of the page without `hc`, for a newcomer whose home is `home`."""
+    return shlex.split(command.replace("~", str(home)).replace("WS/", f"{ROOT}/"))[1:]
 
 
 def built(home: Path) -> dict[str, str]:
@@ -55,7 +54,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The home of a newcomer after step 2."""
     folder = tmp_path_factory.mktemp("home")
     hc = [sys.executable, "-c", "from humanoid_control_cli.main import main; main()"]
-    subprocess.run([*hc, *words(NEW, folder)], check=True)
+    subprocess.run([*hc, *words(NEW, folder)], cwd=ROOT, check=True)
     yield folder
     shutil.rmtree(folder)
 
