@@ -11,6 +11,7 @@ import pytest
 from humanoid_control_common.joints import JointSet
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
 from humanoid_control_common.reasons import NO_REASON, Reason
 from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_controller_manager.hardware.member import Fault
@@ -71,6 +72,18 @@ def test_an_unknown_mode_is_refused_with_the_known_ones(robot: Any) -> None:
     for mode in Mode:
         assert f"{mode.value} {mode.name}" in answer.message
     assert robot.message == answer.message
+
+
+def test_a_request_for_an_unknown_mode_does_not_hide_a_fall(robot: Any) -> None:
+    robot.enter(Mode.STANDBY)
+    robot.safety.report(FAULT, robot.time)
+    robot.tick(3)
+    fall = robot.modes.statement.reason
+    assert FELL_TO_SAFETY.name in fall.codes
+    robot.modes.refuse_unknown_mode(9)
+    stated = robot.modes.statement.reason
+    assert set(stated.codes) == {UNKNOWN_MODE.name, *fall.codes}
+    assert fall.text in stated.text
 
 
 def test_start_is_refused_while_standby_moves(robot: Any) -> None:

@@ -133,7 +133,8 @@ class ModeManager:
         self._drop_waiting(_overtaken(f"mode {number} was requested meanwhile"))
         known = ", ".join(f"{mode.value} {mode.name}" for mode in Mode)
         text = f"Rejected request: there is no mode {number}; known: {known}"
-        return self._refuse(Reason.of(UNKNOWN_MODE, text))
+        fallen = self._fallen() if self._latched else NO_REASON  # other refusals repeat it, too
+        return self._refuse(joined((Reason.of(UNKNOWN_MODE, text), fallen)))
 
     def clear_fault(self, now: float) -> Answer:
         """Reset drive faults and, if safety has no problem any more, accept requests again."""
@@ -352,8 +353,11 @@ class ModeManager:
         self._cause = self._cause if self._latched else reason
         later = NO_REASON if reason == self._cause else reason
         self._latched = joined((self._cause, later), "; then: ")
+        self._message = self._fallen()
+
+    def _fallen(self) -> Reason:
         text = f"Fell to safety: {self._latched}; call clear_fault before the next request"
-        self._message = Reason.of(FELL_TO_SAFETY, text, self._latched)
+        return Reason.of(FELL_TO_SAFETY, text, self._latched)
 
 
 def _refused(reason: Reason) -> Answer:
