@@ -22,6 +22,7 @@ from fault_campaign.ways import MODES, reached
 from humanoid_control_common.reason_codes import RESET_SENT
 
 SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
+SOFT_FOR: Final = 0.1  # [s] a fault lasts beyond the time in which all must be soft
 GIVE_UP: Final = 60.0  # [s] of a wait that another condition ends
 ROOM: Final = 90.0  # [s] of a recording: more than a trial can take; the judge wants all of it
 LOADING: Final = (10, 0.02)  # steps in which a stiff robot takes its payload, and time of each [s]
@@ -203,7 +204,10 @@ class Trial:
         fault = scene.began
         self._violations += heard.listen()
         soft_from = self._lasts(fault)
+        stood = not heard.fell
         self._violations += heard.conclude()
+        if kind.outcome is Outcome.EITHER and stood and heard.fell:  # at the last moment
+            soft_from = self._softens()
         end = robot.twin.time()
         self._closed()
         fallen = kind.outcome in (Outcome.SOFT, Outcome.OFF) or heard.fell
@@ -236,14 +240,20 @@ class Trial:
         be stiff.
         """
         robot, kind = self._robot, self._kind
-        end = fault + max(kind.watched, kind.within + 0.1)
+        end = fault + max(kind.watched, kind.within + SOFT_FOR)
         if kind.outcome is not Outcome.EITHER:
             robot.pass_until(end)
             return fault
         twin, heard = robot.twin, self._heard
         robot.observer.within(GIVE_UP, lambda: heard.fell or twin.time() >= end)
-        fell = min(twin.time(), end) if heard.fell else fault
-        robot.pass_until(max(end, fell + kind.within + 0.1))
+        fell = self._softens() if heard.fell else fault
+        robot.pass_until(end)
+        return fell
+
+    def _softens(self) -> float:
+        """Let the fault last until all must be soft. Return the present time, of the fall."""
+        fell = self._robot.twin.time()
+        self._robot.pass_until(fell + self._kind.within + SOFT_FOR)
         return fell
 
     def _recovered(self, *, struck: bool) -> int:

@@ -246,6 +246,23 @@ def test_where_a_fall_is_left_to_chance_the_time_counts_from_the_fall(
     assert breaches(robot, kind) == found
 
 
+class FallsAtTheEnd(FakeObserver):
+    """States a fall when the fault has lasted its time."""
+
+    def fresh(self, _seconds: float, _count: int = 3) -> bool:
+        self.message = FALL
+        return True
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(3.3, []), (9.0, [Breach.NEVER_SOFT])])
+def test_the_time_counts_from_a_fall_that_is_heard_at_the_last_moment(
+    seconds: float, found: list[Breach]
+) -> None:
+    robot = FakeRobot(FallsAtTheEnd(), spoil=stiff_for(seconds))
+    kind = replace(KIND, inject=lambda _scene: None, outcome=Outcome.EITHER, watched=3.0)
+    assert breaches(robot, kind) == found
+
+
 def test_softness_is_not_demanded_where_nothing_happened() -> None:
     stays = replace(KIND, inject=lambda _scene: None, codes=(), outcome=Outcome.STAYS)
     result = run(FakeRobot(spoil=stay_stiff), stays)
