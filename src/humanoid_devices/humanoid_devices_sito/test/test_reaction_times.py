@@ -17,6 +17,7 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
+from humanoid_stepped.wires.can import OPENING
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]
@@ -169,8 +170,8 @@ def test_guard_disables_all_motors_soon_after_the_loop_has_stood_still_too_long(
         rig.pause(0.001)
     resets = {who: at - last for at, who, _ in reversed(heard) if who & 0xFF == RESET}
     assert set(resets) == {of(id_, RESET) for id_ in IDS}
-    for first in resets.values():  # a look every 0.02 s
-        assert timeout < first < timeout + 2 * 0.02 + 20 * FRAME
+    for first in resets.values():  # a look every 0.02 s, and the guard opens the adapter
+        assert timeout < first < timeout + 2 * 0.02 + OPENING + 20 * FRAME
     assert bench.time.clock() - last < timeout + 0.3
     assert not any(drive["firmware"]["enabled"] for drive in bench.call("drives"))
     assert "disabled by the guard" in rig.tick().message
