@@ -106,6 +106,13 @@ _ALLOWED: Final = {
             "a wrist that goes at 3.1 rad/s at once: 2 Nm s/rad pull with 6 Nm, 0.05 rad in 20 ms",
         ),
     ),
+    "huge stiffness": (
+        Allowed(
+            Breach.JUMP,
+            0.06,
+            "a wrist that is made stiff closes the 0.05 rad by which it sags and lags",
+        ),
+    ),
     "huge effort": (
         Allowed(
             Breach.JUMP,

@@ -73,26 +73,28 @@ def _bus_opens(scene: Scene) -> None:
 
 
 def _guard_finds_it_occupied(scene: Scene) -> None:
-    """Control stands still while another program occupies the adapter; then a reset is tried.
+    """Control stands still while another program occupies the adapter; then resets are tried.
 
-    The guard cannot disable the wrists, and the reset cannot open the bus.
+    The guard cannot disable the wrists, and no reset can open the bus.
     """
     robot = scene.robot
     _occupied(scene, True)
     robot.control.send(signal.SIGSTOP)
     robot.pass_until(robot.twin.time() + scene.dice.uniform(*_STANDS_STILL))
     robot.control.send(signal.SIGCONT)
-    _stated(scene, GUARD_NOT_DONE)
-    robot.observer.try_to_clear(_ANSWERED)
-    _stated(scene, MOTORS_NOT_ENABLED)
+    observer = robot.observer
 
+    def reported(code: ReasonCode) -> bool:
+        return any(code.name in it.reason_codes for it in observer.safety)
 
-def _stated(scene: Scene, code: ReasonCode) -> None:
-    """Wait until `code` is reported. Raises RefutedError if it is not."""
-    observer = scene.robot.observer
-    reports = observer.safety
-    if not observer.within(_TOLD, lambda: any(code.name in it.reason_codes for it in reports)):
-        raise RefutedError(f"nothing reports {code.name}")
+    def failed() -> bool:
+        observer.try_to_clear(_ANSWERED)  # without effect before the robot has fallen
+        return reported(MOTORS_NOT_ENABLED)
+
+    if not observer.within(_TOLD, lambda: reported(GUARD_NOT_DONE)):
+        raise RefutedError("nothing reports that the guard cannot disable the wrists")
+    if not observer.within(_TOLD, failed):
+        raise RefutedError("nothing reports that the motors are not enabled again")
 
 
 def _occupied(scene: Scene, value: bool) -> None:
