@@ -17,13 +17,13 @@ from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
-from humanoid_stepped.wires.can import OPENING
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig
 
 IDS = [22, 23, 38, 39]
 GAINS, COMMAND, SELECT_MODE, RESET = 0x45, 0x09, 0x01, 0x00
 FEEDBACK_1, FEEDBACK_2 = 0xB1, 0xB2
 TICK = 0.02  # [s] of the loop
+OPENING = 0.01  # [s] of the bench's adapter
 FRAME = 0.0002  # [s] longer than any frame takes
 
 
