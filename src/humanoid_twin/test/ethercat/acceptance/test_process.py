@@ -5,7 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,6 +18,7 @@ from humanoid_twin.ethercat.veth import create_veth, remove_pair, remove_veth, v
 from humanoid_twin.testing import ring
 
 COMMAND = [sys.executable, "-m", "humanoid_twin.ethercat.main"]
+GIVE_UP = 10.0  # [s] dead-man's switch of a wait
 
 
 def interfaces() -> set[str]:
@@ -94,8 +97,11 @@ def test_a_lock_is_free_again_when_its_holder_releases_it():
 
 def test_a_pair_is_up_on_both_ends_and_quiet(pair):
     for name in pair:
-        with open(f"/sys/class/net/{name}/operstate", encoding="ascii") as state:
-            assert state.read() == "up\n"
+        state = Path(f"/sys/class/net/{name}/operstate")
+        deadline = time.monotonic() + GIVE_UP
+        while state.read_text("ascii") != "up\n":  # the kernel notes it a little later
+            assert time.monotonic() < deadline, state.read_text("ascii")
+            time.sleep(0.01)
         switch = f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6"
         if os.path.exists(switch):
             with open(switch, encoding="ascii") as disabled:
