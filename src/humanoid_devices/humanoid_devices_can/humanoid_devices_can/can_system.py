@@ -15,6 +15,7 @@ from humanoid_controller_manager.hardware_component import (
     HardwareInfo,
     uniform_capabilities,
 )
+from humanoid_devices_can.bus.bus import EMPTY_EXTENDED_FRAME, EMPTY_FRAME
 from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, Known, counts
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.joint_frame import JointFrame
@@ -47,6 +48,7 @@ class CanSystem(HardwareComponent):
             info, kind.block_parameters, kind.joint_parameters, extended=kind.extended
         )
         self._family = kind.build(settings)
+        self._check_load()
         self._check_watchdogs(1.0 / info.update_rate)
         self._check_positions()
         self._all = range(len(settings.motors))
@@ -63,6 +65,24 @@ class CanSystem(HardwareComponent):
         self._saturated_at = np.full(len(self._all), -np.inf)
         self._measured_at = np.full(len(self._all), -np.inf)
         self._sample_age = 0.0
+
+    def _check_load(self) -> None:
+        """Raise ConfigError for a bus that can't carry the commands of a period and their answers.
+
+        Frames count without stuff bits, answers without data: an accepted bus may still be full.
+        """
+        settings, family = self._settings, self._family
+        empty = EMPTY_EXTENDED_FRAME if settings.bus.extended else EMPTY_FRAME
+        commands = family.commands(JointCommand(len(settings.motors)))
+        answers = 0 if family.feedback_rate else len(commands)
+        bits = empty * (len(commands) + answers) + 8 * sum(len(data) for _, data in commands)
+        highest = settings.bus.bitrate / bits
+        if settings.update_rate > highest:
+            raise ConfigError(
+                f"{settings.where}: {settings.bus} at {settings.bus.bitrate} bit/s has room for "
+                f"the commands of {len(commands)} motors {highest:.0f} times a second at most, but "
+                f"the update rate is {settings.update_rate:g} Hz: lower it, or use more buses"
+            )
 
     def _check_watchdogs(self, period: float) -> None:
         """Raise ConfigError for a motor whose watchdog would expire between two commands."""

@@ -50,6 +50,13 @@ def healthy(report) -> bool:
     return report.level is SafetyLevel.OK
 
 
+def test_a_rate_that_the_bus_cannot_carry_is_refused(motors) -> None:
+    """Two commands of 131 bits, two answers of 67 bits or more: 2525 times a second."""
+    motors(update_rate=2500.0)
+    with pytest.raises(ConfigError, match=r"room for .* 2 motors 2525 times .* 2600 Hz: lower it"):
+        motors(update_rate=2600.0)
+
+
 def test_activation_enables_all_motors_without_torque(motors) -> None:
     bench, rig = motors()
     bench.plant.set_state(1, 0.4, 0.0)

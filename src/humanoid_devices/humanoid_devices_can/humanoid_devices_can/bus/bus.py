@@ -87,6 +87,8 @@ def sending_problem(error: BaseException, settings: BusSettings) -> CanBusError:
 
 SEND_TIMEOUT: Final = 0.05  # [s] an adapter may take to accept a frame
 LONGEST_PAYLOAD: Final = 8  # bytes, CAN 2.0
+EMPTY_FRAME: Final = 47  # bits: standard, no data, no stuff bits, intermission (ISO 11898-1)
+EMPTY_EXTENDED_FRAME: Final = 67  # the same with an identifier of 29 bits
 LONGEST_FRAME: Final = 160  # bits: extended, 8 bytes, all possible stuff bits, intermission
 EXTENDED_BITS: Final = 29  # of an identifier
 STANDARD_BITS: Final = 11
