@@ -6,10 +6,12 @@ from functools import partial
 from typing import Final
 
 from fault_campaign.disturbing.disturbances import LATE, every, motor, on_twin, rare
+from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.kind import (
     CAN,
     CAN_ONLY,
     JOINT,
+    Allowed,
     Kind,
     Outcome,
     Recovery,
@@ -29,6 +31,7 @@ from humanoid_twin.robot.control import RobotControl
 
 SILENCE: Final = 0.7  # [s] until silent wrists are detected, and the arms are soft
 _OTHER: Final = 99  # an id that no motor has
+_KEEPS_TORQUE: Final = "it keeps its torque, which held a load that is gone when the arm sinks"
 _REPLUGGED: Final = 0.3  # [s] from one adapter to the next
 
 
@@ -146,6 +149,7 @@ _MOTORS: Final = (
         inject=motor(RobotControl.can_freeze),
         mend=motor(lambda twin, identifier: twin.can_freeze(identifier, False)),
         spared=lambda scene: [scene.joint],
+        allowed=(Allowed(Breach.SPEED, 4.0, _KEEPS_TORQUE),),
     ),
     _motor(
         name="can: motor with another id",

@@ -53,7 +53,7 @@ _TURNED: Final = {
     ),
 }
 _STUCK: Final = {  # "can": 5.2 was seen
-    "ring": (Allowed(Breach.SPEED, 3.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.06, _STUCK_WHY)),
+    "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.06, _STUCK_WHY)),
     "can": (Allowed(Breach.SPEED, 6.0, _STUCK_WHY),),
 }
 # A wrist's motor pulls with 20 Nm/rad by itself: 12 Nm at 0.6 rad, 1.33 of its limit.
