@@ -18,18 +18,17 @@ from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
 from humanoid_twin.clock import Moment, SteppedClock
 from humanoid_twin.control.client import to_json
-from humanoid_twin.control.commands import CommandTable, JointCommands, TimeCommands
+from humanoid_twin.control.commands import CommandTable, TimeCommands
 from humanoid_twin.errors import TwinError
 from humanoid_twin.ethercat.commands import RingCommands
 from humanoid_twin.ethercat.losses import Losses
 from humanoid_twin.ethercat.ring import VirtualRing
-from humanoid_twin.mounting import EncoderCommands, Mounting
-from humanoid_twin.physics.loads import Loads
+from humanoid_twin.mounting import Mounting
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
-from humanoid_twin.physics.recorder import Recorder, RecorderCommands, Recording
-from humanoid_twin.robot.actuators import ActuatorCommands, Actuators, CanActuator
+from humanoid_twin.physics.recorder import Recorder, Recording
+from humanoid_twin.robot.actuators import Actuators, CanActuator
 from humanoid_twin.robot.control import RobotControl
-from humanoid_twin.robot.main import Drives, build_drives, build_motors
+from humanoid_twin.robot.main import Drives, add_joints, build_drives, build_motors
 from humanoid_twin.scheduler import Scheduler as RobotScheduler
 
 
@@ -53,7 +52,7 @@ class VirtualRobot:
         mountings: Mapping[str, Mounting] | None = None,
     ) -> None:
         self._actuators, self._mountings = actuators, mountings or {}
-        self.joints = joints = actuators.joints
+        self.joints = actuators.joints
         self.plant = plant = MujocoPlant(urdf, actuators.rotors)
         self._moment = Moment()
         self.robot = RobotScheduler(plant, self._moment)
@@ -65,18 +64,8 @@ class VirtualRobot:
         self.adapters: dict[str, MemoryAdapter] = {}
         for bus, rows in actuators.can.items():
             self._add_can(bus, rows)
-        recorder = Recorder(plant, joints, [self._drives[joint] for joint in joints])
-        self.robot.on_step = recorder.stepped
-        shafts = {joint: it.shaft for joint, it in self._drives.items()}
-        for commands in (
-            TimeCommands(self.robot, SteppedClock()),
-            JointCommands(plant, joints),
-            RecorderCommands(recorder),
-            Loads(plant.model, plant.data, urdf),
-            ActuatorCommands(actuators),
-            EncoderCommands(shafts),
-        ):
-            self.commands.add(commands)
+        self.commands.add(TimeCommands(self.robot, SteppedClock()))
+        recorder = add_joints(self.robot, self.commands, plant, actuators, self._drives, urdf)
         self.control: RobotControl = _DirectControl(self.commands, recorder)
         self.cable: Cable | None = None
 

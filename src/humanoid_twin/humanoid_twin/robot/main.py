@@ -14,7 +14,7 @@ from humanoid_twin.can.attach import add_can
 from humanoid_twin.can.motors.build import CanJoint, VirtualCan, build_can
 from humanoid_twin.can.motors.motor import CanMotor
 from humanoid_twin.clock import Moment
-from humanoid_twin.control.commands import JointCommands
+from humanoid_twin.control.commands import CommandTable, JointCommands
 from humanoid_twin.erob.erob_drive import DriveShaft, ErobDrive
 from humanoid_twin.erob.parameters import DriveParameters
 from humanoid_twin.ethercat.attach import add_ring, add_ring_options
@@ -31,6 +31,7 @@ from humanoid_twin.robot.actuators import (
     CanActuator,
     load_actuators,
 )
+from humanoid_twin.scheduler import Scheduler
 from humanoid_twin.twin_process import TwinProcess, add_process_options, exit_code
 
 Mountings = Mapping[str, Mounting]
@@ -85,6 +86,40 @@ def build_motors(
 Drives = dict[str, ErobDrive | CanMotor]  # by joint
 
 
+def add_joints(
+    scheduler: Scheduler,
+    commands: CommandTable,
+    plant: MujocoPlant,
+    actuators: Actuators,
+    drives: Drives,
+    urdf: str,
+) -> Recorder:
+    """Record the joints at every step, and add the commands for them. Return the recorder.
+
+    `drives`: of the buses that are there; the other joints have none.
+    """
+    joints = actuators.joints
+    recorder = Recorder(plant, joints, [drives.get(joint, _Undriven()) for joint in joints])
+    scheduler.on_step = recorder.stepped
+    for added in (
+        JointCommands(plant, joints),
+        RecorderCommands(recorder),
+        Loads(plant.model, plant.data, urdf),
+        ActuatorCommands(actuators),
+        EncoderCommands({joint: it.shaft for joint, it in drives.items()}),
+    ):
+        commands.add(added)
+    return recorder
+
+
+class _Undriven:
+    """The drive of a joint without a bus."""
+
+    def spring(self) -> tuple[float, float]:
+        """See Spring."""
+        return 0.0, 0.0
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     line = argparse.ArgumentParser(prog="robot", description="A robot, virtually, on its buses.")
@@ -133,30 +168,16 @@ def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
     joints = actuators.joints
     plant = MujocoPlant(urdf, actuators.rotors)
     process = TwinProcess(plant, options, cleanup, ignore_interrupt=options.ignore_interrupt)
-    process.commands.add(JointCommands(plant, joints))
     mountings = load_mountings(options.mountings, joints) if options.mountings else {}
     robot = _Robot(options, process, plant, mountings, actuators)
-    buses, drives = [], robot.drives
+    buses = []
     if options.ring:
         buses.append(robot.add_ring())
     buses += [robot.add_can(bus, place) for bus, place in options.can]
-    recorder = Recorder(plant, joints, [drives.get(joint, _Undriven()) for joint in joints])
-    process.scheduler.on_step = recorder.stepped
-    process.commands.add(RecorderCommands(recorder))
-    process.commands.add(Loads(plant.model, plant.data, urdf))
-    process.commands.add(ActuatorCommands(actuators))
-    process.commands.add(EncoderCommands({joint: it.shaft for joint, it in drives.items()}))
+    add_joints(process.scheduler, process.commands, plant, actuators, robot.drives, urdf)
     if options.control:
         buses.append(f"control channel {options.control}")
     process.run(f"robot: {', '.join(buses)}")
-
-
-class _Undriven:
-    """The drive of a joint without a bus."""
-
-    def spring(self) -> tuple[float, float]:
-        """See Spring."""
-        return 0.0, 0.0
 
 
 @dataclass(frozen=True, slots=True)
