@@ -15,7 +15,7 @@ from humanoid_controller_manager.hardware_component import (
     HardwareInfo,
     uniform_capabilities,
 )
-from humanoid_devices_can.bus.bus import EMPTY_EXTENDED_FRAME, EMPTY_FRAME
+from humanoid_devices_can.bus.bus import EMPTY_EXTENDED_FRAME, EMPTY_FRAME, CanFrame
 from humanoid_devices_can.diagnostics import COUNTED, CanDiagnostics, Known, counts
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.joint_frame import JointFrame
@@ -23,7 +23,7 @@ from humanoid_devices_can.motor_monitor import MotorMonitor
 from humanoid_devices_can.motor_protocol import FamilyKind
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
 from humanoid_devices_can.session.session import Session
-from humanoid_devices_can.session.transmit_queue import Item, Kind
+from humanoid_devices_can.session.transmit_queue import GainsItem, Item, Kind, SentGains
 from humanoid_devices_can.settings import SHORTEST_TIMEOUT, parse_settings
 from humanoid_devices_can.timing import Timing
 
@@ -56,11 +56,9 @@ class CanSystem(HardwareComponent):
         self._effort_limit = np.minimum(settings.limits.effort, self._family.effort_limit)
         self._frame = JointFrame(settings.calibration)
         self._monitor = MotorMonitor(settings, self._timing)
-        self._lifecycle = BusLifecycle(
-            settings, self._family, self._timing, self._host, self._on_enabled
-        )
+        self._lifecycle = BusLifecycle(settings, self._family, self._timing, self._host)
         self._diagnostics = CanDiagnostics(settings, self._timing, self._clock)
-        self._stiffness = np.zeros(len(self._all))  # [Nm/rad] in force, as far as known
+        self._lower = JointCommand(len(self._all))  # the lower of old and new gains
         self.saturations = np.zeros(len(self._all), dtype=np.int64)  # commands, by motor
         self._saturated_at = np.full(len(self._all), -np.inf)
         self._measured_at = np.full(len(self._all), -np.inf)
@@ -147,7 +145,10 @@ class CanSystem(HardwareComponent):
         self._monitor.update(session, time, recent.tolist())
 
     def write(self, command: JointCommand, now: float, period: float) -> None:
-        """See HardwareComponent. Lower stiffness is sent before its command, higher one after."""
+        """See HardwareComponent. Gains fall before the command and rise after it.
+
+        Otherwise a motor would multiply a new gain by an old error, or an old gain by a new one.
+        """
         session, time = self._active(), self._clock()
         raw = self._frame.to_motors(command)
         commands = self._family.commands(raw)
@@ -155,14 +156,13 @@ class CanSystem(HardwareComponent):
         if session.idle:  # the loop begins: the queue holds keep-alive frames only
             session.idle = False
             session.transmit_queue.clear()
-        due = self._due_gains(session, raw, time)
-        softer = raw.stiffness < self._stiffness
+        falling, rising = self._due_gains(session.gains, raw, time)
         session.transmit_queue.put(
             item
             for item in (
-                *(item for item in due if softer[item.motor]),
+                *falling,
                 *(Item(Kind.COMMAND, i, frame, time) for i, frame in enumerate(commands)),
-                *(item for item in due if not softer[item.motor]),
+                *rising,
             )
             if item.motor not in self._lifecycle.paused
         )
@@ -191,7 +191,7 @@ class CanSystem(HardwareComponent):
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """See HardwareComponent."""
-        known = Known(self._monitor, self._stiffness, self.saturations)
+        known = Known(self._monitor, self.saturations)
         return self._diagnostics.take(self._lifecycle.session, known)
 
     @property
@@ -222,25 +222,43 @@ class CanSystem(HardwareComponent):
         if self._lifecycle.session is not None:
             self._lifecycle.session.idle = True
 
-    def _on_enabled(self, motors: Sequence[int]) -> None:
-        self._stiffness[list(motors)] = 0.0
-
     def _active(self) -> Session:
         if self._lifecycle.session is None:
             raise HardwareError(f"{self._settings.name} is not active")
         return self._lifecycle.session
 
-    def _due_gains(self, session: Session, raw: JointCommand, time: float) -> list[Item]:
-        """Return the gains to send; note the stiffness of the other motors as in force."""
+    def _due_gains(
+        self, sent: SentGains, raw: JointCommand, time: float
+    ) -> tuple[list[GainsItem], list[GainsItem]]:
+        """Return the gains to send before and after the commands.
+
+        A motor of which one gain falls and the other rises has both: the lower of old and new
+        first.
+        """
         gains = self._family.gains(raw)
-        due = session.gains.due(gains, time)
-        in_force = np.ones(len(self._all), dtype=np.bool_)
-        in_force[due] = False
-        np.copyto(self._stiffness, raw.stiffness, where=in_force)
-        return [Item(Kind.GAINS, i, gains[i], time) for i in due]
+        if not gains:
+            sent.carried(raw)
+        due = sent.due(gains, time)
+        if not due:
+            return [], []
+        lower = self._lower
+        np.minimum(raw.stiffness, sent.stiffness, out=lower.stiffness)
+        np.minimum(raw.damping, sent.damping, out=lower.damping)
+        falls = (lower.stiffness < sent.stiffness) | (lower.damping < sent.damping)
+        rises = (lower.stiffness < raw.stiffness) | (lower.damping < raw.damping)
+        fallen = self._family.gains(lower)
+        return (
+            [_gains_item(i, fallen[i], lower, time) for i in due if falls[i]],
+            [_gains_item(i, gains[i], raw, time) for i in due if rises[i] or not falls[i]],
+        )
 
     def _count_saturation(self, time: float) -> None:
         saturated = self._family.saturated()
         if np.count_nonzero(saturated):
             self.saturations += saturated
             self._saturated_at[saturated] = time
+
+
+def _gains_item(motor: int, frame: CanFrame, command: JointCommand, time: float) -> GainsItem:
+    stiffness, damping = command.stiffness[motor], command.damping[motor]
+    return GainsItem(Kind.GAINS, motor, frame, time, stiffness, damping)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of, yes_or_no
-from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.reasons import NO_REASON, Reason, joined
 from humanoid_devices_can.bus.bus import LONGEST_FRAME
 from humanoid_devices_can.bus.error_frames import ControllerState
@@ -52,7 +51,6 @@ class Known:
     """What the component adds to the session's state; arrays have one entry per motor."""
 
     monitor: MotorMonitor
-    stiffness: FloatArray  # [Nm/rad] in force
     saturations: NDArray[np.int64]  # commands that did not fit the wire
 
 
@@ -130,7 +128,8 @@ class CanDiagnostics:
             "faults": joined((state.fault, state.report), ", ").text or "none",
             "temperature [degC]": _temperature(state),
             "latest frame [ms ago]": f"{(now - state.stamp) * 1e3:.0f}",
-            "stiffness in force [Nm/rad]": f"{known.stiffness[i]:g}",
+            "stiffness in force [Nm/rad]": f"{session.gains.stiffness[i]:g}",
+            "damping in force [Nm s/rad]": f"{session.gains.damping[i]:g}",
             "saturated commands": str(known.saturations[i]),
         }
         name = _joint_name(motor.joint)

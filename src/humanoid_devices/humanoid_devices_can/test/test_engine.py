@@ -7,9 +7,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import ErrorFrame, InvalidFrame
 from humanoid_devices_can.bus.error_frames import BusEvent
@@ -28,6 +30,12 @@ def healthy(report) -> bool:
 
 def kinds(bus, motor: int) -> list[int]:
     return [found >> 8 for found, _ in list(bus.sent) if found & 0xFF == motor]
+
+
+def stiffness_in_force(rig: CanRig) -> float:
+    """Return that of the first motor [Nm/rad]."""
+    _, first, *_ = rig.system.diagnose()
+    return float(first.values["stiffness in force [Nm/rad]"])
 
 
 def test_motors_are_disabled_before_they_are_enabled(bus, rig) -> None:
@@ -111,11 +119,51 @@ def test_lower_stiffness_goes_out_before_its_command_and_higher_after(bus, rig) 
     assert [frame[0] >> 8 for frame in softer[:2]] == [GAINS, COMMAND]
 
 
+LEVELS = [(stiffness, damping) for stiffness in (0.0, 2.0, 5.0) for damping in (0.0, 1.0, 3.0)]
+
+
+@pytest.mark.parametrize("old", LEVELS)
+def test_no_gain_is_ever_above_the_one_that_its_command_was_meant_for(
+    bus, rig, plain, monkeypatch, old: tuple[float, float]
+) -> None:
+    """A fall raises the damping and withdraws the velocity: the velocity goes first."""
+
+    def gains(family, command: JointCommand) -> list[tuple[int, bytes]]:
+        rows = zip(family.ids, command.stiffness, command.damping, strict=True)
+        return [(GAINS << 8 | id_, f"{kp:.2f} {kd:.2f}".encode()) for id_, kp, kd in rows]
+
+    monkeypatch.setattr(plain.build, "gains", gains)
+    rig.activate()
+
+    def frames_until(level: tuple[float, float], position: float) -> list[tuple[int, list[float]]]:
+        began = len(bus.sent)
+        rig.command.stiffness[:], rig.command.damping[:] = level
+        rig.command.position[:] = position
+        end = (GAINS << 8 | 1, f"{level[0]:.2f} {level[1]:.2f}".encode())
+        command = (COMMAND << 8 | 1, f"{position:.2f}".encode())
+        rig.until(lambda _: command in bus.sent[began:] and at_last() == end)
+        mine = [frame for frame in bus.sent[began:] if frame[0] & 0xFF == 1]
+        return [(number >> 8, [float(text) for text in data.split()]) for number, data in mine]
+
+    def at_last() -> tuple[int, bytes]:
+        return [frame for frame in bus.sent if frame[0] == GAINS << 8 | 1][-1]
+
+    for new in LEVELS:
+        frames_until(old, 1.0)
+        in_force, meant = list(old), old
+        for kind, values in frames_until(new, 2.0):
+            if kind == COMMAND and values == [2.0]:
+                meant = new
+            elif kind == GAINS:
+                in_force = values
+            assert np.all(np.array(in_force) <= meant), f"{old} -> {new}: {in_force}"
+
+
 def test_motor_that_was_enabled_anew_counts_as_soft(bus, rig) -> None:
     rig.activate()
     rig.command.stiffness[:] = 20.0
     rig.until(lambda _: (GAINS << 8 | 1, b"20.00") in list(bus.sent))
-    rig.until(lambda _: rig.system._stiffness[0] == 20.0)
+    rig.until(lambda _: stiffness_in_force(rig) == 20.0)
     rig.deactivate()
     rig.activate()
     began = len(bus.sent)

@@ -12,29 +12,34 @@ from hypothesis import strategies as st
 from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.reasons import Reason
+from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState
 from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
 from humanoid_devices_can.session.acknowledged_requests import REFUSED, AcknowledgedRequests
 from humanoid_devices_can.session.health import DuplicateIdCheck, Health
 from humanoid_devices_can.session.session import limp_items
-from humanoid_devices_can.session.transmit_queue import BURST, Kind, Pace, SentGains
+from humanoid_devices_can.session.transmit_queue import BURST, GainsItem, Kind, Pace, SentGains
 
 NEVER = -math.inf
 SOFT, STIFF = (1, b"soft"), (1, b"stiff")
+
+
+def gains_item(frame: CanFrame, motor: int = 0) -> GainsItem:
+    return GainsItem(Kind.GAINS, motor, frame, 0.0, 20.0, 1.0)
 
 
 def test_gains_are_due_until_they_were_transmitted() -> None:
     gains = SentGains(1, 0.5)
     assert gains.due([SOFT], 0.0) == [0]
     assert gains.due([SOFT], 0.02) == [0]
-    gains.sent(0, SOFT, 0.02)
+    gains.sent(gains_item(SOFT), 0.02)
     assert gains.due([SOFT], 0.04) == []
 
 
 def test_gains_are_due_on_change_and_at_2_hz() -> None:
     gains = SentGains(1, 0.5)
-    gains.sent(0, SOFT, 0.0)
+    gains.sent(gains_item(SOFT), 0.0)
     assert gains.due([STIFF], 0.1) == [0]
     assert gains.due([SOFT], 0.49) == []
     assert gains.due([SOFT], 0.5) == [0]
@@ -42,10 +47,20 @@ def test_gains_are_due_on_change_and_at_2_hz() -> None:
 
 def test_gains_are_due_when_the_motor_may_have_lost_them() -> None:
     gains = SentGains(2, 0.5)
-    gains.sent(0, SOFT, 0.0)
-    gains.sent(1, SOFT, 0.0)
+    gains.sent(gains_item(SOFT), 0.0)
+    gains.sent(gains_item(SOFT, 1), 0.0)
     gains.forget(1)
     assert gains.due([SOFT, SOFT], 0.1) == [1]
+
+
+def test_gains_in_force_are_those_transmitted_last() -> None:
+    gains = SentGains(2, 0.5)
+    gains.sent(gains_item(SOFT, 1), 0.0)
+    gains.forget(1)  # the motor may have lost them, or not
+    assert (gains.stiffness.tolist(), gains.damping.tolist()) == ([0.0, 20.0], [0.0, 1.0])
+    gains.reset(1)
+    assert (gains.stiffness.tolist(), gains.damping.tolist()) == ([0.0, 0.0], [0.0, 0.0])
+    assert gains.due([SOFT, SOFT], 0.1) == [0, 1]
 
 
 class Disabling:

@@ -44,6 +44,23 @@ def test_gains_that_were_not_sent_stay_before_the_newer_command() -> None:
     assert taken(transmit_queue) == ["soft", "new"]
 
 
+def test_gains_that_were_not_sent_stay_before_their_command_although_others_follow() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "low", Kind.GAINS), item(0, "new"), item(0, "high", Kind.GAINS)])
+    transmit_queue.take()
+    transmit_queue.put_back()
+    assert taken(transmit_queue) == ["low", "new", "high"]
+
+
+def test_gains_that_were_not_sent_make_way_for_newer_ones() -> None:
+    transmit_queue = TransmitQueue()
+    transmit_queue.put([item(0, "low", Kind.GAINS), item(0, "old"), item(0, "high", Kind.GAINS)])
+    transmit_queue.take()
+    transmit_queue.put([item(0, "new"), item(0, "other", Kind.GAINS)])
+    transmit_queue.put_back()
+    assert taken(transmit_queue) == ["new", "other"]
+
+
 def test_orders_go_first_and_are_not_replaced() -> None:
     transmit_queue = TransmitQueue()
     transmit_queue.put([item(0, "go")])

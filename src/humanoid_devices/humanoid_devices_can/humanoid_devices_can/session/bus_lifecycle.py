@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from humanoid_control_common.errors import HardwareError
@@ -44,13 +44,11 @@ class BusLifecycle:
         family: MotorFamily,
         timing: Timing,
         host: CanHost,
-        enabled: Callable[[Sequence[int]], None],
     ) -> None:
-        """`enabled` is called with motors that have just been enabled, without gains."""
         self.session: Session | None = None
         self.paused: frozenset[int] = frozenset()  # motors that are being enabled
         self._settings, self._family, self._timing = settings, family, timing
-        self._host, self._on_enabled = host, enabled
+        self._host = host
         self._all = range(len(settings.motors))
         self._names = ", ".join(map(str, settings.motors))
         job = GuardJob(
@@ -205,7 +203,6 @@ class BusLifecycle:
 
     def _enable(self, session: Session, motors: Sequence[int]) -> None:
         self._activation(session).bring_up(motors)
-        self._on_enabled(motors)
 
     def _activation(self, session: Session) -> Activation:
         return Activation(self._settings, self._family, session, self._timing)

@@ -24,7 +24,14 @@ from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorStat
 from humanoid_devices_can.reason_codes import BUS_THREAD_FAILED, MOTORS_BEING_ENABLED
 from humanoid_devices_can.session.acknowledged_requests import AcknowledgedRequests
 from humanoid_devices_can.session.health import DuplicateIdCheck, Health
-from humanoid_devices_can.session.transmit_queue import Item, Kind, Pace, SentGains, TransmitQueue
+from humanoid_devices_can.session.transmit_queue import (
+    GainsItem,
+    Item,
+    Kind,
+    Pace,
+    SentGains,
+    TransmitQueue,
+)
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
 
@@ -138,7 +145,7 @@ class Session:
 
     def forget(self, motor: int) -> None:
         """Drop the sent gains and the fault reports of a motor that will be enabled anew."""
-        self.gains.forget(motor)
+        self.gains.reset(motor)
         self.states[motor] = replace(self.states[motor], report=NO_REASON, warned=False)
 
     def silent_for(self, motor: int) -> float:
@@ -267,8 +274,8 @@ class Session:
         self._pace.sent(now)
         self._sent_at = now
         self.health.sent += 1
-        if item.kind is Kind.GAINS:
-            self.gains.sent(item.motor, item.frame, now)
+        if isinstance(item, GainsItem):
+            self.gains.sent(item, now)
             return
         self.duplicate_ids.requested(item.motor)
         if item.kind is Kind.COMMAND and self._unanswered[item.motor] is None:
@@ -306,7 +313,8 @@ def limp_items(
     raw = JointCommand(len(states))
     raw.position[:] = [s.position if math.isfinite(s.position) else 0.0 for s in states]
     commands, gains = family.commands(raw), family.gains(raw)
+    due = sent_gains.due(gains, now)
     return [
-        *(Item(Kind.GAINS, i, gains[i], now) for i in sent_gains.due(gains, now) if i in motors),
+        *(GainsItem(Kind.GAINS, i, gains[i], now, 0.0, 0.0) for i in due if i in motors),
         *(Item(Kind.COMMAND, i, commands[i], now) for i in motors),
     ]

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
+import numpy as np
+
+from humanoid_control_common.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 
 BURST: Final = 5  # frames at once; Linux' CAN interfaces queue 10 (txqueuelen)
@@ -47,6 +50,14 @@ class Item:
     since: float  # [s] when the first frame that it replaces was queued
 
 
+@dataclass(frozen=True, slots=True)
+class GainsItem(Item):
+    """A waiting frame that carries gains, and their values in the motor frame."""
+
+    stiffness: float  # [Nm/rad]
+    damping: float  # [Nm s/rad]
+
+
 class TransmitQueue:
     """Bounded: new commands and gains of a motor replace all that still wait for it.
 
@@ -59,6 +70,7 @@ class TransmitQueue:
         self._places: dict[int, list[Item]] = {}  # by motor, in sending order
         self._orders: deque[Item] = deque()
         self._sending: Item | None = None
+        self._sending_from: list[Item] = []  # the batch that `_sending` was taken from
 
     def put(self, items: Iterable[Item]) -> None:
         """Queue commands and gains, those of one motor in this order."""
@@ -86,7 +98,7 @@ class TransmitQueue:
                 self._sending = self._orders.popleft()
             elif self._places:
                 motor, waiting = next(iter(self._places.items()))
-                self._sending = waiting.pop(0)
+                self._sending, self._sending_from = waiting.pop(0), waiting
                 if not waiting:
                     del self._places[motor]
             return self._sending
@@ -97,7 +109,7 @@ class TransmitQueue:
             self._sending = None
 
     def put_back(self) -> None:
-        """Queue the frame taken last again, in front, unless a newer one replaces it."""
+        """Queue the frame taken last again, in front, unless a newer batch replaces it."""
         with self._lock:
             item, self._sending = self._sending, None
             if item is None:
@@ -106,7 +118,8 @@ class TransmitQueue:
                 self._orders.appendleft(item)
                 return
             waiting = self._places.pop(item.motor, [])
-            newer = any(other.kind is item.kind for other in waiting)
+            same = not waiting or waiting is self._sending_from
+            newer = not same and any(other.kind is item.kind for other in waiting)
             again = waiting if newer else [item, *waiting]
             first = [replace(other, since=item.since) for other in again]
             self._places = {item.motor: first, **self._places}
@@ -150,14 +163,22 @@ class SentGains:
     def __init__(self, motors: int, refresh: float) -> None:
         self._refresh = refresh
         self._sent: list[tuple[CanFrame, float] | None] = [None] * motors
+        self.stiffness = np.zeros(motors)  # [Nm/rad] in force, as far as known
+        self.damping = np.zeros(motors)  # [Nm s/rad]
 
     def due(self, frames: Sequence[CanFrame], now: float) -> list[int]:
         """Return the motors that must be sent their frame at `now` [s]."""
         return [i for i, frame in enumerate(frames) if self._is_due(i, frame, now)]
 
-    def sent(self, motor: int, frame: CanFrame, now: float) -> None:
-        """Note that `frame` was transmitted at `now` [s]."""
-        self._sent[motor] = frame, now
+    def sent(self, item: GainsItem, now: float) -> None:
+        """Note that the gains of `item` were transmitted at `now` [s]."""
+        motor = item.motor
+        self._sent[motor] = item.frame, now
+        self.stiffness[motor], self.damping[motor] = item.stiffness, item.damping
+
+    def carried(self, command: JointCommand) -> None:
+        """Note gains that the commands themselves carry."""
+        self.stiffness[:], self.damping[:] = command.stiffness, command.damping
 
     def forget(self, motor: int) -> None:
         """Note that the motor may have lost its gains."""
@@ -166,6 +187,11 @@ class SentGains:
     def forget_all(self) -> None:
         """Note that any motor may have lost its gains."""
         self._sent = [None] * len(self._sent)
+
+    def reset(self, motor: int) -> None:
+        """Note that the motor is without gains: it will be enabled anew."""
+        self.forget(motor)
+        self.stiffness[motor] = self.damping[motor] = 0.0
 
     def _is_due(self, motor: int, frame: CanFrame, now: float) -> bool:
         sent = self._sent[motor]
