@@ -51,6 +51,7 @@ WITHOUT_KEY = {
     "mcap": "runtime",
     "playwright": "dev",
     "pysoem": "runtime",
+    "ruckig": "runtime",
     "viser": "runtime",
     "zstandard": "runtime",
 }

@@ -1,0 +1,1 @@
+"""Motions of joints: trajectories and jerk-limited ways. No ROS."""

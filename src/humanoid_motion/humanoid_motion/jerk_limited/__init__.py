@@ -1,0 +1,1 @@
+"""Ways with limited velocity, acceleration and jerk."""

@@ -1,0 +1,113 @@
+"""The fastest way from any state to a pose at rest, with limited velocity, acceleration and jerk.
+
+Planned by the library ruckig (MIT licence), of which only this module knows.
+"""
+
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any, Final
+
+import numpy as np
+import ruckig
+
+from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_motion.errors import MotionRefusedError
+from humanoid_motion.trajectory.limits import MotionLimits, refuse_beyond
+from humanoid_motion.trajectory.trajectory import Trajectory, hold
+
+SAME_TIME: Final = 1e-9  # [s]: changes of the jerk that are closer are one
+LONGEST: Final = 3600.0  # [s] of a way
+
+
+def jerk_limited_way(
+    start: FloatArray,
+    goal: FloatArray,
+    limits: MotionLimits,
+    joints: JointSet,
+    duration: float = 0.0,
+) -> Trajectory:
+    """Return the way from `start` to rest at `goal`: all joints arrive together.
+
+    From rest, the way is a straight line in the space of the joints.
+
+    Args:
+        start: state, (3, n).
+        goal: positions [rad], (n,).
+        limits: of each joint.
+        joints: their names.
+        duration: the shortest time it may take [s].
+
+    Raises MotionRefusedError if the way leaves the range of a joint, or cannot be planned.
+    """
+    if start[1:].any():
+        way = _planned(start, goal, limits, duration)
+    elif (start[0] == goal).all():
+        return hold(goal)
+    else:
+        way = _straight(start[0], goal, limits, duration)
+    refuse_beyond(way, limits, joints, first=1)
+    return way
+
+
+def _straight(
+    start: FloatArray, goal: FloatArray, limits: MotionLimits, duration: float
+) -> Trajectory:
+    """Return the way between two poses (n,) at rest: that of one joint from 0 to 1, scaled."""
+    way = goal - start
+    far = way != 0.0
+    shares = (
+        np.array([(limit[far] / np.abs(way[far])).min()])
+        for limit in (limits.velocity, limits.acceleration, limits.jerk)
+    )
+    one = MotionLimits(np.zeros(1), np.ones(1), *shares)
+    part = _planned(np.zeros((3, 1)), np.ones(1), one, duration)
+    coefficients = part.coefficients * way
+    coefficients[:, 0] += start
+    return Trajectory(part.knots, coefficients)
+
+
+def _planned(
+    start: FloatArray, goal: FloatArray, limits: MotionLimits, duration: float
+) -> Trajectory:
+    count = len(goal)
+    asked = ruckig.InputParameter(count)
+    asked.current_position, asked.current_velocity, asked.current_acceleration = start.tolist()
+    asked.target_position = goal.tolist()
+    asked.max_velocity = limits.velocity.tolist()
+    asked.max_acceleration = limits.acceleration.tolist()
+    asked.max_jerk = limits.jerk.tolist()
+    if duration > 0.0:
+        asked.minimum_duration = min(duration, LONGEST)
+    planned = ruckig.Trajectory(count)
+    try:
+        ruckig.Ruckig(count).calculate(asked, planned)
+    except ruckig.RuckigError as error:
+        raise MotionRefusedError(f"no way to the pose: {error}") from error
+    return _as_trajectory(planned, goal)
+
+
+def _as_trajectory(planned: Any, goal: FloatArray) -> Trajectory:
+    """Return a planned way, whose jerk is constant between the knots, as a trajectory."""
+    knots = _knots(planned)
+    states = np.array([planned.at_time(time) for time in knots])
+    duration = np.diff(knots)
+    coefficients = np.zeros((len(duration), 6, len(goal)))
+    coefficients[:, :3] = states[:-1]
+    coefficients[:, 2] /= 2
+    coefficients[:, 3] = np.diff(states[:, 2], axis=0) / duration[:, None] / 6
+    return Trajectory(knots, coefficients)
+
+
+def _knots(planned: Any) -> tuple[float, ...]:
+    """Return the times [s] at which the jerk of any joint changes, from 0 to the end."""
+    duration = max(planned.duration, SAME_TIME)
+    found = [0.0]
+    for time in sorted({time for profile in planned.profiles[0] for time in _changes(profile)}):
+        if found[-1] + SAME_TIME < time < duration - SAME_TIME:
+            found.append(time)
+    return (*found, duration)
+
+
+def _changes(profile: Any) -> Iterable[float]:
+    """Return the times [s] at which the jerk of one joint changes."""
+    return accumulate([*profile.brake.t, *profile.t])

@@ -1,0 +1,1 @@
+"""Trajectories: received points, polynomials between them, limits, tolerances, stops."""

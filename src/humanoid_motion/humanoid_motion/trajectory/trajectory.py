@@ -1,0 +1,49 @@
+"""A trajectory: polynomials in time, one after another, for a fixed set of joints."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_motion.trajectory.polynomials import values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectory:
+    """A motion of n joints, which ends at rest.
+
+    Args:
+        knots: times [s] at which the m segments begin, and of the end; ascending from 0, (m + 1,).
+        coefficients: see `polynomials`, (m, 6, n).
+    """
+
+    knots: tuple[float, ...]
+    coefficients: FloatArray
+    end: FloatArray = field(init=False)  # the state after the end, (3, n): no velocity
+
+    def __post_init__(self) -> None:
+        end = values(self.coefficients[-1], self.knots[-1] - self.knots[-2])
+        end[1:] = 0.0
+        end.flags.writeable = self.coefficients.flags.writeable = False
+        object.__setattr__(self, "end", end)
+
+    @property
+    def duration(self) -> float:
+        """Time from beginning to end [s]."""
+        return self.knots[-1]
+
+    def at(self, time: float) -> FloatArray:
+        """Return the state (3, n) at `time` [s]: before the beginning the first, then the last."""
+        if time >= self.knots[-1]:
+            return self.end
+        time = max(time, 0.0)
+        segment = bisect_right(self.knots, time) - 1
+        return values(self.coefficients[segment], time - self.knots[segment])
+
+
+def hold(position: FloatArray) -> Trajectory:
+    """Return the trajectory that stays at `position` [rad], (n,): it has ended when it begins."""
+    coefficients = np.zeros((1, 6, len(position)))
+    coefficients[0, 0] = position
+    return Trajectory((0.0, 0.0), coefficients)
