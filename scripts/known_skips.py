@@ -172,8 +172,6 @@ SKIPS: Final[Sequence[Skip]] = (
     _ring(f"{CLI}test_twin.py"),
     _ring(f"{PRIME}test_calibration.py"),
     _ring(f"{PRIME}calibration/test_on_the_robot.py"),
-    _ring(f"{PRIME}calibration/test_limp_on_the_ring.py"),
-    _ring(f"{PRIME}law/ring/"),
     _ring(f"{PRIME}test_real.py"),
     _ring(f"{PRIME}test_whole_robot.py"),
     _ring(f"{EROB}system/"),

@@ -1,6 +1,6 @@
 """Assumptions about drives, chosen for a run: NAME=VALUE of their parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
@@ -41,6 +41,15 @@ def assume(choices: Sequence[str]) -> Assumptions:
             known = _names(made.drive) + _names(made.slave) + _names(made.slave.clocks)
             raise TwinError(f"no assumption '{name}', there are {', '.join(sorted(known))}")
     return made
+
+
+def choices(facts: Mapping[str, object]) -> list[str]:
+    """Return assumptions by their names as `assume` takes them."""
+    return [f"{name}={_word(value)}" for name, value in facts.items()]
+
+
+def _word(value: object) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def _names(parameters: Any) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
 from humanoid_control_common.robot_description import share_folder
+from humanoid_twin.assumptions import choices
 from humanoid_twin.errors import RingError, TwinError
 from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.ethercat.veth import veth_pair
@@ -132,14 +133,10 @@ def _flags(options: Mapping[str, object]) -> list[str]:
     flags = []
     for name, value in options.items():
         if isinstance(value, Mapping):
-            flags += [f"--{name}={key}={_word(it)}" for key, it in value.items()]
+            flags += [f"--{name}={choice}" for choice in choices(value)]
         elif value is not None and value is not False:
             flags += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     return flags
-
-
-def _word(value: object) -> str:
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def _started(

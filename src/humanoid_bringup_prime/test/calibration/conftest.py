@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
-from test_support.stepped_time import RingTime
+from test_support.memory_ring import MemoryControl
+from test_support.stepped_time import SteppedTime
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive
@@ -16,8 +17,8 @@ from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
-from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.robot.control import RobotControl
 
 POSITION, VELOCITY, INTEGRAL, GATE = (0x2382, 1), (0x2381, 1), (0x2381, 2), (0x2383, 0)
@@ -144,15 +145,16 @@ class RingBench:
 
     def __init__(
         self,
-        control: RingControl | RobotControl,
-        time: RingTime,
+        control: MemoryControl | RobotControl,
+        time: SteppedTime,
         info: HardwareInfo,
         limp: LimpDrives,
+        open_master: Callable[[float], EthercatMaster] = EthercatMaster,
     ) -> None:
         self.control, self.limp, self._time = control, limp, time
         self.names, self._period = list(info.joint_set.names), 1.0 / info.update_rate
         self.seen: Callable[[list[str], list[float], float], None] = limp.joints_seen
-        self.system = ErobSystem(time)
+        self.system = ErobSystem(time, open_master=open_master)
         self.system.on_configure(info)
         self._state, self._command = JointState(len(self.names)), JointCommand(len(self.names))
         self.system.on_activate(self._state)

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_support.stepped_time import RingTime
+from test_support.memory_ring import MemoryRing
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive
 from humanoid_control_common.joints import JointLimits
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
-from humanoid_twin.ethercat.veth import VethError
-from humanoid_twin.testing import ring
 
 COUNT = 3
 NAMES = [f"j{i}" for i in range(COUNT)]
@@ -56,21 +54,13 @@ def make_bench(ring_bench: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     with ExitStack() as cleanup:
 
         def make(raised: float = 0.0, **assumed: object) -> Any:
-            try:
-                # With a brake: nothing else holds an arm up before its drive is enabled.
-                assumed["brake"] = True
-                virtual = cleanup.enter_context(
-                    ring(COUNT, clock="stepped", joints="arms", assume=assumed)
-                )
-            except VethError as error:
-                pytest.skip(f"no virtual ring here: {error}")
-            virtual.control.set_joint(1, raised)
-            time = RingTime(virtual.control)
-            cleanup.callback(time.close)
+            # With a brake: nothing else holds an arm up before its drive is enabled.
+            ring = MemoryRing(COUNT, joints="arms", assume={**assumed, "brake": True})
+            ring.control.set_joint(1, raised)
             drives = [Drive(name, slave, 56) for slave, name in enumerate(NAMES)]
             limp = LimpDrives(drives, JointStatesGate(NAMES, 1 / RATE), patience=1.0)
-            info = _block(virtual.interface, tmp_path / "calibration.yaml")
-            made = ring_bench(virtual.control, time, info, limp)
+            info = _block(ring.interface, tmp_path / "calibration.yaml")
+            made = ring_bench(ring.control, ring, info, limp, ring.master)
             cleanup.callback(made.system.on_deactivate)
             return made
 

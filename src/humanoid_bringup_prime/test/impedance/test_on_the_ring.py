@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_support.stepped_time import RingTime
+from test_support.memory_ring import MemoryRing
 
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
 from humanoid_control_common.joints import JointLimits
@@ -27,8 +27,6 @@ from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
-from humanoid_twin.ethercat.veth import VethError
-from humanoid_twin.testing import Ring, ring
 
 PERIOD = 0.02
 JOINT = "j0"
@@ -39,7 +37,7 @@ class Robot:
 
     def __init__(
         self,
-        virtual: Ring,
+        ring: MemoryRing,
         folder: Any,
         make_parameters: Any,
         kt: float,
@@ -50,10 +48,8 @@ class Robot:
     ) -> None:
         self.names = [f"j{i}" for i in range(count)]
         self.target: float | None = None  # [rad] None: where the joint is
-        self.control = virtual.control
-        self._time = RingTime(virtual.control)
-        self.clock = self._time.clock
-        self.system = ErobSystem(self._time)
+        self.control, self.clock = ring.control, ring.clock
+        self.system = ErobSystem(ring, open_master=ring.master)
         calibration = folder / "calibration.yaml"
         calibration.write_text(
             "".join(
@@ -67,7 +63,7 @@ class Robot:
             for i, name in enumerate(self.names)
         ]
         block = {
-            "master_id": "0", "interface": virtual.interface, "vendor_id": "0x5A65726F",
+            "master_id": "0", "interface": ring.interface, "vendor_id": "0x5A65726F",
             "product_code": "0x00029252", "calibration_file": str(calibration),
         }  # fmt: skip
         limits = [np.full(count, value) for value in (-3.0, 3.0, 4.0, 30.0)]
@@ -90,12 +86,6 @@ class Robot:
         self.speeds: list[float] = []
         self.refused = 0  # objects, to the manager
         self.written: list[list[int]] = []  # slaves of every batch that writes
-
-    def close(self) -> None:
-        try:
-            self.system.on_deactivate()
-        finally:
-            self._time.close()
 
     def start(self, mode: Mode) -> None:
         self.system.on_activate(self._state)
@@ -201,17 +191,9 @@ def make_robot(tmp_path: Any, make_parameters: Any) -> Iterator[Callable[..., Ro
             delay_ms: float = 0.0,
             **assumed: object,
         ) -> Robot:
-            try:
-                made = ring(
-                    count, clock="stepped", joints=joints, mailbox_delay_ms=delay_ms, assume=assumed
-                )
-                virtual = cleanup.enter_context(made)
-            except VethError as error:
-                pytest.skip(f"no virtual ring here: {error}")
-            robot = Robot(
-                virtual, tmp_path, make_parameters, kt, gear, count=count, parallel=parallel
-            )
-            cleanup.callback(robot.close)
+            ring = MemoryRing(count, joints=joints, mailbox_delay_ms=delay_ms, assume=assumed)
+            robot = Robot(ring, tmp_path, make_parameters, kt, gear, count=count, parallel=parallel)
+            cleanup.callback(robot.system.on_deactivate)
             return robot
 
         yield make

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
-from test_support.stepped_time import RingTime
+from test_support.memory_ring import MemoryRing
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
@@ -27,9 +27,6 @@ from humanoid_devices_erob.drive.gains import (
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
-from humanoid_twin.errors import VethError
-from humanoid_twin.ethercat.control import RingControl
-from humanoid_twin.testing import ring
 
 if TYPE_CHECKING:
     from src.humanoid_bringup_prime.test.law.conftest import Row
@@ -87,14 +84,14 @@ class RingJoints:
 class RingRig:
     """An ErobSystem on the ring, ticked by hand, and what the impedance manager does."""
 
-    def __init__(self, control: RingControl, time: RingTime, info: HardwareInfo) -> None:
-        self.control, self._time, self.period = control, time, 1.0 / info.update_rate
+    def __init__(self, ring: MemoryRing, info: HardwareInfo) -> None:
+        self.control, self._time, self.period = ring.control, ring, 1.0 / info.update_rate
         self._names = info.joint_set.names
-        self.system = ErobSystem(time)
+        self.system = ErobSystem(ring, open_master=ring.master)
         self.system.on_configure(info)
         self._state, self.sent = JointState(DRIVES), JointCommand(DRIVES)
         self.system.on_activate(self._state)
-        self._due = time.clock()
+        self._due = ring.clock()
         self._switch = 0
         self.joints = RingJoints(self)
 
@@ -167,21 +164,15 @@ def rig(
     calibration.write_text(
         "".join(f"j{i}: {{id: {i}, direction: 1, homing_offset: 0.0}}\n" for i in range(DRIVES))
     )
-    with ExitStack() as cleanup:
-        try:
-            virtual = cleanup.enter_context(ring(DRIVES, clock="stepped", joints="bench"))
-        except VethError as error:
-            pytest.skip(f"no virtual ring here: {error}")
-        block = {
-            "master_id": "0",
-            "interface": virtual.interface,
-            "vendor_id": "0x5A65726F",
-            "product_code": "0x00029252",
-            "calibration_file": str(calibration),
-        }
-        joints = [{**JOINT, "ring_position": str(i)} for i in range(DRIVES)]
-        time = RingTime(virtual.control)
-        cleanup.callback(time.close)
-        made = RingRig(virtual.control, time, block_info(block, joints))
-        cleanup.callback(made.system.on_deactivate)
-        yield made
+    ring = MemoryRing(DRIVES)
+    block = {
+        "master_id": "0",
+        "interface": ring.interface,
+        "vendor_id": "0x5A65726F",
+        "product_code": "0x00029252",
+        "calibration_file": str(calibration),
+    }
+    joints = [{**JOINT, "ring_position": str(i)} for i in range(DRIVES)]
+    made = RingRig(ring, block_info(block, joints))
+    yield made
+    made.system.on_deactivate()

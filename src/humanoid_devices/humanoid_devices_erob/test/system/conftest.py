@@ -11,6 +11,7 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 import pytest
+from test_support.memory_ring import MemoryRing
 from test_support.stepped_time import RingTime
 
 from humanoid_control_common.joints import JointLimits
@@ -20,6 +21,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 from humanoid_devices_erob.drive.gains import Registers, gains_to_registers
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
+from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement
 from humanoid_devices_erob.wire.objects import (
     FEED_FORWARD,
@@ -29,11 +31,7 @@ from humanoid_devices_erob.wire.objects import (
     VELOCITY_INTEGRAL,
 )
 from humanoid_twin.errors import VethError
-from humanoid_twin.ethercat.control import RingControl
 from humanoid_twin.testing import Ring, RingOptions, ring
-from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
-    MemoryRing,
-)
 
 ZEROERR, EROB = "0x5A65726F", "0x00029252"
 
@@ -110,8 +108,12 @@ class Bench:
 
     def __init__(self, ring: Ring | MemoryRing, make_info: InfoFactory, count: int) -> None:
         self.control, self.interface = ring.control, ring.interface
-        self.time = ring if isinstance(ring, MemoryRing) else RingTime(ring.control)
-        self._options = {"open_master": ring.master} if isinstance(ring, MemoryRing) else {}
+        self.time: MemoryRing | RingTime
+        self._open_master: Callable[[float], EthercatMaster]
+        if isinstance(ring, MemoryRing):
+            self.time, self._open_master = ring, ring.master
+        else:
+            self.time, self._open_master = RingTime(ring.control), EthercatMaster
         self.count = count
         self.state, self.command = JointState(count), JointCommand(count)
         self.publishing = True  # joint states, in every tick
@@ -123,9 +125,13 @@ class Bench:
         options.setdefault("block", {"interface": self.interface})
         info = self._make_info(joints or self.count, **options)
         self.period = 1.0 / info.update_rate
-        self.system = ErobSystem(self.time, **self._options)
+        self.system = ErobSystem(self.time, open_master=self._open_master)
         self.system.on_configure(info)
         return self.system
+
+    def new_master(self) -> EthercatMaster:
+        """The master of another program."""
+        return self._open_master(0.002)
 
     def activate(self) -> None:
         self.system.on_activate(self.state)
@@ -147,7 +153,6 @@ class Bench:
         if self.system._bring_up_thread is not None:
             self.system._bring_up_thread.stop()
         self.system._master.close()
-        assert isinstance(self.control, RingControl)
         self.control.advance(1.0)
 
     def write(self, *objects: SdoObject) -> tuple[SdoResult, ...]:
@@ -217,9 +222,22 @@ class Bench:
         return [line for line in self.control.log() if line[2] == "fault"]
 
 
+MakeBench = Callable[..., Bench]
+
+
 @pytest.fixture
-def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
-    """Makes benches on rings of their own, in ring time; drives turn flywheels or `joints="arms"`.
+def make_bench(make_info: InfoFactory) -> MakeBench:
+    """Makes benches on rings in this process; drives turn flywheels or `joints="arms"`."""
+
+    def make(count: int = 10, **options: Any) -> Bench:
+        return Bench(MemoryRing(count, **options), make_info, count)
+
+    return make
+
+
+@pytest.fixture
+def make_wire_bench(make_info: InfoFactory) -> Iterator[MakeBench]:
+    """The same on rings in processes of their own: by pysoem, sockets and a cable, in ring time.
 
     Whatever is active at the end is shut down, as far as it still can be.
     """
@@ -246,12 +264,8 @@ def make_bench(make_info: InfoFactory) -> Iterator[Callable[..., Bench]]:
         yield make
 
 
-@pytest.fixture
-def make_memory_bench(make_info: InfoFactory) -> Callable[..., Bench]:
-    """Makes benches on rings in this process, one at a time: hours of ring time take minutes."""
-
-    def make(count: int, *, joints: str = "bench", assume: Mapping[str, object]) -> Bench:
-        ring = MemoryRing(count, joints=joints, assume=[f"{k}={v}" for k, v in assume.items()])
-        return Bench(ring, make_info, count)
-
-    return make
+@pytest.fixture(params=["make_bench", "make_wire_bench"], ids=["memory", "wire"])
+def make_any_bench(request: pytest.FixtureRequest) -> MakeBench:
+    """Both, one after the other: what the stack does for each phase of a ring's life."""
+    found: MakeBench = request.getfixturevalue(request.param)
+    return found

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
+
+from test_support.memory_ring import MemoryMaster, MemoryRing
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.mit_interface import JointCommand, JointState
@@ -26,10 +28,6 @@ from humanoid_devices_erob.master.al_state import AlState
 from humanoid_devices_erob.wire.cia402 import DriveState
 from humanoid_devices_erob.wire.frame import Command, decode_frame
 from humanoid_twin.ethercat.firmware import AlState as DriveAlState
-from src.humanoid_devices.humanoid_devices_erob.test.system.memory_ring import (
-    MemoryMaster,
-    MemoryRing,
-)
 
 LEAST, PERIODS = 0.05, 5  # [s] and periods that joint states count, by the documents
 ROUNDING: Final = 1e-9  # [s] of ring time
@@ -40,11 +38,11 @@ DOWNLOAD: Final = 1  # command specifier of SDO (ETG.1000.6), behind 8 bytes of 
 RATES: Final = (50.0, 100.0, 100.0, 200.0, 200.0, 500.0, 500.0, 1000.0)  # [Hz]
 BRING_UP_RATES: Final = (200, 500, 500, 1000)  # [Hz]
 # Clocks that lock soon, and what the documents leave open of a drive.
-SOON: Final = "frames_to_lock=5"
+SOON: Final[Mapping[str, object]] = {"frames_to_lock": 5}
 RINGS: Final = (
-    (2, (SOON,)),
-    (3, (SOON, "interpolation=writable", "brake=yes")),
-    (4, (SOON, "sync_type=dc", "feed_forward=absent")),
+    (2, SOON),
+    (3, {**SOON, "interpolation": "writable", "brake": True}),
+    (4, {**SOON, "sync_type": "dc", "feed_forward": "absent"}),
 )
 STARTS: Final = (*["well"] * 6, "killed", "stopped", "lossy", "fault", "power")
 EVENTS: Final = (

@@ -7,17 +7,16 @@ import pytest
 from humanoid_devices_erob.bring_up.bench import DriveErrors, bench_ring, read_errors
 from humanoid_devices_erob.errors import BringUpError, InterfaceError
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
-from humanoid_devices_erob.master.master import EthercatMaster
 
 INIT, PREOP = 1, 2
 
 
 def open_bench(bench):
-    return bench_ring(EthercatMaster(), bench.interface, bench.time)
+    return bench_ring(bench.new_master(), bench.interface, bench.time)
 
 
-def test_errors_and_history_are_read_in_preop_and_the_ring_is_left_in_init(make_bench) -> None:
-    bench = make_bench(3)
+def test_errors_and_history_are_read_in_preop_and_the_ring_is_left_in_init(make_any_bench) -> None:
+    bench = make_any_bench(3)
     bench.control.drive_error(1, 0x730F)
     with open_bench(bench) as ring:
         errors = read_errors(ring)
@@ -49,8 +48,8 @@ def test_nothing_is_written_on_the_bench(make_bench) -> None:
     assert [line for line in bench.control.log() if line[2] == "write"] == []
 
 
-def test_ring_that_a_control_process_holds_is_left_alone(make_bench) -> None:
-    bench = make_bench(2)
+def test_ring_that_a_control_process_holds_is_left_alone(make_wire_bench) -> None:
+    bench = make_wire_bench(2)
     bench.activate()
     with pytest.raises(InterfaceError, match="another process drives the ring"):
         open_bench(bench).__enter__()

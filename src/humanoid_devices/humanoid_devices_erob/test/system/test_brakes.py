@@ -30,9 +30,9 @@ class Look:
         np.maximum(self.fastest, np.abs(self.bench.time.world.plant.velocity), out=self.fastest)
 
 
-def raised(make_memory_bench, facts: dict[str, object]):
+def raised(make_bench, facts: dict[str, object]):
     """Two raised joints that fall when nothing holds them."""
-    bench = make_memory_bench(2, joints="arms", assume=facts)
+    bench = make_bench(2, joints="arms", assume=facts)
     for slave in range(2):
         bench.control.set_joint(slave, RAISED, 0.0)
     return bench
@@ -64,9 +64,9 @@ def moved(bench, before: list[object]) -> float:
 
 @pytest.mark.parametrize("facts", [NONE, QUICK, SLOW], ids=["none", "quick", "slow"])
 def test_a_holding_brake_is_released_in_operation_and_holds_before_and_after(
-    make_memory_bench, facts: dict[str, object]
+    make_bench, facts: dict[str, object]
 ) -> None:
-    bench = raised(make_memory_bench, facts)
+    bench = raised(make_bench, facts)
     if facts:
         bench.time.advance(0.5)
         assert bench.of_drives("joint_position") == [RAISED] * 2
@@ -96,9 +96,9 @@ def test_a_holding_brake_is_released_in_operation_and_holds_before_and_after(
 
 @pytest.mark.parametrize("facts", [NONE, QUICK, SLOW], ids=["none", "quick", "slow"])
 def test_a_drive_that_falls_out_is_held_and_named_and_comes_back_where_it_is(
-    make_memory_bench, facts: dict[str, object]
+    make_bench, facts: dict[str, object]
 ) -> None:
-    bench = raised(make_memory_bench, facts)
+    bench = raised(make_bench, facts)
     bench.activate()
     registers = stiff(bench)
     before = bench.of_drives("joint_position")
@@ -131,9 +131,9 @@ def test_a_drive_that_falls_out_is_held_and_named_and_comes_back_where_it_is(
 
 @pytest.mark.parametrize("facts", [NONE, QUICK, SLOW], ids=["none", "quick", "slow"])
 def test_an_arm_whose_stack_is_killed_is_held_by_its_brakes(
-    make_memory_bench, facts: dict[str, object]
+    make_bench, facts: dict[str, object]
 ) -> None:
-    bench = raised(make_memory_bench, facts)
+    bench = raised(make_bench, facts)
     bench.activate()
     stiff(bench)
     before = bench.of_drives("joint_position")
@@ -142,8 +142,8 @@ def test_an_arm_whose_stack_is_killed_is_held_by_its_brakes(
     assert (moved(bench, before) < 0.02) is bool(facts)
 
 
-def test_an_ordered_exit_while_arms_sink_stops_them(make_memory_bench) -> None:
-    bench = raised(make_memory_bench, QUICK)
+def test_an_ordered_exit_while_arms_sink_stops_them(make_bench) -> None:
+    bench = raised(make_bench, QUICK)
     bench.activate()
     bench.enter(Mode.DAMPING, 1, 0.0, 6.0)
     confirmed(bench, bench.set_gains(0.0, 6.0), 10)
@@ -158,10 +158,10 @@ def test_an_ordered_exit_while_arms_sink_stops_them(make_memory_bench) -> None:
 
 
 def test_a_brake_that_stays_closed_is_reported_before_the_pull_on_it_has_grown(
-    make_memory_bench,
+    make_bench,
 ) -> None:
     """And when it opens after all, the joint goes nowhere: in DAMPING its target has followed."""
-    bench = raised(make_memory_bench, STUCK)
+    bench = raised(make_bench, STUCK)
     bench.activate()
     registers = stiff(bench)
     before = bench.of_drives("joint_position")

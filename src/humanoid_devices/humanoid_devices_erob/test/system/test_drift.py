@@ -33,8 +33,8 @@ class Watch:
             self.enabled[slave] = enabled
 
 
-def in_operation(make_memory_bench, **facts: float):
-    bench = make_memory_bench(3, assume=facts)
+def in_operation(make_bench, **facts: float):
+    bench = make_bench(3, assume=facts)
     bench.activate()
     bench.tick(20)
     assert bench.of_drives("statusword") == [HEALTHY] * 3
@@ -63,9 +63,9 @@ def assert_all_well(bench, watch: Watch) -> None:
 @pytest.mark.parametrize("drift", DRIFTS)
 @pytest.mark.parametrize("gap", GAPS)
 def test_after_a_repaired_cut_no_drive_is_enabled_before_its_clock_is_right(
-    make_memory_bench, gap: float, drift: float
+    make_bench, gap: float, drift: float
 ) -> None:
-    bench = in_operation(make_memory_bench, drift_ppm=drift)
+    bench = in_operation(make_bench, drift_ppm=drift)
     watch = Watch(bench)
     bench.control.cut(0)
     bench.tick(round(gap * RATE))
@@ -81,9 +81,9 @@ def test_after_a_repaired_cut_no_drive_is_enabled_before_its_clock_is_right(
 @pytest.mark.parametrize("drift", DRIFTS)
 @pytest.mark.parametrize("gap", GAPS)
 def test_after_a_pause_of_the_master_no_drive_is_enabled_before_its_clock_is_right(
-    make_memory_bench, gap: float, drift: float
+    make_bench, gap: float, drift: float
 ) -> None:
-    bench = in_operation(make_memory_bench, drift_ppm=drift)
+    bench = in_operation(make_bench, drift_ppm=drift)
     watch = Watch(bench)
     bench.time.advance(gap)
     assert HEALTHY not in bench.of_drives("statusword")
@@ -93,8 +93,8 @@ def test_after_a_pause_of_the_master_no_drive_is_enabled_before_its_clock_is_rig
     assert_all_well(bench, watch)
 
 
-def test_drive_whose_clock_has_drifted_is_named_until_it_is_right(make_memory_bench) -> None:
-    bench = in_operation(make_memory_bench, drift_ppm=100.0)
+def test_drive_whose_clock_has_drifted_is_named_until_it_is_right(make_bench) -> None:
+    bench = in_operation(make_bench, drift_ppm=100.0)
     bench.time.advance(10.0)
     bench.tick(3)
     bench.system.reset_faults()
@@ -104,9 +104,9 @@ def test_drive_whose_clock_has_drifted_is_named_until_it_is_right(make_memory_be
     assert "j0" not in message
 
 
-def test_drives_whose_clocks_never_stay_right_are_never_enabled_again(make_memory_bench) -> None:
+def test_drives_whose_clocks_never_stay_right_are_never_enabled_again(make_bench) -> None:
     """Without a rate of their own that they keep, 20 ppm at 50 Hz are 17 us between two frames."""
-    bench = in_operation(make_memory_bench, drift_ppm=20.0, keeps_rate=0.0)
+    bench = in_operation(make_bench, drift_ppm=20.0, keeps_rate=0.0)
     watch = Watch(bench)
     bench.time.advance(1.0)
     with pytest.raises(AssertionError, match=r"j1: not enabled: its clock is .* ns off"):

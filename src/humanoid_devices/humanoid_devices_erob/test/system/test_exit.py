@@ -24,8 +24,8 @@ def stiff(bench) -> None:
     bench.tick(20)
 
 
-def test_all_gates_are_closed_after_operation_is_disabled(make_bench) -> None:
-    bench = make_bench(4)
+def test_all_gates_are_closed_after_operation_is_disabled(make_any_bench) -> None:
+    bench = make_any_bench(4)
     stiff(bench)
     armed_and_enabled = []
 
@@ -100,8 +100,8 @@ def test_sagged_arm_does_not_snap_on_the_way_out(make_bench) -> None:
     assert bench.of_drives("gate") == [0] * 4
 
 
-def test_gates_of_drives_that_have_left_op_are_closed_in_preop(make_bench) -> None:
-    bench = make_bench(4)
+def test_gates_of_drives_that_have_left_op_are_closed_in_preop(make_any_bench) -> None:
+    bench = make_any_bench(4)
     stiff(bench)
     bench.control.advance(1.0)  # a process that was held up
     bench.tick(2)
@@ -148,9 +148,9 @@ def test_drive_whose_firmware_hangs_is_reported_as_armed_with_advice(make_bench)
 
 
 def test_interface_that_is_down_at_the_exit_is_reported_with_all_that_may_be_armed(
-    make_bench,
+    make_wire_bench,
 ) -> None:
-    bench = make_bench(2)
+    bench = make_wire_bench(2)
     stiff(bench)
     subprocess.run(["ip", "link", "set", bench.interface, "down"], check=True)
     with pytest.raises(HardwareError, match=r"ip link set .* up'.*may still be armed: j0, j1: "):
@@ -197,8 +197,8 @@ def test_gates_of_drives_with_slow_mailboxes_are_closed_at_the_exit(make_bench, 
     assert bench.of_drives("al_state") == [INIT] * 3
 
 
-def test_cut_cable_at_the_exit_ends_in_bounded_time_and_is_reported(make_bench) -> None:
-    bench = make_bench(2)
+def test_cut_cable_at_the_exit_ends_in_bounded_time_and_is_reported(make_any_bench) -> None:
+    bench = make_any_bench(2)
     stiff(bench)
     bench.control.cut(-1)
     bench.tick(2)
@@ -226,8 +226,8 @@ def test_exit_right_after_activation_works(make_bench) -> None:
     assert bench.of_drives("al_state") == [INIT] * 2
 
 
-def test_system_can_be_activated_again(make_bench) -> None:
-    bench = make_bench(2)
+def test_system_can_be_activated_again(make_any_bench) -> None:
+    bench = make_any_bench(2)
     for _ in range(3):
         bench.activate()
         bench.tick(3)

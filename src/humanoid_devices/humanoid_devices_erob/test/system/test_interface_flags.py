@@ -23,8 +23,8 @@ def set_promiscuous(interface: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_promiscuous_mode_is_restored_after_operation(make_bench, before: bool) -> None:
-    bench = make_bench(1)
+def test_promiscuous_mode_is_restored_after_operation(make_wire_bench, before: bool) -> None:
+    bench = make_wire_bench(1)
     set_promiscuous(bench.interface, "on" if before else "off")
     bench.activate()
     assert is_promiscuous(bench.interface)
@@ -32,8 +32,8 @@ def test_promiscuous_mode_is_restored_after_operation(make_bench, before: bool) 
     assert is_promiscuous(bench.interface) is before
 
 
-def test_promiscuous_mode_is_restored_after_a_bring_up_that_failed(make_bench) -> None:
-    bench = make_bench(1)
+def test_promiscuous_mode_is_restored_after_a_bring_up_that_failed(make_wire_bench) -> None:
+    bench = make_wire_bench(1)
     bench.new_system(2)
     with pytest.raises(IdentityError):
         bench.system.on_activate(bench.state)
@@ -47,8 +47,10 @@ def test_interface_that_is_gone_needs_no_restoring(caplog) -> None:
     assert "'gone0'" in caplog.text
 
 
-def test_interface_that_goes_down_is_reported_with_the_command_and_comes_back(make_bench) -> None:
-    bench = make_bench(2)
+def test_interface_that_goes_down_is_reported_with_the_command_and_comes_back(
+    make_wire_bench,
+) -> None:
+    bench = make_wire_bench(2)
     bench.activate()
     bench.tick(3)
     subprocess.run(["ip", "link", "set", bench.interface, "down"], check=True)

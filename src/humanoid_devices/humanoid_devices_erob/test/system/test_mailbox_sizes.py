@@ -12,8 +12,8 @@ HEALTHY = 5687
 
 
 @pytest.mark.parametrize("size", [128, 512, 1024])
-def test_a_mailbox_of_any_size_serves_from_bring_up_to_exit(make_bench, size: int) -> None:
-    bench = make_bench(3, assume={"mailbox_bytes": size}, mailbox_delay_ms=2.0)
+def test_a_mailbox_of_any_size_serves_from_bring_up_to_exit(make_wire_bench, size: int) -> None:
+    bench = make_wire_bench(3, assume={"mailbox_bytes": size}, mailbox_delay_ms=2.0)
     bench.activate()
     for layout in bench.system._master.mailbox_layouts():
         assert (layout.write_size, layout.read_size) == (size, size)

@@ -12,6 +12,7 @@ import pytest
 from humanoid_devices_erob.bring_up.drive_setup import interpolation_bytes
 from humanoid_devices_erob.bring_up.readiness import Readiness
 from humanoid_devices_erob.errors import BringUpError, DriveSetupError
+from humanoid_devices_erob.mailbox.mailbox_port import Access
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus
 
 HEALTHY = 5687
@@ -101,8 +102,8 @@ def test_drive_whose_clock_is_off_is_not_enabled_again_before_it_has_converged(m
     bench.tick(5)
     bench.control.drive_error(1, 0x8500)
     bench.tick(3)
-    handle = bench.system._master._slaves[1]
-    handle._fpwr(0x0930, struct.pack("<H", 0x1000), 20_000)  # starts the time filter again
+    restart = Access(1, 0x0930, data=struct.pack("<H", 0x1000))  # of the time filter
+    bench.system._master.access([restart])
     assert bench.of_drives("dc_difference_ns")[1] > 100_000
     words = watch_statuswords(bench, 1)
     recover(bench)

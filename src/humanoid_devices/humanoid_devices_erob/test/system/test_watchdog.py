@@ -51,8 +51,8 @@ def test_every_drive_is_out_of_operation_in_time_after_the_last_frame(
     assert not any(bench.of_drives("torque"))
 
 
-def test_watchdog_of_another_program_is_replaced(make_bench) -> None:
-    bench = make_bench(2)
+def test_watchdog_of_another_program_is_replaced(make_any_bench) -> None:
+    bench = make_any_bench(2)
     slow = bench._make_info(2, block={"interface": bench.interface, "watchdog_time": "0.5"})
     bench.system.on_configure(slow)
     bench.activate()

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
+from types import MappingProxyType
 from typing import Final, cast
-
-from test_support.stepped_time import SteppedTime
 
 from humanoid_devices_erob.errors import InterfaceError
 from humanoid_devices_erob.master.master import EthercatMaster
@@ -28,6 +27,7 @@ from humanoid_twin.ethercat.losses import Losses
 from humanoid_twin.ethercat.port import PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler
+from test_support.stepped_time import SteppedTime
 
 _JOINTS: Final = {"arms": prime_arms, "bench": bench}
 
@@ -35,17 +35,23 @@ _JOINTS: Final = {"arms": prime_arms, "bench": bench}
 class MemoryRing(SteppedTime):
     """Drives, their ring, and the machine that drives it, with one thread for all.
 
-    `control` is what the ring's control channel offers. A started thread runs while another one
-    waits for its event, and for `turns` sleeps more; then it ends, as if it never ran again.
+    A started thread runs while another one waits for its event, and for `turns` sleeps more; then
+    it ends, as if it never ran again.
     """
 
     interface = "memory"
 
     def __init__(
-        self, count: int, *, seed: int = 0, joints: str = "bench", assume: Sequence[str] = ()
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        joints: str = "bench",
+        mailbox_delay_ms: float = 0.0,
+        assume: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
-        """`assume`: facts about the drives, each NAME=VALUE; `joints`: "bench" or "arms"."""
-        facts = assumptions.assume(assume)
+        """Options are those of a ring on a cable: see RingOptions of `humanoid_twin.testing`."""
+        facts = assumptions.assume(assumptions.choices(assume))
         turned = _JOINTS[joints](count)
         robot = build_robot([replace(joint, drive=facts.drive) for joint in turned])
         self.drives, self.count = robot.drives, count
@@ -54,7 +60,8 @@ class MemoryRing(SteppedTime):
         self.ring = VirtualRing(robot.drives, moment, facts.slave)
         self.world.add(self.ring)
         losses = Losses(Random(seed))
-        self.control = RingCommands(self.ring, robot.plant, losses)
+        self.control = MemoryControl(self.ring, robot.plant, losses, self)
+        self.control.mailbox_delay(mailbox_delay_ms / 1000)
         self._port = _Port()
         port = cast(PacketPort, self._port)
         self._server = RingServer(self.ring, self.world, port, self._stepped, losses)
@@ -111,6 +118,21 @@ class MemoryRing(SteppedTime):
         self._server.serve(True)
         answers, port.answers = port.answers, []
         return answers
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryControl(RingCommands):
+    """The commands of a ring's control channel."""
+
+    machine: MemoryRing
+
+    def time(self) -> float:
+        """See RingControl."""
+        return self.machine.clock()
+
+    def advance(self, seconds: float) -> None:
+        """See RingControl."""
+        self.machine.advance(seconds)
 
 
 class _NeverAgainError(BaseException):
