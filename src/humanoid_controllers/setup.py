@@ -35,11 +35,15 @@ setup(
             f"humanoid_control/StandbyController = {package_name}.standby:StandbyController",
             "humanoid_control/RemotePolicyController = "
             f"{package_name}.remote:RemotePolicyController",
+            "humanoid_control/JointTrajectoryController = "
+            f"{package_name}.trajectory.controller:JointTrajectoryController",
         ],
         "humanoid_control.ros": [
             "joint_state_broadcaster/JointStateBroadcaster = "
             f"{package_name}.ros:attach_joint_state_broadcaster",
             f"humanoid_control/RemotePolicyController = {package_name}.ros:attach_remote",
+            "humanoid_control/JointTrajectoryController = "
+            f"{package_name}.trajectory.ros:attach_trajectory",
         ],
     },
 )

@@ -1,6 +1,6 @@
 """The ROS sides of the controllers: their topics."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final, TypedDict
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -16,6 +16,7 @@ from humanoid_controller_manager.ros.diagnostics import diagnostic_array
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
 from humanoid_controllers.message_age import MessageAge
+from humanoid_controllers.once_per_text import OncePerText
 from humanoid_controllers.remote import RemotePolicyController, checked_command
 from humanoid_controllers.remote_report import RemoteReport
 
@@ -78,7 +79,7 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     differs from the system's, the arrival is the time of the call.
     """
     logger, machine = context.node.get_logger(), context.machine
-    warn_once = _OncePerText(logger.warning)
+    warn_once = OncePerText(logger.warning)
     age = MessageAge()
     report = RemoteReport()
     diagnostics = context.node.create_publisher(DiagnosticArray, "diagnostics", 10)
@@ -126,16 +127,3 @@ def _sender(info: Mapping[str, Any]) -> Hashable:
     """Return the sender's identity; None with older versions of rclpy."""
     gid = info.get("publisher_gid")
     return None if gid is None else str(gid)
-
-
-class _OncePerText:
-    """Logs a text when it differs from the last one."""
-
-    def __init__(self, log: Callable[[str], object]) -> None:
-        self._log = log
-        self._last = ""
-
-    def __call__(self, text: str) -> None:
-        if text != self._last:
-            self._last = text
-            self._log(text)

@@ -30,6 +30,7 @@ from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.standby import StandbyController
+from humanoid_controllers.trajectory.controller import JointTrajectoryController
 
 C = TypeVar("C", bound=Controller)
 JOINTS = ("shoulder", "elbow", "wrist")
@@ -50,11 +51,17 @@ REMOTE_PARAMETERS: dict[str, object] = {
     "command_timeout": 0.1,
     "on_stale": "passive",
 }
+TRAJECTORY_PARAMETERS: dict[str, object] = {
+    "stiffness": 20.0,
+    "damping": 2.0,
+    "allow_partial_joints_goal": True,
+}
 PARAMETERS: dict[type[Controller], dict[str, object]] = {
     ZeroTorqueController: {},
     DampingController: {"damping": 6.0},
     StandbyController: STANDBY_PARAMETERS,
     RemotePolicyController: REMOTE_PARAMETERS,
+    JointTrajectoryController: TRAJECTORY_PARAMETERS,
 }
 
 

@@ -103,6 +103,20 @@ def test_a_jerk_limited_way_takes_the_time_it_is_given(joints: Any, limits: Any)
         assert way.at(time)[0, 1] == pytest.approx(-0.4 * way.at(time)[0, 0])
 
 
+def test_a_way_that_is_planned_again_on_its_way_takes_the_same_time(
+    joints: Any, limits: Any
+) -> None:
+    """A state on the fastest way reaches the limits exactly."""
+    rng, within = np.random.default_rng(2), limits(1)
+    for _ in range(300):
+        start, goal = np.zeros((3, 1)), rng.uniform(0.1, 2.0, 1)
+        speed = rng.uniform(0.1, 3.0, 1)
+        way = jerk_limited_way(start, goal, within, joints(1), 0.0, speed)
+        time = rng.uniform(0.0, way.duration)
+        again = jerk_limited_way(way.at(time), goal, within, joints(1), 0.0, speed)
+        assert again.duration == pytest.approx(way.duration - time, abs=1e-3)
+
+
 def test_a_jerk_limited_way_to_the_present_pose_is_no_motion(joints: Any, limits: Any) -> None:
     start = np.zeros((3, 2))
     start[0] = 0.3

@@ -79,7 +79,7 @@ def test_joints_that_are_not_named_hold_their_place(through: Any) -> None:
 
 def test_a_moving_joint_that_is_not_named_is_refused_by_name(through: Any) -> None:
     start = np.array([[0.1, 0.7], [0.0, 0.1], [0.0, 0.0]])
-    with pytest.raises(MotionRefusedError, match="joint_1: moves, and is not in the trajectory"):
+    with pytest.raises(MotionRefusedError, match="joint_1: moves, and is not named"):
         through(start, [Point(1.0, [0.5])], ["joint_0"])
 
 

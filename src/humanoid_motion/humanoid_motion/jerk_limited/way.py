@@ -4,6 +4,7 @@ Planned by the library ruckig (MIT licence), of which only this module knows.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Final
 
@@ -16,6 +17,11 @@ from humanoid_motion.trajectory.limits import MotionLimits, refuse_beyond
 from humanoid_motion.trajectory.trajectory import Trajectory, hold
 
 SAME_TIME: Final = 1e-9  # [s]: changes of the jerk that are closer are one
+SAME_PLACE: Final = 1e-9  # [rad]: no joint has to move
+# A state on the fastest way leads exactly to a limit. From one that is beyond it by rounding,
+# ruckig 0.19 may find a much slower way: the limit is a little above what the state leads to.
+ROUNDING: Final = 1e-7  # relative
+ABOVE: Final = 1.0 + 1e-9
 LONGEST: Final = 3600.0  # [s] of a way
 
 
@@ -25,6 +31,7 @@ def jerk_limited_way(
     limits: MotionLimits,
     joints: JointSet,
     duration: float = 0.0,
+    speed: FloatArray | None = None,
 ) -> Trajectory:
     """Return the way from `start` to rest at `goal`: all joints arrive together.
 
@@ -36,15 +43,19 @@ def jerk_limited_way(
         limits: of each joint.
         joints: their names.
         duration: the shortest time it may take [s].
+        speed: of each joint at most [rad/s], (n,); a faster one is slowed down first.
 
     Raises MotionRefusedError if the way leaves the range of a joint, or cannot be planned.
     """
+    slow = limits
+    if speed is not None:
+        slow = replace(limits, velocity=np.minimum(limits.velocity, speed))
     if start[1:].any():
-        way = _planned(start, goal, limits, duration)
-    elif (start[0] == goal).all():
-        return hold(goal)
+        way = _planned(start, goal, slow, duration)
+    elif (np.abs(goal - start[0]) < SAME_PLACE).all():
+        return hold(start[0])
     else:
-        way = _straight(start[0], goal, limits, duration)
+        way = _straight(start[0], goal, slow, duration)
     refuse_beyond(way, limits, joints, first=1)
     return way
 
@@ -54,7 +65,7 @@ def _straight(
 ) -> Trajectory:
     """Return the way between two poses (n,) at rest: that of one joint from 0 to 1, scaled."""
     way = goal - start
-    far = way != 0.0
+    far = np.abs(way) >= SAME_PLACE
     shares = (
         np.array([(limit[far] / np.abs(way[far])).min()])
         for limit in (limits.velocity, limits.acceleration, limits.jerk)
@@ -73,8 +84,10 @@ def _planned(
     asked = ruckig.InputParameter(count)
     asked.current_position, asked.current_velocity, asked.current_acceleration = start.tolist()
     asked.target_position = goal.tolist()
-    asked.max_velocity = limits.velocity.tolist()
-    asked.max_acceleration = limits.acceleration.tolist()
+    # Where the start leads if its acceleration ends as soon as may be.
+    peak = np.abs(start[1] + start[2] * np.abs(start[2]) / (2 * limits.jerk))
+    asked.max_velocity = _above(limits.velocity, peak).tolist()
+    asked.max_acceleration = _above(limits.acceleration, np.abs(start[2])).tolist()
     asked.max_jerk = limits.jerk.tolist()
     if duration > 0.0:
         asked.minimum_duration = min(duration, LONGEST)
@@ -82,8 +95,15 @@ def _planned(
     try:
         ruckig.Ruckig(count).calculate(asked, planned)
     except ruckig.RuckigError as error:
-        raise MotionRefusedError(f"no way to the pose: {error}") from error
+        reason = str(error).strip().partition("\n")[0]
+        raise MotionRefusedError(f"no way to the pose: {reason}") from error
     return _as_trajectory(planned, goal)
+
+
+def _above(limit: FloatArray, reached: FloatArray) -> FloatArray:
+    """Return `limit`; where `reached` is the limit but for rounding, a little above it."""
+    same = np.abs(reached - limit) < ROUNDING * limit
+    return np.where(same, ABOVE * np.maximum(reached, limit), limit)
 
 
 def _as_trajectory(planned: Any, goal: FloatArray) -> Trajectory:

@@ -53,8 +53,24 @@ def refuse_beyond(
     low, high = least[quantity, 0, joint], most[quantity, 0, joint]
     below = lowest[quantity, segment, joint] < low
     found = (lowest if below else highest)[quantity, segment, joint]
+    hint = _hint(quantity, trajectory, lowest, highest, limits)
     raise MotionRefusedError(
         f"point {first + segment} (at {trajectory.knots[segment + 1]:.3g} s), "
         f"{joints.names[joint]}: {name} {found:.4g} {unit} on the way to it, "
-        f"allowed {low:.4g} to {high:.4g} {unit}"
+        f"allowed {low:.4g} to {high:.4g} {unit}{hint}"
     )
+
+
+def _hint(
+    quantity: int,
+    trajectory: Trajectory,
+    lowest: FloatArray,
+    highest: FloatArray,
+    limits: MotionLimits,
+) -> str:
+    """Return how much longer a motion from rest has to take; empty if that is no remedy."""
+    if quantity == 0 or np.any(trajectory.at(0.0)[1:2]):
+        return ""
+    speed, bend = np.maximum(-lowest, highest)[1:]
+    longer = max((speed / limits.velocity).max(), np.sqrt(bend / limits.acceleration).max())
+    return f"; {np.ceil(longer * 100) / 100:.2f} times the time is enough"

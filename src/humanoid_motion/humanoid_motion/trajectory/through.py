@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits, refuse_beyond
 from humanoid_motion.trajectory.points import Points
@@ -39,7 +39,7 @@ def trajectory_through(
     Raises MotionRefusedError if it is beyond `limits`, starts too far away, or leaves out a joint
     that moves.
     """
-    _refuse_moving(start, points, joints)
+    refuse_moving(start, points.rows, joints)
     own = start[:, points.rows]
     joins = points.times[0] == 0.0
     if joins:
@@ -64,12 +64,19 @@ def trajectory_through(
     return trajectory
 
 
-def _refuse_moving(start: FloatArray, points: Points, joints: JointSet) -> None:
+def refuse_moving(start: FloatArray, rows: IndexArray, joints: JointSet) -> None:
+    """Raise MotionRefusedError if one of the `joints` that are not among `rows` moves.
+
+    Args:
+        start: commanded state, (3, n).
+        rows: of the joints that a new motion moves.
+        joints: their names.
+    """
     moves = np.abs(start[1:]).max(axis=0) > AT_REST
-    moves[points.rows] = False
+    moves[rows] = False
     if moves.any():
         raise MotionRefusedError(
-            f"{joints.named(moves)}: moves, and is not in the trajectory: name it, or cancel first"
+            f"{joints.named(moves)}: moves, and is not named: name it, or stop it first"
         )
 
 

@@ -1,0 +1,201 @@
+"""The loop's side of the trajectory controller: follows goals tick by tick."""
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.mit_interface import JointState
+from humanoid_controller_manager.loop.latest_value import LatestValue
+from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
+from humanoid_motion.trajectory.braking import Braking
+from humanoid_motion.trajectory.trajectory import hold
+
+REMEMBERED: Final = 16  # ended goals
+ALL: Final = 0  # a number that no goal has
+LATE: Final = 1e-6  # [s] rounding of a tick's time
+
+
+class Follower:
+    """Follows one goal after another, without a step of the velocity.
+
+    `begin` and `step` are called by the loop's thread; `offer`, `cancel`, `keep` and `progress` by
+    any thread.
+
+    Args:
+        joints: the controller's.
+        acceleration: limits [rad/s^2], (n,), for stops along the path.
+        jog_timeout: [s] after which a jog ends if nobody asks for it again.
+    """
+
+    def __init__(self, joints: JointSet, acceleration: FloatArray, jog_timeout: float) -> None:
+        self.progress: Progress | None = None  # None while the controller is not in charge
+        self._joints = joints
+        self._acceleration = acceleration
+        self._jog_timeout = jog_timeout
+        self._offered: LatestValue[Goal] = LatestValue()
+        self._cancelled: LatestValue[int] = LatestValue()
+        self._kept: LatestValue[float] = LatestValue()
+        everything = np.full(len(joints), np.inf)
+        self._any = Tolerances(everything, everything, np.inf, 0.0)
+        self._ended: tuple[tuple[int, Status, str], ...] = ()
+        self._waiting: Goal | None = None  # accepted, to begin at its time
+        self._braking: Braking | None = None
+        self._ending = (Status.CANCELED, "")  # of the goal in force, once the braking is done
+        self._time = 0.0  # [s] on the trajectory in the latest tick
+        self._fresh = 0.0  # [s] when the jog in force was last asked for
+        self._take_up(Goal(0, hold(np.zeros(len(joints))), self._any), 0.0)
+        self._command = self._goal.trajectory.end  # (3, n) of the latest tick
+
+    def offer(self, goal: Goal) -> None:
+        """Give a planned goal to the next tick, which refuses it if it is overtaken."""
+        self._offered.put(goal)
+
+    def cancel(self, number: int = ALL) -> None:
+        """Stop goal `number`, or all, along the path."""
+        self._cancelled.put(number)
+
+    def keep(self, now: float) -> None:
+        """Ask for the jog in force again, at `now` [s] of the loop's time."""
+        self._kept.put(now)
+
+    # In the loop's thread.
+
+    def begin(self, position: FloatArray, now: float) -> None:
+        """Hold `position` [rad], (n,)."""
+        self._take_up(Goal(0, hold(position.copy()), self._any), now)
+        self._status, self._time, self._fresh = Status.HOLDING, 0.0, now
+        self._command = self._goal.trajectory.end
+        self._report()
+
+    def end(self) -> None:
+        """Drop the goals: another controller is in charge."""
+        for goal in filter(None, (self._goal if self._is_active else None, self._waiting)):
+            self._note(goal, Status.ENDED, "the controller is no longer in charge")
+        self.progress = None
+
+    def step(self, state: JointState, now: float, period: float) -> FloatArray:
+        """Return the commanded state (3, n) of this tick; `state` is measured."""
+        begun = self._look(now)
+        if self._is_active and not begun and self._braking is None:
+            self._judge(state, now)
+        if self._braking is None:
+            self._time = now - self._began
+            self._command = self._goal.trajectory.at(self._time)
+        else:
+            self._command = self._braking.step(period)
+            if self._braking.stopped:
+                self._rest(now)
+        self._report()
+        return self._command
+
+    # Inside.
+
+    @property
+    def _is_active(self) -> bool:
+        return self._status is Status.ACTIVE
+
+    def _look(self, now: float) -> bool:
+        """Look at what other threads have left; return whether a goal begins in this tick."""
+        cancelled = self._cancelled.take()
+        if cancelled is not None:
+            self._cancel(cancelled)
+        offered = self._offered.take()
+        if offered is not None:
+            self._accept(offered, now)
+        kept = self._kept.take()
+        self._fresh = self._fresh if kept is None else kept
+        waiting = self._waiting
+        if waiting is None or (waiting.begin is not None and now < waiting.begin - LATE):
+            return False
+        if self._is_active:
+            self._note(self._goal, Status.PREEMPTED, "another goal came")
+        self._take_up(waiting, now if waiting.begin is None else waiting.begin)
+        self._fresh = now
+        return True
+
+    def _accept(self, goal: Goal, now: float) -> None:
+        """Let `goal` wait for its time, if it continues what is commanded then."""
+        rests = now - self._began >= self._goal.trajectory.duration
+        late = goal.begin is None or goal.begin < now - LATE
+        if goal.after is not self._goal or self._braking is not None or (late and not rests):
+            text = "another goal or a stop came while it was planned: send it again"
+            self._note(goal, Status.OVERTAKEN, text)
+            return
+        if self._waiting is not None:
+            self._note(self._waiting, Status.PREEMPTED, "another goal came")
+        self._waiting = replace(goal, begin=None) if late else goal
+
+    def _take_up(self, goal: Goal, began: float) -> None:
+        self._goal, self._began, self._status, self._text = goal, began, Status.ACTIVE, ""
+        self._braking = self._waiting = None
+
+    def _cancel(self, number: int) -> None:
+        waiting = self._waiting
+        if waiting is not None and number in (ALL, waiting.number):
+            self._note(waiting, Status.CANCELED, "on request, before it began")
+            self._waiting = None
+        if self._is_active and number in (ALL, self._goal.number):
+            self._brake(Status.CANCELED, "on request")
+
+    def _judge(self, state: JointState, now: float) -> None:
+        """End the goal in force if that is due; `state` is measured."""
+        goal, time = self._goal, now - self._began
+        limits = goal.tolerances
+        error = np.abs(state.position - self._command[0])
+        ends = goal.trajectory.duration
+        if goal.jog and now - self._fresh > self._jog_timeout and time < ends:
+            self._brake(Status.CANCELED, "nobody asks for it any more")
+        elif time < ends:
+            wrong = error > limits.path
+            if wrong.any():
+                text = self._beyond(error, wrong, limits.path)
+                self._brake(Status.PATH_TOLERANCE_VIOLATED, text)
+        else:
+            wrong = np.abs(state.position - goal.trajectory.end[0]) > limits.goal
+            if not wrong.any() and np.abs(state.velocity).max() <= limits.velocity:
+                self._finish(Status.SUCCEEDED, "")
+            elif 0.0 < limits.goal_time < time - ends:
+                text = self._beyond(error, wrong, limits.goal) or "the joints still move"
+                self._finish(Status.GOAL_TOLERANCE_VIOLATED, text)
+
+    def _beyond(self, error: FloatArray, wrong: np.ndarray, limit: FloatArray) -> str:
+        return "; ".join(
+            f"{self._joints.names[i]}: {error[i]:.3g} rad away, tolerance {limit[i]:.3g} rad"
+            for i in np.flatnonzero(wrong)
+        )
+
+    def _brake(self, status: Status, text: str) -> None:
+        """Come to rest along the path; the goal ends then. A goal that waits is dropped."""
+        if self._waiting is not None:
+            self._note(self._waiting, Status.PREEMPTED, "the motion that it continues was stopped")
+            self._waiting = None
+        if self._braking is None:
+            self._braking = Braking(self._goal.trajectory, self._time, self._acceleration)
+            self._ending = (status, text)
+
+    def _rest(self, now: float) -> None:
+        """Hold the pose at which the braking ended."""
+        number, ending = self._goal.number, self._ending
+        self._note(self._goal, *ending)
+        self._take_up(Goal(number, hold(self._command[0].copy()), self._any), now)
+        (self._status, self._text), self._time = ending, 0.0
+
+    def _finish(self, status: Status, text: str) -> None:
+        self._note(self._goal, status, text)
+        self._status, self._text = status, text
+
+    def _note(self, goal: Goal, status: Status, text: str) -> None:
+        self._ended = (*self._ended[1 - REMEMBERED :], (goal.number, status, text))
+
+    def _report(self) -> None:
+        self.progress = Progress(
+            self._goal,
+            self._began,
+            self._status,
+            self._text,
+            self._braking is not None,
+            self._time,
+            self._ended,
+        )

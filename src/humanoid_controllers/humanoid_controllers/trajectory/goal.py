@@ -1,0 +1,82 @@
+"""Goals of the trajectory controller, and how they end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_motion.trajectory.trajectory import Trajectory
+
+
+class Status(IntEnum):
+    """State of a goal; the values are those of humanoid_control_msgs/TrajectoryState."""
+
+    HOLDING = 0  # no goal since the controller is in charge
+    ACTIVE = 1
+    SUCCEEDED = 2
+    CANCELED = 3
+    PREEMPTED = 4
+    PATH_TOLERANCE_VIOLATED = 5
+    GOAL_TOLERANCE_VIOLATED = 6
+    ENDED = 7  # with the controller
+    OVERTAKEN = 8  # by another goal or a stop while it was planned: it never began
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerances:
+    """How far the joints may be from the trajectory; inf: not checked."""
+
+    path: FloatArray  # [rad] on the way, (n,)
+    goal: FloatArray  # [rad] at the end, (n,)
+    velocity: float  # [rad/s] at the end
+    goal_time: float  # [s] after the end within which they must hold
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goal:
+    """A planned motion.
+
+    Args:
+        number: counts goals; 0 is the pose held at first.
+        trajectory: of all joints of the controller.
+        tolerances: of it.
+        after: the goal whose motion it continues; None for a pose that is held at first.
+        begin: the loop's time [s] at which it begins, planned for that very moment; None: with the
+            next tick, from rest.
+        jog: whether it lasts only as long as someone asks for it again and again.
+    """
+
+    number: int
+    trajectory: Trajectory
+    tolerances: Tolerances
+    after: Goal | None = None
+    begin: float | None = None
+    jog: bool = False
+
+
+class Progress(NamedTuple):
+    """The state of the motion after a tick, a whole value for other threads."""
+
+    goal: Goal  # in force
+    began: float  # [s] the loop's time
+    status: Status  # of the goal in force
+    text: str  # why it ended
+    braking: bool  # it is coming to rest, and takes no other goal meanwhile
+    time: float  # [s] on the trajectory
+    ended: tuple[tuple[int, Status, str], ...] = ()  # latest goals: number, status, reason
+
+    @property
+    def rests(self) -> bool:
+        """Whether the commanded joints are at rest."""
+        return not self.braking and self.time >= self.goal.trajectory.duration
+
+    def of(self, number: int) -> tuple[Status, str]:
+        """Return status and reason of a goal."""
+        for ended, status, text in self.ended:
+            if ended == number:
+                return status, text
+        if number < self.goal.number:  # the loop never saw it
+            return Status.PREEMPTED, "another goal came right after it"
+        return Status.ACTIVE, ""

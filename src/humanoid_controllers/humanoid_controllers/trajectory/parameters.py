@@ -1,0 +1,133 @@
+"""Parameters of the trajectory controller, by the names of upstream's joint_trajectory_controller.
+
+The joint limits have the names of MoveIt's joint_limits.yaml.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from pydantic import ConfigDict, Field
+
+from humanoid_control_common.config import StrictModel
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_motion.trajectory.limits import MotionLimits
+
+Interfaces: TypeAlias = list[Literal["position", "velocity"]]
+BOTH: Final[Interfaces] = ["position", "velocity"]
+
+
+class JointConstraints(StrictModel):
+    """Tolerances of one joint; 0: not checked."""
+
+    trajectory: float = Field(
+        default=0.0, ge=0.0, allow_inf_nan=False, description="On the way [rad]."
+    )
+    goal: float = Field(default=0.0, ge=0.0, allow_inf_nan=False, description="At the end [rad].")
+
+
+class Constraints(StrictModel):
+    """Tolerances; further keys are names of joints, with their JointConstraints."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    __pydantic_extra__: dict[str, JointConstraints]
+
+    goal_time: float = Field(
+        default=0.0,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Time to reach the goal after the trajectory's end [s]; 0: any.",
+    )
+    # Upstream's default is 0.01, which the noise of a measured velocity may exceed for ever.
+    stopped_velocity_tolerance: float = Field(
+        default=0.1, ge=0.0, allow_inf_nan=False, description="At the end [rad/s]; 0: any."
+    )
+
+
+class JointMotion(StrictModel):
+    """Limits of the motion of one joint, in the place of the general ones."""
+
+    max_velocity: float | None = Field(
+        default=None, gt=0.0, allow_inf_nan=False, description="At most the description's [rad/s]."
+    )
+    max_acceleration: float | None = Field(
+        default=None, gt=0.0, allow_inf_nan=False, description="Acceleration [rad/s^2]."
+    )
+    max_jerk: float | None = Field(
+        default=None, gt=0.0, allow_inf_nan=False, description="Jerk of planned ways [rad/s^3]."
+    )
+
+
+class TrajectoryParameters(StrictModel):
+    """Parameters of the trajectory controller."""
+
+    stiffness: float = Field(gt=0.0, allow_inf_nan=False, description="Stiffness [Nm/rad].")
+    damping: float = Field(gt=0.0, allow_inf_nan=False, description="Damping [Nm*s/rad].")
+    command_interfaces: Interfaces = Field(
+        default=BOTH, description="Commanded: position; velocity too where it acts."
+    )
+    state_interfaces: Interfaces = Field(
+        default=BOTH, description="Measured for the tolerances: position; velocity too."
+    )
+    allow_partial_joints_goal: bool = Field(
+        default=False, description="Accept trajectories of some joints; the others hold."
+    )
+    constraints: Constraints = Field(default_factory=lambda: Constraints.model_validate({}))
+    # The description has no limit of acceleration. 4 rad/s² accelerates an arm of 1 kg m² with
+    # 4 Nm, a tenth of what Prime's shoulders give.
+    max_acceleration: float = Field(
+        default=4.0, gt=0.0, allow_inf_nan=False, description="Of every joint [rad/s^2]."
+    )
+    max_jerk: float = Field(
+        default=40.0, gt=0.0, allow_inf_nan=False, description="Of planned ways [rad/s^3]."
+    )
+    joint_limits: dict[str, JointMotion] = Field(
+        default_factory=dict, description="Limits of single joints, by name."
+    )
+    start_tolerance: float = Field(
+        default=0.1,
+        gt=0.0,
+        allow_inf_nan=False,
+        description="Of a first point at time 0 to the commanded pose [rad].",
+    )
+    jog_timeout: float = Field(
+        default=0.2, gt=0.0, allow_inf_nan=False, description="Of a jog without news [s]."
+    )
+
+
+def motion_limits(parameters: TrajectoryParameters, robot: RobotFacts) -> MotionLimits:
+    """Return the limits of each joint. Raises ConfigError for an unknown joint."""
+    _refuse_unknown("joint_limits", parameters.joint_limits, robot.joints)
+    limits = robot.limits
+    velocity = limits.velocity.copy()
+    acceleration = np.full(len(robot.joints), parameters.max_acceleration)
+    jerk = np.full(len(robot.joints), parameters.max_jerk)
+    for i, name in enumerate(robot.joints.names):
+        own = parameters.joint_limits.get(name, JointMotion())
+        velocity[i] = min(velocity[i], own.max_velocity or velocity[i])
+        acceleration[i] = own.max_acceleration or acceleration[i]
+        jerk[i] = own.max_jerk or jerk[i]
+    return MotionLimits(limits.target_lower, limits.target_upper, velocity, acceleration, jerk)
+
+
+def tolerances(constraints: Constraints, joints: JointSet) -> tuple[FloatArray, FloatArray]:
+    """Return the tolerances [rad] on the way and at the end, (n,); inf: not checked.
+
+    Raises ConfigError for an unknown joint.
+    """
+    own = constraints.__pydantic_extra__
+    _refuse_unknown("constraints", own, joints)
+    found = [own.get(name, JointConstraints()) for name in joints.names]
+    return (
+        np.array([it.trajectory or np.inf for it in found]),
+        np.array([it.goal or np.inf for it in found]),
+    )
+
+
+def _refuse_unknown(key: str, names: Mapping[str, object], joints: JointSet) -> None:
+    try:
+        joints.indices(names)
+    except ConfigError as error:
+        raise ConfigError(f"{key}: {error}") from error

@@ -1,0 +1,173 @@
+"""The ROS side of the trajectory controller: topics and services."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from builtin_interfaces.msg import Duration, Time
+from humanoid_control_msgs.msg import JointJog, TrajectoryState
+from humanoid_control_msgs.srv import FollowTrajectory, MoveJoints
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controller_manager.ros.safety_messages import LATCHED
+from humanoid_controllers.once_per_text import OncePerText
+from humanoid_controllers.trajectory.controller import JointTrajectoryController
+from humanoid_controllers.trajectory.goal import Goal, Progress, Status
+from humanoid_motion.errors import MotionRefusedError
+from humanoid_motion.trajectory.points import Point
+
+PERIOD: Final = 0.1  # [s] between two states while a goal is active
+
+T = TypeVar("T")
+
+
+def attach_trajectory(
+    context: PluginContext, controller: JointTrajectoryController
+) -> SnapshotListener:
+    """Offer `~/joint_trajectory`, `~/jog`, `~/follow`, `~/move`, `~/stop`; publish `~/state`."""
+    side = TrajectorySide(context, controller)
+    node = context.node
+    node.create_subscription(JointTrajectory, "~/joint_trajectory", side.on_trajectory, 10)
+    node.create_subscription(JointJog, "~/jog", side.on_jog, 10)
+    node.create_service(FollowTrajectory, "~/follow", side.on_follow)
+    node.create_service(MoveJoints, "~/move", side.on_move)
+    node.create_service(Trigger, "~/stop", side.on_stop)
+    return side.publish
+
+
+class TrajectorySide:
+    """Callbacks in the executor's thread, which plan; `publish` in the publisher's thread."""
+
+    def __init__(self, context: PluginContext, controller: JointTrajectoryController) -> None:
+        self._context = context
+        self._planner = controller.planner
+        self._follower = controller.follower
+        self._warn_once = OncePerText(context.node.get_logger().warning)
+        self._refusal = ""  # of the latest request
+        self._snapshot: Snapshot | None = None  # the latest
+        self._states = context.node.create_publisher(TrajectoryState, "~/state", LATCHED)
+        self._published: tuple[Any, ...] = ()
+        self._published_at = 0.0  # [s], the loop's time
+
+    def on_trajectory(self, message: JointTrajectory) -> None:
+        """Follow a trajectory. A refusal is logged."""
+        self._asked(lambda: self.follow(message))
+
+    def on_jog(self, message: JointJog) -> None:
+        """Move while such messages arrive."""
+        now = self._context.now()
+        self._asked(
+            lambda: self._planner.jog(_by_name(message.joint_names, message.velocities), now)
+        )
+
+    def on_follow(
+        self, request: FollowTrajectory.Request, response: FollowTrajectory.Response
+    ) -> FollowTrajectory.Response:
+        """Follow a trajectory, and answer."""
+        goal = self._asked(lambda: self.follow(request.trajectory))
+        response.success, response.message = goal is not None, self._refusal
+        response.goal = goal.number if goal else 0
+        return response
+
+    def on_move(
+        self, request: MoveJoints.Request, response: MoveJoints.Response
+    ) -> MoveJoints.Response:
+        """Move to positions."""
+        now = self._context.now()
+
+        def move() -> Goal:
+            targets = _by_name(request.joint_names, request.positions)
+            return self._planner.move(targets, now, request.duration, request.speed)
+
+        goal = self._asked(move)
+        response.success, response.message = goal is not None, self._refusal
+        if goal is not None:
+            response.goal, response.duration = goal.number, goal.trajectory.duration
+        return response
+
+    def on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Stop along the path."""
+        self._planner.cancel()
+        response.success = True
+        response.message = "stops along the path"
+        return response
+
+    def follow(self, message: JointTrajectory) -> Goal:
+        """Plan and offer a received trajectory. Raises MotionRefusedError."""
+        points = [
+            Point(_seconds(it.time_from_start), it.positions, it.velocities, it.accelerations)
+            for it in message.points
+        ]
+        begin = self._begin(message.header.stamp)
+        return self._planner.follow(message.joint_names, points, self._context.now(), begin)
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Publish the state of the motion if it is due."""
+        self._snapshot = snapshot
+        progress = self._follower.progress
+        key = self._key(progress)
+        due = snapshot.now - self._published_at >= PERIOD and key[1] is Status.ACTIVE
+        if not due and key == self._published:
+            return
+        self._published, self._published_at = key, snapshot.now
+        message = TrajectoryState(
+            joint_names=list(self._context.robot.joints.names),
+            goal=key[0],
+            status=int(key[1]),
+            message=key[2],
+            refusal=key[3],
+        )
+        if progress is not None:
+            message.time = progress.time
+            message.duration = progress.goal.trajectory.duration
+        message.header.stamp = self._context.stamp(snapshot)
+        self._states.publish(message)
+
+    # Inside.
+
+    def _key(self, progress: Progress | None) -> tuple[int, Status, str, str]:
+        if progress is None:
+            text = "the controller is not in charge"
+            return (0, Status.ENDED, text, self._refusal)
+        return (progress.goal.number, progress.status, progress.text, self._refusal)
+
+    def _asked(self, plan: Callable[[], Goal]) -> Goal | None:
+        """Return what `plan` returns; None, with the reason logged and kept, if it is refused."""
+        try:
+            goal = plan()
+        except MotionRefusedError as error:
+            self._refusal = str(error)
+            self._warn_once(f"motion refused: {error}")
+            return None
+        self._refusal = ""
+        return goal
+
+    def _begin(self, stamp: Time) -> float | None:
+        """Return the loop's time [s] of a header's stamp; None for now."""
+        asked = _nanoseconds(stamp)
+        snapshot = self._snapshot
+        if asked == 0 or snapshot is None:
+            return None
+        return snapshot.now + (asked - _nanoseconds(self._context.stamp(snapshot))) * 1e-9
+
+
+def _by_name(names: Sequence[str], values: Sequence[float]) -> Mapping[str, float]:
+    """Return the values by name. Raises MotionRefusedError for wrong sizes, or a repeated name."""
+    if len(names) != len(values):
+        raise MotionRefusedError(
+            f"{len(values)} values, expected one for each of {len(names)} joints"
+        )
+    found = dict(zip(names, values, strict=True))
+    if len(found) != len(names):
+        raise MotionRefusedError("a joint is named twice")
+    return found
+
+
+def _seconds(duration: Duration) -> float:
+    return float(duration.sec + duration.nanosec * 1e-9)
+
+
+def _nanoseconds(stamp: Time) -> int:
+    return int(stamp.sec * 1_000_000_000 + stamp.nanosec)

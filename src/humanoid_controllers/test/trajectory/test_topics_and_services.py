@@ -1,0 +1,167 @@
+"""The topics and services of the trajectory controller, over real messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Duration, Time
+from humanoid_control_msgs.msg import JointJog, TrajectoryState
+from humanoid_control_msgs.srv import FollowTrajectory, MoveJoints
+from std_srvs.srv import Trigger
+from test_support.lone_node import LoneNode
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from humanoid_control_common.joints import JointSet
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controller_manager.ros.safety_messages import LATCHED
+from humanoid_controllers.trajectory.ros import attach_trajectory
+
+STAMPED = 1000  # [s], the ROS time of every tick
+
+
+class Side(LoneNode):
+    """The controller with its ROS side; the loop ticks when a test says so."""
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__("trajectory_controller")
+        self.bench = bench
+        robot = SimpleNamespace(joints=JointSet(bench.controller.joints.names))
+        context = PluginContext(
+            self.node, robot, lambda: self.bench.now, lambda _: Time(sec=STAMPED)
+        )
+        self._listener = attach_trajectory(context, bench.controller)
+        self.states: list[TrajectoryState] = []
+        create = self.node.create_subscription
+        create(TrajectoryState, "~/state", self.states.append, LATCHED)
+        self.trajectories = self.node.create_publisher(JointTrajectory, "~/joint_trajectory", 10)
+        self.jogs = self.node.create_publisher(JointJog, "~/jog", 10)
+        self.tick()
+        self.spin_until(lambda: self.trajectories.get_subscription_count() > 0)
+        self.spin_until(lambda: self.jogs.get_subscription_count() > 0)
+
+    def tick(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.bench.tick()
+            self._listener(SimpleNamespace(now=self.bench.now))
+
+    def state(self, condition: Any) -> TrajectoryState:
+        self.spin_until(lambda: any(condition(it) for it in self.states))
+        return next(it for it in reversed(self.states) if condition(it))
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        client = self.node.create_client(kind, f"~/{name}")
+        self.spin_until(client.service_is_ready)
+        call = client.call_async(request)
+        self.spin_until(call.done)
+        return call.result()
+
+
+@pytest.fixture
+def side(bench: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Side]:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    side = Side(bench)
+    yield side
+    side.close()
+
+
+def _trajectory(position: float = 0.5, stamp: int = 0) -> JointTrajectory:
+    duration = Duration(sec=1, nanosec=500_000_000)
+    point = JointTrajectoryPoint(positions=[position], time_from_start=duration)
+    message = JointTrajectory(joint_names=["joint_1"], points=[point])
+    message.header.stamp = Time(sec=stamp)
+    return message
+
+
+def test_a_trajectory_on_the_topic_is_followed_and_its_end_published(side: Side) -> None:
+    side.trajectories.publish(_trajectory())
+    side.spin_until(lambda: bool(side.bench.follower._offered._slot))
+    side.tick(160)
+    assert side.bench.command.position == pytest.approx([0.0, 0.5, 0.0])
+    state = side.state(lambda it: it.status == TrajectoryState.SUCCEEDED)
+    assert (state.goal, state.message, state.refusal) == (1, "", "")
+    assert state.duration == pytest.approx(1.5)
+    assert list(state.joint_names) == ["joint_0", "joint_1", "joint_2"]
+
+
+def test_a_refusal_on_the_topic_is_published(side: Side) -> None:
+    side.trajectories.publish(_trajectory(9.0))
+    side.spin_until(lambda: side.tick() or any(it.refusal for it in side.states))
+    assert "joint_1: position 9 rad" in side.states[-1].refusal
+    side.tick(50)
+    assert not side.bench.command.position.any()
+
+
+def test_a_stamp_counts_from_the_time_of_the_ticks(side: Side) -> None:
+    answer = side.call(
+        FollowTrajectory, "follow", FollowTrajectory.Request(trajectory=_trajectory(0.5, 1001))
+    )
+    assert answer.success
+    side.tick(99)
+    assert not side.bench.command.position.any()
+    side.tick(76)
+    assert side.bench.command.position[1] == pytest.approx(0.25, abs=0.01)
+
+
+def test_a_stamp_in_the_past_is_refused_with_the_reason(side: Side) -> None:
+    request = FollowTrajectory.Request(trajectory=_trajectory(0.5, 999))
+    answer = side.call(FollowTrajectory, "follow", request)
+    assert not answer.success
+    assert answer.goal == 0
+    assert "1 s in the past" in answer.message
+
+
+def test_a_move_is_answered_with_its_duration_and_stopped(side: Side) -> None:
+    request = MoveJoints.Request(joint_names=["joint_0"], positions=[1.0], duration=4.0)
+    answer = side.call(MoveJoints, "move", request)
+    assert (answer.success, answer.goal, answer.message) == (True, 1, "")
+    assert answer.duration == pytest.approx(4.0)
+    side.tick(100)
+    assert side.call(Trigger, "stop", Trigger.Request()).success
+    side.tick(100)
+    assert side.state(lambda it: it.status == TrajectoryState.CANCELED).message == "on request"
+    assert 0.1 < side.bench.command.position[0] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "text"),
+    [
+        (["joint_0"], [], "0 values, expected one for each of 1 joints"),
+        (["joint_0", "joint_0"], [0.0, 0.0], "a joint is named twice"),
+        (["knee"], [0.0], "unknown joint knee"),
+        (["joint_0"], [np.nan], "joint_0: position nan"),
+    ],
+)
+def test_a_wrong_move_is_answered_with_the_reason(
+    side: Side, names: list[str], values: list[float], text: str
+) -> None:
+    answer = side.call(MoveJoints, "move", MoveJoints.Request(joint_names=names, positions=values))
+    assert not answer.success
+    assert text in answer.message
+
+
+def test_a_jog_moves_until_the_messages_end(side: Side) -> None:
+    for _ in range(10):
+        side.jogs.publish(JointJog(joint_names=["joint_2"], velocities=[0.5]))
+        side.spin_until(
+            lambda: bool(side.bench.follower._offered._slot or side.bench.follower._kept._slot)
+        )
+        side.tick(5)
+    assert side.bench.command.velocity[2] == pytest.approx(0.5)
+    side.tick(50)
+    assert not side.bench.command.velocity.any()
+    assert side.bench.command.position[2] > 0.1
+
+
+def test_the_state_says_that_the_controller_is_not_in_charge(side: Side) -> None:
+    side.bench.controller.on_deactivate()
+    side._listener(SimpleNamespace(now=side.bench.now))
+    state = side.state(lambda it: it.status == TrajectoryState.ENDED)
+    assert state.message == "the controller is not in charge"
+    answer = side.call(
+        MoveJoints, "move", MoveJoints.Request(joint_names=["joint_0"], positions=[0.1])
+    )
+    assert "not in charge" in answer.message
