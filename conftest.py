@@ -46,8 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Workers run side by side: each in a domain of its own. The user's home is left alone."""
     if missing := [name for name in TOOLS if find_spec(name) is None]:
         raise pytest.UsageError(f"tests need {', '.join(missing)}: run `make setup`")
+    from test_support.expansions import share_expansions
+
     repeat_examples()
     heed_signals()
+    share_expansions()
     if "ROS_HOME" not in os.environ:  # workers inherit it; for logs and files of the black box
         folder = tempfile.mkdtemp(prefix="humanoid_control_tests_")
         os.environ["ROS_HOME"] = folder
