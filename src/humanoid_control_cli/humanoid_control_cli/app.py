@@ -10,6 +10,7 @@ from humanoid_control_cli.calibrate.command import calibrate
 from humanoid_control_cli.controllers.command import load, unload
 from humanoid_control_cli.doctor.command import decode, doctor, version
 from humanoid_control_cli.domain import NAMESPACE, choose_namespace
+from humanoid_control_cli.motion.command import jog, move
 from humanoid_control_cli.new_controller.command import new_controller
 from humanoid_control_cli.new_robot.command import new_robot
 from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
@@ -41,7 +42,7 @@ def choose_robot(
     choose_namespace(namespace)
 
 
-ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload)
+ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload, move, jog)
 DATA = (view, record, replay)
 MACHINE = (calibrate, decode, doctor, new_controller, new_robot, version)
 for command in (*ROBOT, *DATA, *MACHINE):

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import signal
-import struct
-import subprocess
 import sys
-import termios
-import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,10 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from ament_index_python.packages import get_package_share_directory
+from test_support.terminal import Terminal
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
-from humanoid_control_cli.calibrate.screen import split_keys
+from humanoid_control_cli.terminal_keys import split_keys
 from prime_description import expand
 
 if TYPE_CHECKING:
@@ -303,45 +298,6 @@ def test_a_bad_argument_is_a_usage_error(used, arguments: str, message: str) -> 
 
 
 # In a terminal.
-
-
-class Terminal:
-    """`hc` in a terminal of 120 columns; what it shows is in `text`."""
-
-    def __init__(self, hc_words: list[str], environment: dict[str, str]) -> None:
-        self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-        self.process = subprocess.Popen(
-            hc_words, stdin=slave, stdout=slave, stderr=slave, env=environment, close_fds=True
-        )
-        os.close(slave)
-        self.text = ""
-        self._changed = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        while True:
-            try:
-                data = os.read(self.master, 65536)
-            except OSError:  # the other end is closed
-                return
-            with self._changed:
-                self.text += data.decode(errors="replace")
-                self._changed.notify_all()
-
-    def wait_for(self, condition) -> None:
-        with self._changed:
-            assert self._changed.wait_for(lambda: condition(self.text), 60), self.text[-3000:]
-
-    def press(self, keys: str) -> None:
-        os.write(self.master, keys.encode())
-
-    def finish(self) -> int:
-        code = self.process.wait(60)
-        self._reader.join(60)
-        os.close(self.master)
-        return code
 
 
 @pytest.fixture

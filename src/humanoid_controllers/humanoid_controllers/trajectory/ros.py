@@ -129,9 +129,12 @@ class TrajectorySide:
 
     def _key(self, progress: Progress | None) -> tuple[int, Status, str, str]:
         if progress is None:
-            text = "the controller is not in charge"
+            text = "the controller is not in charge: `hc mode remote` first"
             return (0, Status.ENDED, text, self._refusal)
-        return (progress.goal.number, progress.status, progress.text, self._refusal)
+        number, status, text = progress.goal.number, progress.status, progress.text
+        if progress.ended and progress.ended[-1][0] > number:  # of a goal that never began
+            number, status, text = progress.ended[-1]
+        return (number, status, text, self._refusal)
 
     def _asked(self, plan: Callable[[], Goal]) -> Goal | None:
         """Return what `plan` returns; None, with the reason logged and kept, if it is refused."""

@@ -1,0 +1,1 @@
+"""`hc move` and `hc jog`: motions of joints by a trajectory controller."""

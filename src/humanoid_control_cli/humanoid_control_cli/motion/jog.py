@@ -1,0 +1,52 @@
+"""A joint that moves while a key is held."""
+
+import time
+from typing import Final
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.motion.trajectory_client import JoggedJoint
+from humanoid_control_cli.terminal_keys import Keys
+
+PERIOD: Final = 0.05  # [s] between two messages: four in the time after which a jog ends
+# A terminal does not say that a key is released. It repeats a held one, after a first pause of 0.25
+# to 0.66 s, at 25 Hz or more.
+FIRST: Final = 0.5  # [s] for which a key counts as held after it is pressed
+REPEATED: Final = 0.15  # [s] after each repetition
+SIGNS: Final = {"up": 1.0, "down": -1.0}
+END: Final = "q"
+
+
+class HeldKey:
+    """Tells from the keys of a terminal which one is held. Times are monotonic [s]."""
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._until = 0.0
+
+    def note(self, key: str, now: float) -> None:
+        """Note a pressed or repeated key."""
+        again = key == self._key and now < self._until
+        self._until = max(self._until if again else 0.0, now + (REPEATED if again else FIRST))
+        self._key = key
+
+    def held(self, now: float) -> str:
+        """Return the key that is held; empty if none is."""
+        return self._key if now < self._until else ""
+
+
+def jog_by_keys(client: Client, keys: Keys, joint: JoggedJoint, speed: float) -> None:
+    """Jog `joint` at `speed` [rad/s] by the arrow keys until `q` is pressed."""
+    held, moves = HeldKey(), False
+    while True:
+        now = time.monotonic()
+        for key in keys.pressed():
+            if key == END:
+                return
+            held.note(key, now)
+        sign = SIGNS.get(held.held(now), 0.0)
+        if sign:
+            joint.jog(sign * speed)
+        elif moves:
+            joint.stop()
+        moves = bool(sign)
+        client.wait(lambda: False, PERIOD)

@@ -1,0 +1,162 @@
+"""Requests to the trajectory controllers of a robot."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from humanoid_control_msgs.msg import JointJog, TrajectoryState
+from humanoid_control_msgs.srv import MoveJoints
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.robot.status import LATCHED
+from humanoid_control_common.errors import RobotError
+
+STATE: Final = "state"
+TYPE: Final = "humanoid_control_msgs/msg/TrajectoryState"
+SETTLING: Final = 0.3  # [s] in which the other controllers of the robot are discovered
+WORDS: Final = {
+    TrajectoryState.SUCCEEDED: "done",
+    TrajectoryState.CANCELED: "stopped",
+    TrajectoryState.PREEMPTED: "another motion took its place",
+    TrajectoryState.PATH_TOLERANCE_VIOLATED: "too far from the way",
+    TrajectoryState.GOAL_TOLERANCE_VIOLATED: "the goal is not reached",
+    TrajectoryState.ENDED: "ended",
+    TrajectoryState.OVERTAKEN: "not begun",
+}
+
+
+class TrajectoryClient:
+    """Finds the trajectory controllers, and follows their states.
+
+    Raises RobotError without one, NoAnswerError without a control process.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._states: dict[str, TrajectoryState] = {}  # by controller
+        self._goals: dict[str, int] = {}  # of this client, by controller
+        self._find()
+
+    def move(self, angles: Mapping[str, float], duration: float, speed: float) -> float:
+        """Move joints to `angles` [rad]; return how long it takes [s].
+
+        Args:
+            angles: by joint.
+            duration: the shortest time [s].
+            speed: of each joint at most [rad/s]; 0: its limit.
+
+        Raises RefusedError with the reason.
+        """
+        longest = 0.0
+        for name, own in self._by_controller(angles).items():
+            request = MoveJoints.Request(
+                joint_names=list(own), positions=list(own.values()), duration=duration, speed=speed
+            )
+            answer = self._client.call(MoveJoints, f"{name}/move", request)
+            if not answer.success:
+                self.stop()
+                raise RefusedError(answer.message)
+            self._goals[name] = answer.goal
+            longest = max(longest, answer.duration)
+        return longest
+
+    def wait_until_done(self, duration: float) -> None:
+        """Wait for the end of the motion, which takes `duration` [s].
+
+        Raises RefusedError if it ends otherwise than at its goal, or not at all.
+        """
+        left = dict(self._goals)
+        if not self._client.wait(
+            lambda: all(self._ended(name) for name in left), duration + self._client.timeout
+        ):
+            waits = ", ".join(name for name in left if not self._ended(name))
+            raise RefusedError(f"{waits}: no end {self._client.timeout:g} s after the planned one")
+        for name in left:
+            state = self._states[name]
+            if state.status != TrajectoryState.SUCCEEDED:
+                raise RefusedError(f"{WORDS[state.status]}: {state.message}")
+
+    def jogged(self, joint: str) -> "JoggedJoint":
+        """Return `joint`, to be jogged. Raises RefusedError if no controller has it."""
+        (name,) = self._by_controller({joint: 0.0})
+        return JoggedJoint(self._client, name, joint, self._states.__getitem__)
+
+    def stop(self) -> str:
+        """Stop all motions along their paths; return so in words."""
+        for name in self._states:
+            self._client.trigger(f"{name}/stop")
+        return "stopped"
+
+    # Inside.
+
+    def _find(self) -> None:
+        node, client = self._client.node, self._client
+
+        def found() -> list[str]:
+            home = node.get_namespace().rstrip("/") + "/"
+            topics = node.get_topic_names_and_types()
+            names = [name for name, types in topics if TYPE in types and name.startswith(home)]
+            return [name.removeprefix(home).removesuffix(f"/{STATE}") for name in names]
+
+        if not client.wait(found, client.timeout):
+            if node.count_publishers("control_mode") == 0:
+                raise client.no_control_process()
+            raise RobotError(
+                "no trajectory controller is loaded: `hc load docs/examples/trajectory.yaml` in "
+                "another mode than REMOTE, then `hc mode remote`; see docs/trajectories.md"
+            )
+        client.wait(lambda: False, SETTLING)
+        for name in found():
+            client.subscribe(TrajectoryState, f"{name}/{STATE}", self._note(name), LATCHED)
+        names = found()
+        if not client.wait(lambda: all(name in self._states for name in names), client.timeout):
+            raise client.no_control_process()
+
+    def _note(self, name: str) -> Callable[[Any], None]:
+        def note(message: Any) -> None:
+            self._states[name] = message
+
+        return note
+
+    def _by_controller(self, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        """Return `values` by controller and joint. Raises RefusedError for an unknown joint."""
+        found: dict[str, dict[str, float]] = {}
+        for joint, value in values.items():
+            owner = next((n for n, it in self._states.items() if joint in it.joint_names), None)
+            if owner is None:
+                known = sorted({name for it in self._states.values() for name in it.joint_names})
+                raise RefusedError(f"unknown joint {joint}; known: {', '.join(known)}")
+            found.setdefault(owner, {})[joint] = value
+        return found
+
+    def _ended(self, name: str) -> bool:
+        state = self._states[name]
+        if state.status == TrajectoryState.ENDED:
+            return True
+        later = state.goal - self._goals[name]
+        return bool(later > 0 or (later == 0 and state.status != TrajectoryState.ACTIVE))
+
+
+class JoggedJoint:
+    """One joint of a trajectory controller."""
+
+    def __init__(
+        self, client: Client, controller: str, joint: str, state: Callable[[str], TrajectoryState]
+    ) -> None:
+        self._client = client
+        self._controller = controller
+        self._joint = joint
+        self._state = state
+        self._topic = client.node.create_publisher(JointJog, f"{controller}/jog", 10)
+        client.wait(self._topic.get_subscription_count, client.timeout)
+
+    def jog(self, speed: float) -> None:
+        """Move at `speed` [rad/s] for a moment. Raises RefusedError outside of REMOTE."""
+        state = self._state(self._controller)
+        if state.status == TrajectoryState.ENDED:
+            raise RefusedError(state.message)
+        self._topic.publish(JointJog(joint_names=[self._joint], velocities=[speed]))
+
+    def stop(self) -> object:
+        """Stop along the path."""
+        return self._client.trigger(f"{self._controller}/stop")

@@ -1,0 +1,171 @@
+"""`hc move` and `hc jog`, with the real control process and mock hardware."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from test_support.terminal import Terminal
+from typer.testing import CliRunner
+
+from humanoid_control_cli.app import app
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.motion.jog import FIRST, REPEATED, HeldKey
+from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.modes import Intent
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
+
+EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
+HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
+TIMEOUT = 30.0  # [s]; a dead-man's switch
+ELBOW = "left_elbow_pitch"
+
+
+@pytest.fixture(scope="module")
+def robot(start_once: Starter, quick_controllers: Path) -> Starter:
+    """Prime up, without a trajectory controller."""
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+    up.wait_for("Prime is up")
+    return start_once
+
+
+@pytest.fixture
+def client(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as client:
+        yield client
+
+
+@pytest.fixture
+def remote(robot: Starter, client: Client) -> Starter:
+    """In REMOTE, with the trajectory controller of the example."""
+    modes = ModeClient(client)
+    modes.request(Intent.DAMP)
+    assert ask(robot, "load", str(EXAMPLE))[0] == 0
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+    modes.request(Intent.START_REMOTE)
+    return robot
+
+
+def ask(robot: Starter, *arguments: str) -> tuple[int, str]:
+    run = robot.hc(*arguments, "--timeout", str(TIMEOUT))
+    return run.finish(), run.text
+
+
+def test_without_a_trajectory_controller_the_answer_says_how_to_load_one(client: Client) -> None:
+    client.timeout = 1.0
+    with pytest.raises(RobotError, match=r"hc load docs/examples/trajectory\.yaml"):
+        TrajectoryClient(client)
+
+
+def test_a_joint_moves_to_its_angle_in_the_time_it_is_given(remote: Starter) -> None:
+    code, text = ask(remote, "move", f"{ELBOW}=-0.8", "--time", "0.9")
+    assert (code, text) == (0, "moves for 0.90 s\ndone")
+
+
+def test_a_wrong_move_is_refused_with_joint_found_and_expected(remote: Starter) -> None:
+    code, text = ask(remote, "move", f"{ELBOW}=9")
+    assert (code, text) == (1, f"hc: {ELBOW}: position 9 rad, allowed -2.25 to 0.3 rad")
+    code, text = ask(remote, "move", "knee=0.1")
+    assert code == 1
+    assert text.startswith("hc: unknown joint knee; known: left_elbow_pitch, ")
+
+
+def test_outside_of_remote_the_answer_says_how_to_get_there(
+    remote: Starter, client: Client
+) -> None:
+    ModeClient(client).request(Intent.DAMP)
+    motion = TrajectoryClient(client)
+    with pytest.raises(RefusedError, match="`hc mode remote` first"):
+        motion.move({ELBOW: -0.5}, 0.0, 0.0)
+    with pytest.raises(RefusedError, match="`hc mode remote` first"):
+        motion.jogged(ELBOW).jog(0.1)
+
+
+def test_a_motion_that_its_caller_interrupts_stops(remote: Starter, client: Client) -> None:
+    run = remote.hc("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
+    run.wait_for("moves for 60.00 s")
+    run.send(signal.SIGINT)
+    assert run.finish() == 130
+    assert run.lines[-1] == "stopped"
+    motion = TrajectoryClient(client)
+    motion.move({ELBOW: -0.6}, 0.0, 0.0)  # refused while it comes to rest, which is over
+
+
+def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
+    remote: Starter, client: Client
+) -> None:
+    positions: list[float] = []
+    from sensor_msgs.msg import JointState
+
+    client.subscribe(
+        JointState,
+        "prime/joint_states",
+        lambda it: positions.append(it.position[list(it.name).index(ELBOW)]),
+    )
+    client.wait(lambda: positions, TIMEOUT)
+    begin = positions[-1]
+    words = [sys.executable, "-c", HC, "jog", ELBOW, "--speed", "0.3"]
+    terminal = Terminal(words, os.environ | remote.environment | {"TERM": "xterm"})
+    try:
+        terminal.wait_for(lambda text: "hold arrow up or down" in text)
+        terminal.press("\x1b[A")
+        assert client.wait(lambda: positions[-1] > begin + 0.02, TIMEOUT)
+        at_rest = lambda: len(set(positions[-20:])) == 1  # noqa: E731
+        assert client.wait(at_rest, TIMEOUT)  # nobody presses any more
+        assert positions[-1] < begin + 0.3 * (FIRST + 0.2) + 0.2
+        terminal.press("q")
+        assert terminal.finish() == 0
+    finally:
+        terminal.process.kill()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("move", "Missing argument"),
+        ("move elbow", "'elbow', expected JOINT=ANGLE"),
+        ("move elbow=up", "'elbow=up', expected JOINT=ANGLE"),
+        ("move elbow=1 elbow=2", "'elbow' is given twice"),
+        ("move elbow=1 --time 1 --speed 1", "give --time or --speed, not both"),
+        ("move elbow=1 --time -1", "--time"),
+        ("jog elbow --speed 0", "--speed"),
+        ("jog elbow", "needs a terminal"),
+    ],
+)
+def test_a_bad_argument_is_a_usage_error(arguments: str, message: str) -> None:
+    result = CliRunner().invoke(app, arguments.split())
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_a_key_is_held_while_the_terminal_repeats_it() -> None:
+    key = HeldKey()
+    assert key.held(0.0) == ""
+    key.note("up", 10.0)
+    assert key.held(10.0 + 0.9 * FIRST) == "up"
+    assert key.held(10.0 + FIRST) == ""
+    key.note("up", 10.4)  # the first repetition, then one each 30 ms
+    for i in range(20):
+        key.note("up", 10.4 + 0.03 * i)
+    released = 10.4 + 0.03 * 19
+    assert key.held(released + 0.9 * REPEATED) == "up"
+    assert key.held(released + REPEATED) == ""
+
+
+def test_another_key_takes_its_place_at_once() -> None:
+    key = HeldKey()
+    key.note("up", 10.0)
+    key.note(" ", 10.1)
+    assert key.held(10.1) == " "
