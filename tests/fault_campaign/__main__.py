@@ -15,37 +15,39 @@ from pathlib import Path
 from random import SystemRandom
 
 from fault_campaign.campaign import Campaign, Entry, drawn
-from fault_campaign.controls import CONTROLS, convictions, text_of
-from fault_campaign.kinds.catalogue import KINDS, STEPPED
+from fault_campaign.controls import controls_of, convictions, text_of
+from fault_campaign.kinds.catalogue import kinds_of
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line, print_table, write_json
 from fault_campaign.robot import MAIN, Sabotage
+from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
 from fault_campaign.stepped.taken_out import TAKEN_OUT
 from fault_campaign.stepped.traced import traced
 from fault_campaign.tally import Tally
-from humanoid_control_common.errors import RobotError
+from humanoid_bringup.robot_package import DEFAULT
+from humanoid_control_common.errors import ConfigError, RobotError
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """0: nothing was violated, and no kind was excused too often."""
     options = _parser().parse_args(words)
-    known = STEPPED if options.stepped else KINDS
-    kinds = _chosen(known, options.kind)
-    if not kinds:
-        sys.stderr.write(f"no kind with '{options.kind}' in its name; --list shows them\n")
+    try:
+        robot = RobotJoints.of_robot(options.robot)
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    kinds = _chosen(kinds_of(robot, stepped=options.stepped), options.kind)
+    if wrong := _wrong(options, kinds):
+        sys.stderr.write(f"{wrong}\n")
         return 2
     if options.list:
         sys.stdout.writelines(f"{kind.name}: {kind.outcome.value}\n" for kind in kinds)
         return 0
-    if options.trace and (options.trial is None or len(kinds) > 1 or not options.stepped):
-        found = f"'{options.kind}' is in the name of {len(kinds)}; --list shows them"
-        sys.stderr.write(f"--trace needs --stepped, --trial and one --kind: {found}\n")
-        return 2
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     if options.controls:
-        return _controls(stepped=options.stepped)
+        return _controls(robot, stepped=options.stepped)
     entries: list[Entry] = []
     campaign = Campaign(_say)
     try:
@@ -60,6 +62,16 @@ def main(words: Sequence[str] | None = None) -> int:
         if options.json:
             write_json(entries, tally, options.json)
     return int(tally.failed)
+
+
+def _wrong(options: argparse.Namespace, kinds: Sequence[Kind]) -> str:
+    """Return what is wrong with the options; empty: nothing."""
+    if not kinds:
+        return f"{options.robot} has no kind with '{options.kind}' in its name; --list shows them"
+    if options.trace and (options.trial is None or len(kinds) > 1 or not options.stepped):
+        found = f"'{options.kind}' is in the name of {len(kinds)}; --list shows them"
+        return f"--trace needs --stepped, --trial and one --kind: {found}"
+    return ""
 
 
 def _chosen(known: Mapping[str, Kind], word: str) -> list[Kind]:
@@ -84,14 +96,14 @@ def _say(text: str) -> None:
     print(text, flush=True)
 
 
-def _controls(*, stepped: bool) -> int:
+def _controls(robot: RobotJoints, *, stepped: bool) -> int:
     """0: all were convicted."""
-    convicted = 0
-    for conviction in convictions(CONTROLS, _say, stepped=stepped):
+    convicted, controls = 0, controls_of(robot)
+    for conviction in convictions(controls, _say, stepped=stepped):
         print(text_of(conviction), flush=True)
         convicted += conviction.convicted
-    print(f"{convicted} of {len(CONTROLS)} sabotaged stacks convicted")
-    return int(convicted < len(CONTROLS))
+    print(f"{convicted} of {len(controls)} sabotaged stacks convicted")
+    return int(convicted < len(controls))
 
 
 def _run(
@@ -124,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--stepped", action="store_true", help="the whole robot on one simulated clock; no root"
     )
+    parser.add_argument("--robot", default=DEFAULT, help="it has its own kinds; else %(default)s")
     parser.add_argument("--count", type=int, help="trials; else one of each kind")
     parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
     parser.add_argument("--kind", default="", help="only kinds with this in their names")

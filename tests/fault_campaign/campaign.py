@@ -108,7 +108,7 @@ class Campaign:
             with ExitStack() as cleanup:
                 folder = cleanup.enter_context(TemporaryDirectory(prefix="hc_faults_"))
                 stalls = cleanup.enter_context(Stalls())
-                robot = WallRobot(Path(folder), self._sabotage)
+                robot = WallRobot(Path(folder), self._sabotage, waiting[0].kind.robot)
                 cleanup.callback(self._ended, robot)
                 cleanup.enter_context(robot)
                 yield from self._with(robot, stalls, waiting, unsettled)
@@ -170,8 +170,8 @@ def _text_of(violations: Sequence[Violation]) -> str:
 
 def _failed(due: Due, begin: float, error: str, ends: Sequence[Violation]) -> Entry:
     """Return a trial after which the robot could not even be restarted."""
-    wrong, end = (Violation(Breach.NOT_WELL, error), *ends), time.monotonic()
-    result = Result(due.seed, due.kind.name, "", "", "", None, wrong, begin, end, None, 0.0)
+    wrong = (Violation(Breach.NOT_WELL, error), *ends)
+    result = Result.failed(due.kind, due.seed, wrong, begin, time.monotonic())
     return Entry(result, due.excused, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Controllers of the campaign: Prime's own, a quicker STANDBY, and a REMOTE that can fail."""
+"""Controllers of the campaign: the robot's own, a quicker STANDBY, and a REMOTE that can fail."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Final
 
 import yaml
-from ament_index_python.packages import get_package_share_directory
+
+from humanoid_bringup.robot_package import RobotPackage
 
 PLUGIN: Final = Path(__file__).with_name("plugin")  # a folder for PYTHONPATH
 REMOTE: Final = "remote_policy_controller"
 DAMPING: Final = "damping_controller"
-_SHIPPED: Final = "config/prime_controllers.yaml"
 _DURATIONS: Final = {"clear": 0.6, "ready": 0.5}  # [s]
 
 
-def write_controllers(folder: Path) -> Path:
-    """Write the controllers' file into `folder`."""
-    share = Path(get_package_share_directory("humanoid_bringup_prime"))
-    content = yaml.safe_load((share / _SHIPPED).read_text(encoding="utf-8"))
+def write_controllers(folder: Path, robot: RobotPackage) -> Path:
+    """Write the controllers' file of `robot` into `folder`."""
+    content = yaml.safe_load(robot.controllers_file.read_text(encoding="utf-8"))
     content["controller_manager"]["ros__parameters"][REMOTE]["type"] = (
         "faults/FaultyRemoteController"
     )

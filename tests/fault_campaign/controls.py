@@ -8,15 +8,18 @@ from typing import Final
 
 from fault_campaign.campaign import Campaign, Entry
 from fault_campaign.judging.violation import Breach
-from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.kinds.catalogue import kinds_of
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line
 from fault_campaign.robot import BOX, MAIN, Sabotage
+from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.scenario import Start
 from fault_campaign.stepped.campaign import campaign
 
 _SEED: Final = 1
-_WRIST: Final = "left_wrist_roll"
+_ELBOW, _WRIST = "left_elbow_pitch", "left_wrist_roll"
+# Kinds that name the joint they strike, on the ring and on a CAN bus.
+_NAMES_IT: Final = ("ring: drive error 0x8500", "can: motor finds a fault")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +45,27 @@ class Conviction:
         return self.control.breach in found
 
 
-_RAISES: Final = replace(KINDS["controller: exception"], starts=(Start.REMOTE,), watched=1.5)
-
-CONTROLS: Final = (
-    Control(Sabotage(MAIN, "never_soft"), _RAISES, Breach.NEVER_SOFT),
-    Control(Sabotage(MAIN, "soft_too_late"), _RAISES, Breach.SOFT_TOO_LATE),
-    Control(Sabotage(MAIN, "up_again"), _RAISES, Breach.UP_AGAIN),
-    Control(
-        Sabotage(MAIN, "wrong_joint"),
-        replace(KINDS["ring: drive error 0x8500"], joints=("left_elbow_pitch",)),
-        Breach.WRONG_CAUSE,
-    ),
-    Control(
-        Sabotage(MAIN, "without_limits"),
-        replace(KINDS["command: huge effort"], joints=(_WRIST,)),
-        Breach.EFFORT,
-    ),
-    Control(
-        Sabotage(BOX, "without_files"), KINDS["operator: emergency stop in DAMPING"], Breach.LOST
-    ),
-)
+def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
+    """Return the controls on a robot."""
+    kinds = kinds_of(robot)
+    raises = replace(kinds["controller: exception"], starts=(Start.REMOTE,), watched=1.5)
+    names = next(kinds[it] for it in _NAMES_IT if it in kinds and _ELBOW in kinds[it].joints)
+    return (
+        Control(Sabotage(MAIN, "never_soft"), raises, Breach.NEVER_SOFT),
+        Control(Sabotage(MAIN, "soft_too_late"), raises, Breach.SOFT_TOO_LATE),
+        Control(Sabotage(MAIN, "up_again"), raises, Breach.UP_AGAIN),
+        Control(Sabotage(MAIN, "wrong_joint"), replace(names, only=(_ELBOW,)), Breach.WRONG_CAUSE),
+        Control(
+            Sabotage(MAIN, "without_limits"),
+            replace(kinds["command: huge effort"], only=(_WRIST,)),
+            Breach.EFFORT,
+        ),
+        Control(
+            Sabotage(BOX, "without_files"),
+            kinds["operator: emergency stop in DAMPING"],
+            Breach.LOST,
+        ),
+    )
 
 
 def convictions(

@@ -16,6 +16,7 @@ from fault_campaign.campaign import Entry
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Outcome
 from fault_campaign.tally import Tally
+from humanoid_bringup.robot_package import DEFAULT
 
 _COLUMNS = (
     "n",
@@ -57,10 +58,12 @@ def _commands(entry: Entry, *, stepped: bool) -> list[str]:
     """Return the commands that repeat a trial, and show it."""
     result = entry.result
     simpler = f" --simplify {entry.simplification}" if entry.simplification else ""
-    words = f'--kind "{result.kind}" --trial {result.seed}{simpler}'
+    robot = "" if result.robot == DEFAULT else f" --robot {result.robot}"
+    words = f'--kind "{result.kind}" --trial {result.seed}{robot}{simpler}'
     if not stepped:
         return [f"make faults ARGS='{words}'"]
-    shown = f'hc twin trial {result.seed} --kind "{result.kind}"{simpler} --stop-at violation'
+    chosen = f'--kind "{result.kind}"{robot}{simpler}'
+    shown = f"hc twin trial {result.seed} {chosen} --stop-at violation"
     return [f"make faults ARGS='--stepped {words}'", shown]
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fault_campaign.judging.process_ends import Ends
+from fault_campaign.robot_joints import RobotJoints, Struck
 from fault_campaign.scenario import Start
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.modes import Mode
 from humanoid_controllers.mode_manager.rest_watch import SLOW
-from humanoid_twin.prime import CAN_JOINTS, JOINTS
 from humanoid_twin.robot.control import RobotControl
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ OPERATOR: Final = "operator"  # whose heartbeat the robot waits for
 BEAT: Final = 1.5  # [s] it may be silent: longer than what holds ROS up here
 MISSTATED: Final = 0.02  # [rad] a joint may be beside its published position, at rest
 AGE: Final = 0.1  # [s] of the joint states at most
-COMMANDED: Final = 1.0  # [s] until each wrist has a command
+COMMANDED: Final = 1.0  # [s] until each motor on a CAN bus has a command
 NO_ANSWER: Final = "no answer"
 
 
@@ -103,7 +103,8 @@ class Robot(ABC):
     programs: Mapping[str, RobotProgram]
     stands: Start | None = None  # the mode in which it was prepared for the next trial, if so
 
-    def __init__(self) -> None:
+    def __init__(self, joints: RobotJoints) -> None:
+        self.joints = joints
         self._refusals: list[Refusal] = []
 
     @abstractmethod
@@ -115,8 +116,8 @@ class Robot(ABC):
         """Longest time [s] this machine had none for the virtual robot, since the last call."""
 
     @abstractmethod
-    def signal_guard(self, number: signal.Signals) -> None:
-        """Send a signal to the guard of the CAN bus, if it runs."""
+    def signal_guard(self, bus: str, number: signal.Signals) -> None:
+        """Send a signal to the guard of a CAN bus, if it runs."""
 
     @abstractmethod
     def step_clock(self, seconds: float) -> None:
@@ -153,7 +154,7 @@ class Robot(ABC):
             self.restart()
         damped = observer.comes_to(Mode.DAMPING, HEALTHY)
         cleared = observer.within(HEALTHY, self._clear)
-        if not (cleared and observer.within(HEALTHY, self._well) and self._wrists_commanded()):
+        if not (cleared and observer.within(HEALTHY, self._well) and self._motors_commanded()):
             obeyed = f"DAMP obeyed: {damped}, faults cleared: {cleared}"
             found = f"{observer.now.status_message!r}, {self.ailing()}, {obeyed}"
             raise NotHealthyError(f"mode {observer.now.mode}: {found}")
@@ -173,11 +174,12 @@ class Robot(ABC):
 
     def ailing(self) -> list[str]:
         """Return the obstacles to health: of the drives, and of what is stated of the joints."""
-        erobs = [f"drive {i}: 0x{drive['error']:04X}" for i, drive in enumerate(self.twin.drives())
-                 if drive["error"]]  # fmt: skip
-        sitos = [f"motor {i}" for i, motor in self.twin.can_drives().items()
-                 if motor["firmware"]["faults"] or not motor["firmware"]["enabled"]]  # fmt: skip
-        return [*erobs, *sitos, *self._misstated()]
+        drives = self.twin.drives() if self.joints.of(Struck.RING) else []
+        erobs = [f"drive {i}: 0x{it['error']:04X}" for i, it in enumerate(drives) if it["error"]]
+        motors = [f"motor {i}" for bus in self.joints.buses
+                  for i, motor in self.twin.bus(bus).can_drives().items()
+                  if motor["firmware"]["faults"] or not motor["firmware"]["enabled"]]  # fmt: skip
+        return [*erobs, *motors, *self._misstated()]
 
     def _misstated(self) -> Iterator[str]:
         """Yield the joints that are not where the latest joint states say."""
@@ -198,7 +200,7 @@ class Robot(ABC):
 
     def unload(self) -> None:
         """Hands off."""
-        for joint in JOINTS:
+        for joint in self.joints.all:
             self.twin.external_torque(joint, 0.0)
 
     def _clear(self) -> bool:
@@ -214,16 +216,20 @@ class Robot(ABC):
 
     def _well(self) -> bool:
         observer = self.observer
-        return observer.now.mode == Mode.DAMPING and observer.confirmed() and not self.ailing()
+        # Other joints take their gains with each command.
+        confirmed = not self.joints.of(Struck.RING) or observer.confirmed()
+        return observer.now.mode == Mode.DAMPING and confirmed and not self.ailing()
 
-    def _wrists_commanded(self) -> bool:
-        """Return True once frames reach the motors of the wrists; False if none do."""
+    def _motors_commanded(self) -> bool:
+        """Return True once frames reach the motors of every CAN bus; False if none do."""
 
-        def sent() -> int:
-            return self.twin.can_statistics()["adapter_sent"]
+        def sent(bus: str) -> int:
+            return self.twin.bus(bus).can_statistics()["adapter_sent"]
 
-        enough = sent() + len(CAN_JOINTS)
-        return self.observer.within(COMMANDED, lambda: sent() >= enough)
+        enough = {bus: sent(bus) + len(self.joints.on_bus(bus)) for bus in self.joints.buses}
+        return self.observer.within(
+            COMMANDED, lambda: all(sent(bus) >= count for bus, count in enough.items())
+        )
 
     def _start(self) -> None:
         observer = self.observer

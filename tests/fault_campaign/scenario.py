@@ -9,12 +9,10 @@ from enum import Enum
 from random import Random
 from typing import Final
 
-from humanoid_twin.prime import CAN_JOINTS, JOINTS
-
 # Torque [Nm] that moves a limp joint by less than its limit in half a second.
-PUSH: Final = {
-    joint: 0.05 if "yaw" in joint or joint in CAN_JOINTS.values() else 0.3 for joint in JOINTS
-}
+_PUSH: Final = 0.3
+_PUSH_OF_LIGHT: Final = 0.05  # joints that turn little more than themselves
+_LIGHT: Final = ("wrist", "yaw")  # in their names
 HANDS: Final = ("left_wrist_yaw_link", "right_wrist_yaw_link")
 
 
@@ -55,17 +53,22 @@ class Scenario:
     wait: float  # [s] from there to the fault
 
 
-def draw(dice: Random, starts: Sequence[Start]) -> Scenario:
-    """Return a random scenario; its start is one of `starts`."""
+def push_of(joint: str) -> float:
+    """Return the largest torque [Nm] with which a joint is pushed."""
+    return _PUSH_OF_LIGHT if any(word in joint for word in _LIGHT) else _PUSH
+
+
+def draw(dice: Random, starts: Sequence[Start], joints: Sequence[str]) -> Scenario:
+    """Return a random scenario of a robot with these joints; its start is one of `starts`."""
     start = dice.choice(starts)
-    pushed = dice.sample(JOINTS, dice.randrange(4))
+    pushed = dice.sample(joints, dice.randrange(4))
     return Scenario(
         start=start,
         payload=dice.choice((0.0, dice.uniform(0.1, 0.8))),
-        pushes={joint: dice.uniform(-1.0, 1.0) * PUSH[joint] for joint in pushed},
+        pushes={joint: dice.uniform(-1.0, 1.0) * push_of(joint) for joint in pushed},
         waves={
             joint: Wave(dice.uniform(0.03, 0.2) * dice.choice((-1, 1)), dice.uniform(0.15, 0.45))
-            for joint in JOINTS
+            for joint in joints
         },
         wait=dice.uniform(0.05, 0.5),
     )

@@ -10,6 +10,7 @@ from typing import Final, Self
 
 from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.black_box_check import Expected
+from fault_campaign.judging.bounds import LIMITS
 from fault_campaign.judging.judge import Verdict, Window, judge
 from fault_campaign.judging.message_check import GRACE, MessageCheck
 from fault_campaign.judging.process_ends import violations as of_ends
@@ -19,6 +20,7 @@ from fault_campaign.robot import NotHealthyError, Refusal, Robot
 from fault_campaign.scenario import HANDS, Scenario, Start, draw
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.ways import MODES, reached
+from humanoid_bringup.robot_package import DEFAULT
 from humanoid_control_common.reason_codes import RESET_SENT
 
 SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
@@ -44,6 +46,22 @@ class Result:
     expected: Expected | None  # what the black box must have kept; None: nothing
     held_up: float  # [s] longest time between the two that the virtual robot had no processor
     refusals: int = 0  # of clear_fault, on the way back
+    robot: str = DEFAULT
+
+    @classmethod
+    def failed(
+        cls,
+        kind: Kind,
+        seed: int,
+        violations: tuple[Violation, ...],
+        begin: float = 0.0,
+        end: float = 0.0,
+    ) -> Self:
+        """Return the result of a trial that could not be brought to its end."""
+        robot = kind.robot.robot
+        return cls(
+            seed, kind.name, "", "", "", None, violations, begin, end, None, 0.0, robot=robot
+        )
 
     @property
     def known(self) -> tuple[Violation, ...]:
@@ -68,7 +86,7 @@ class Draw:
         joint = ""
         if simpler.part is not None and kind.parts:
             kind, joint = kind.parts[simpler.part]
-        scenario = simpler.applied(draw(dice, kind.starts))
+        scenario = simpler.applied(draw(dice, kind.starts, kind.robot.all))
         return cls(kind, scenario, joint or dice.choice(kind.joints), dice)
 
 
@@ -126,6 +144,7 @@ class Trial:
             self._expected,
             self._held_up,
             refused,
+            kind.robot.robot,
         )
 
     def _unprovoked(self) -> None:
@@ -229,7 +248,7 @@ class Trial:
             follows=kind.follows,
             allowed={it.breach: it.upto for it in kind.allowed},
         )
-        verdict = judge(robot.twin.recorded(), window)
+        verdict = judge(robot.twin.recorded(), window, LIMITS[kind.robot.robot])
         self._violations += verdict.violations
         return verdict
 

@@ -26,12 +26,12 @@ from fault_campaign.robot import (
     Robot,
     Sabotage,
 )
+from fault_campaign.robot_joints import PRIME, RobotJoints
 from humanoid_bringup.executables import command_line
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_twin.testing import robot as virtual_robot
-from prime_description import expand
 
 # SCHED_FIFO of the virtual robot, above the loop's 80: real drives need no processor of this
 # machine, so nothing of the stack may hold them up.
@@ -44,9 +44,11 @@ class WallRobot(Robot):
 
     machine = LINUX
 
-    def __init__(self, folder: Path, sabotage: Sabotage | None = None) -> None:
-        """`folder` is for files of the run. Needs root."""
-        super().__init__()
+    def __init__(
+        self, folder: Path, sabotage: Sabotage | None = None, joints: RobotJoints = PRIME
+    ) -> None:
+        """`folder` is for files of the run, `joints` are those of the robot. Needs root."""
+        super().__init__(joints)
         self._sabotage = sabotage
         self.programs: dict[str, Program] = {}
         self._cleanup = ExitStack()
@@ -59,12 +61,15 @@ class WallRobot(Robot):
         with ExitStack() as cleanup:
             be_on_a_free_domain(os.environ.__setitem__)
             urdf = self._folder / "virtual.urdf"
-            urdf.write_text(expand({}), encoding="utf-8")
+            urdf.write_text(self.joints.package.expand({}), encoding="utf-8")
             cleanup.enter_context(small_disk(self.disk))
             self.archive = cleanup.enter_context(Archive(self._ros_home / "black_box"))
             self.memory = SmallMemory()
             cleanup.callback(self.memory.release)
-            self.virtual = cleanup.enter_context(virtual_robot(urdf, mailbox_delay_ms=2.0))
+            actuators = self.joints.package.drives.virtual_robot
+            self.virtual = cleanup.enter_context(
+                virtual_robot(urdf, actuators, mailbox_delay_ms=2.0)
+            )
             self.twin = self.virtual.control
             cleanup.enter_context(more_urgent(self.virtual.process.pid, DRIVES))
             self.observer = cleanup.enter_context(observer())
@@ -91,8 +96,8 @@ class WallRobot(Robot):
         """Longest time [s] this machine had none for the virtual robot, since the last call."""
         return max((length for _, length in self.twin.pauses()), default=0.0)
 
-    def signal_guard(self, number: signal.Signals) -> None:
-        """See Robot."""
+    def signal_guard(self, bus: str, number: signal.Signals) -> None:
+        """See Robot: no robot in wall time has guards on two buses."""
         for process in self.control.processes(_GUARD):
             os.kill(process, number)
 
@@ -115,13 +120,15 @@ class WallRobot(Robot):
         return found
 
     def _programs(self) -> list[Program]:
+        package = self.joints.package
         options = Options(
             backend=Backend.REAL,
+            robot=package,
             ethercat_interface=self.virtual.interface,
             can_interface="slcan",
-            can_channel=str(self.virtual.can),
+            can_channel=",".join(f"{bus}={pty}" for bus, pty in self.virtual.cans.items()),
             viewer=False,
-            controllers_file=write_controllers(self._folder),
+            controllers_file=write_controllers(self._folder, package),
             heartbeats={OPERATOR: BEAT},
         )
         path = os.pathsep.join([str(PLUGIN), str(TESTS), os.environ.get("PYTHONPATH", "")])

@@ -75,6 +75,7 @@ def test_without_a_workspace_there_is_no_campaign(tmp_path: Path) -> None:
     [
         (Trial(SEED, "no such kind"), "files", "no kind with 'no such kind' in its name"),
         (Trial(SEED, "can:"), "files", "'can:' is in the name of"),
+        (Trial(SEED, KIND, robot="mine"), "files", "there is no robot 'mine'; installed: "),
         (Trial(SEED, KIND), "file", "cannot make the bag .*/file/topics: Not a directory"),
         (Trial(SEED, KIND, "nothing"), "files", "'nothing' simplifies nothing"),
     ],

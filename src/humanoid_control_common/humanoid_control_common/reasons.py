@@ -82,8 +82,8 @@ NO_REASON: Final = Reason()
 
 
 def joined(reasons: Iterable[Reason], separator: str = "; ") -> Reason:
-    """Return all `reasons` as one; those that are none are left out."""
-    given = [reason for reason in reasons if reason]
+    """Return all `reasons` as one, each once; those that are none are left out."""
+    given = dict.fromkeys(reason for reason in reasons if reason)
     return Reason(separator.join(it.text for it in given), united(it.codes for it in given))
 
 

@@ -35,6 +35,12 @@ def test_reasons_are_joined_without_those_that_are_none(table: CodeTable) -> Non
     assert joined(()) == NO_REASON
 
 
+def test_a_reason_that_is_given_twice_is_in_the_text_once(table: CodeTable) -> None:
+    """A motor's status and its fault report name the same fault."""
+    one, two = (Reason.of(table.add(name, "m", "r"), name.lower()) for name in ("A", "B"))
+    assert joined((one, two, one)).text == "a; b"
+
+
 def test_other_words_are_the_same_reason(table: CodeTable) -> None:
     reason = Reason.of(table.add("HOT", "m", "r"), "hot")
     assert reason.worded("very warm") == Reason("very warm", ("HOT",))

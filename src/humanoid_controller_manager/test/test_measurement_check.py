@@ -244,6 +244,24 @@ def test_a_third_of_the_effort_limit_is_a_hard_pull(
     assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is trips
 
 
+@pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])
+def test_a_target_counts_once_it_has_acted_for_20_ms(limits_of: Any, rate: float) -> None:
+    """A joint that friction holds begins to move: the measurement shows that a little later."""
+    trip, period = _trip(limits_of(3)), 1.0 / rate
+    state, stiffness = JointState(3, np.zeros((3, 3))), np.full(3, 20.0)
+    acted = 0.0  # [s] so long has the target been away when it is judged
+    text = ""
+    for tick in range(round(0.3 * rate)):
+        away = tick * period >= 0.112
+        target = np.array([0.0, 1.0 if away else 0.0, 0.0])
+        acted += period if away else 0.0
+        text = text or trip.check_following(state, target, stiffness, period).text
+        if text:
+            break
+    assert "b does not follow" in text
+    assert 0.0199 < acted < 0.061
+
+
 def test_stiffness_that_begins_far_from_the_last_target_is_no_pull(limits_of: Any) -> None:
     trip = _trip(limits_of(3))
     assert _follow(trip, [0.0] * 10, STANDS_STILL, 0.0) == []

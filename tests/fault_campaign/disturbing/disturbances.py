@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from fault_campaign.kinds.kind import Act, Kind
+from fault_campaign.kinds.kind import Act, Kind, Scene
 from humanoid_control_common.reasons import ReasonCode
+from humanoid_twin.can.control import CanMethods
 from humanoid_twin.robot.control import RobotControl
 
-Disturb = Callable[[RobotControl, float], object]  # with a probability
+Disturb = Callable[[Scene, float], object]  # with a probability
 LATE: Final = 0.03  # [s] a frame that is late comes late by
 
 
 def chance(disturb: Disturb, low: float, high: float) -> Act:
     """Disturb with a random probability between the two."""
-    return lambda scene: disturb(scene.robot.twin, scene.dice.uniform(low, high))
+    return lambda scene: disturb(scene, scene.dice.uniform(low, high))
 
 
 def on_twin(act: Callable[[RobotControl], object]) -> Act:
@@ -23,14 +24,19 @@ def on_twin(act: Callable[[RobotControl], object]) -> Act:
     return lambda scene: act(scene.robot.twin)
 
 
+def on_bus(act: Callable[[CanMethods], object]) -> Act:
+    """Tell it something about the CAN bus of the joint that is struck."""
+    return lambda scene: act(scene.can)
+
+
 def slave(act: Callable[[RobotControl, int], object]) -> Act:
     """Tell it something about the drive of the joint that is struck."""
     return lambda scene: act(scene.robot.twin, scene.slave)
 
 
-def motor(act: Callable[[RobotControl, int], object]) -> Act:
+def motor(act: Callable[[CanMethods, int], object]) -> Act:
     """Tell it something about the CAN motor of the joint that is struck."""
-    return lambda scene: act(scene.robot.twin, scene.motor)
+    return lambda scene: act(scene.can, scene.motor)
 
 
 def rare(make: Callable[..., Kind], what: str, disturb: Disturb) -> Kind:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-# [rad/s], [Nm]. eRobs of the arms, then the Sito motors of the wrists.
-LIMITS: Final[dict[str, tuple[float, float]]] = {
+Limits = Mapping[str, tuple[float, float]]  # of speed [rad/s] and effort [Nm], by joint
+# eRobs of the arms, then the Sito motors of the wrists.
+_PRIME: Final[Limits] = {
     "left_shoulder_pitch": (4.0, 30.0),
     "left_shoulder_roll": (4.0, 30.0),
     "left_shoulder_yaw": (4.0, 30.0),
@@ -21,6 +23,19 @@ LIMITS: Final[dict[str, tuple[float, float]]] = {
     "right_wrist_roll": (3.1, 9.0),
     "right_wrist_pitch": (3.1, 9.0),
 }
+_LITE_ARM: Final[Limits] = {
+    "shoulder_pitch": (6.0, 60.0),
+    "shoulder_roll": (6.0, 30.0),
+    "shoulder_yaw": (6.0, 18.0),
+    "elbow_pitch": (6.0, 8.5),
+    "wrist_roll": (8.0, 8.5),
+    "wrist_pitch": (8.0, 7.0),
+    "wrist_yaw": (8.0, 2.7),
+}
+_LITE: Final[Limits] = {
+    f"{side}_{joint}": limits for side in ("left", "right") for joint, limits in _LITE_ARM.items()
+}
+LIMITS: Final[Mapping[str, Limits]] = {"prime": _PRIME, "lite": _LITE}  # by robot
 # Of these limits. Targets move at the speed limit at most, and joints swing beyond their targets;
 # beyond this the loop itself takes a joint for a runaway.
 SPEED: Final = 1.5

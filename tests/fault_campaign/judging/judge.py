@@ -15,10 +15,10 @@ from fault_campaign.judging.bounds import (
     FOLLOWING,
     JUMP,
     JUMP_TIME,
-    LIMITS,
     SETTLED,
     SPEED,
     STEP,
+    Limits,
 )
 from fault_campaign.judging.violation import Breach, Violation
 from humanoid_twin.physics.recorder import Recording
@@ -33,7 +33,7 @@ _TEXT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of one fault. Ratios are to `bounds.LIMITS`. Figures are infinite where data is missing."""
+    """Of one fault. Ratios are to limits of joints. Figures are infinite where data is missing."""
 
     speed: float  # worst ratio
     effort: float  # worst ratio of what drives a joint on
@@ -47,7 +47,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Part of a recording to judge, with its bounds."""
+    """Struck of a recording to judge, with its bounds."""
 
     fault: float  # [s] of the robot
     soft_from: float | None = None  # [s] from when `within` counts; None: from the fault
@@ -63,19 +63,19 @@ class Window:
         return self.fault if self.soft_from is None else self.soft_from
 
 
-def judge(recording: Recording, window: Window) -> Verdict:
+def judge(recording: Recording, window: Window, limits: Limits) -> Verdict:
     """Look at everything from the beginning of the recording to the end of the window."""
-    gaps = _missing(recording, window)
+    gaps = _missing(recording, window, limits)
     if gaps:
         return Verdict(math.inf, math.inf, math.inf, math.inf, None, tuple(gaps))
     names = recording.names
     until = int(np.searchsorted(recording.time, window.end, side="right"))
     velocity, torque = recording.velocity[:until], recording.torque[:until]
-    most = [LIMITS[name][1] for name in names]
+    most = [limits[name][1] for name in names]
     # A joint that is too fast is braked with all its drive can: that is never taken away.
     brakes = torque * velocity < 0.0
     rows = {
-        Breach.SPEED: _ratios(velocity, [LIMITS[name][0] for name in names]),
+        Breach.SPEED: _ratios(velocity, [limits[name][0] for name in names]),
         Breach.EFFORT: _ratios(np.where(brakes, 0.0, torque), most),
         Breach.JUMP: _jumps(recording.position[:until], velocity),
     }
@@ -104,9 +104,9 @@ def judge(recording: Recording, window: Window) -> Verdict:
     )
 
 
-def _missing(recording: Recording, window: Window) -> list[Violation]:
+def _missing(recording: Recording, window: Window, limits: Limits) -> list[Violation]:
     """Return what the recording lacks: joints, rows from fault to end, finite numbers."""
-    lack = sorted(set(LIMITS) ^ set(recording.names))
+    lack = sorted(set(limits) ^ set(recording.names))
     if lack:
         return [Violation(Breach.NO_DATA, f"the recording has {', '.join(lack)} not as expected")]
     time = recording.time

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from fault_campaign.disturbing.disturbances import LATE, every, motor, on_twin, rare
+from fault_campaign.disturbing.disturbances import LATE, every, motor, on_bus, rare
+from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.kind import (
-    CAN,
-    CAN_ONLY,
+    BLOCK,
     JOINT,
     Allowed,
     Kind,
@@ -18,41 +18,61 @@ from fault_campaign.kinds.kind import (
     Scene,
     health_demanded,
 )
+from fault_campaign.robot_joints import Struck
+from humanoid_control_common.reasons import ReasonCode
 from humanoid_control_common.safety import SafetyFlag
 from humanoid_devices_can.reason_codes import (
     ADAPTER_GONE,
     BUS_OFF,
+    DUPLICATE_ID,
     ERROR_FRAMES,
+    MOTOR_DISABLED,
+    MOTOR_FAULT,
     NOT_ACKNOWLEDGED,
     RX_TIMEOUT,
     TX_QUEUE_OVERRUN,
 )
-from humanoid_twin.robot.control import RobotControl
+from humanoid_twin.can.control import CanMethods
 
-SILENCE: Final = 0.7  # [s] until silent wrists are detected, and the arms are soft
+SILENCE: Final = 0.7  # [s] until silent motors are detected, and the arms are soft
 _OTHER: Final = 99  # an id that no motor has
+_HOT: Final = 150.0  # [°C] beyond the limits of all families: 100 °C, 145 °C
 _KEEPS_TORQUE: Final = "it keeps its torque, which held a load that is gone when the arm sinks"
+_EXTENDED: Final = 0.5  # share of the strange frames
+# Seven motors let go at once where Lite's arm was held.
+_LETS_GO: Final = Allowed(Breach.JUMP, 0.06, "a raised arm without torque swings", robot="lite")
 _REPLUGGED: Final = 0.3  # [s] from one adapter to the next
 
 
-def wrists(_scene: Scene) -> tuple[str, ...]:
-    """Return the wrists, which a broken bus makes unreachable."""
-    return CAN_ONLY
+def guarded(scene: Scene) -> tuple[str, ...]:
+    """Return the joints that nothing softens without the stack: their motors have no watchdog."""
+    return scene.robot.joints.of(Struck.GUARDED)
+
+
+def unreachable(scene: Scene) -> list[str]:
+    """Return those of them on the bus that is struck: broken, it makes them unreachable."""
+    return [it for it in scene.robot.joints.on_bus(scene.bus) if it in guarded(scene)]
+
+
+def _unheard(scene: Scene) -> list[str]:
+    return [it for it in guarded(scene) if it == scene.joint]
 
 
 def _strangers(scene: Scene) -> None:
     for _ in range(20):
         data = bytes(scene.dice.randrange(256) for _ in range(scene.dice.randrange(9)))
-        scene.robot.twin.can_stray(scene.dice.randrange(1 << 11), data, extended=False)
+        extended = scene.dice.random() < _EXTENDED
+        bits = 29 if extended else 11
+        scene.can.can_stray(scene.dice.randrange(1 << bits), data, extended=extended)
 
 
 def _other_adapter(scene: Scene) -> None:
     """Replace the adapter at once by one that has no command for its flags."""
-    twin = scene.robot.twin
-    twin.can_flags(False)
-    twin.can_unplug()
-    scene.robot.pass_until(twin.time() + _REPLUGGED)
-    twin.can_plug_in()
+    can, robot = scene.can, scene.robot
+    can.can_flags(False)
+    can.can_unplug()
+    robot.pass_until(robot.twin.time() + _REPLUGGED)
+    can.can_plug_in()
 
 
 def _first_adapter(scene: Scene) -> None:
@@ -61,55 +81,70 @@ def _first_adapter(scene: Scene) -> None:
         with health_demanded("an adapter without flags"):
             scene.robot.healthy()
     finally:
-        scene.robot.twin.can_flags(True)  # when the restart opens it again
+        scene.can.can_flags(True)  # when the restart opens it again
 
 
-def _power_twice(twin: RobotControl, identifier: int) -> None:
-    twin.can_power_off(identifier)
-    twin.can_power_on(identifier)
+def _power_twice(can: CanMethods, identifier: int) -> None:
+    can.can_power_off(identifier)
+    can.can_power_on(identifier)
 
 
 # Reasons of a bus that loses or delays frames.
 _POOR: Final = (RX_TIMEOUT, TX_QUEUE_OVERRUN, BUS_OFF)
-_rare: Final = partial(Kind, outcome=Outcome.EITHER, within=1.0, source=CAN, codes=_POOR)
-_noticed: Final = partial(Kind, within=SILENCE, source=CAN)
-_bus: Final = partial(_noticed, spared=wrists)
-_motor: Final = partial(
-    _noticed, joints=CAN_ONLY, flags=SafetyFlag.RX_TIMEOUT, codes=(RX_TIMEOUT,), named=(JOINT,)
-)
+_kind: Final = partial(Kind, strikes=Struck.CAN)
+_rare: Final = partial(_kind, outcome=Outcome.EITHER, within=1.0, source=BLOCK, codes=_POOR)
+_noticed: Final = partial(_kind, within=SILENCE, source=BLOCK)
+_bus: Final = partial(_noticed, spared=unreachable, allowed=(_LETS_GO,))
+_motor: Final = partial(_noticed, flags=SafetyFlag.RX_TIMEOUT, codes=(RX_TIMEOUT,), named=(JOINT,))
+
+
+def _disabled(code: ReasonCode) -> list[Cause]:
+    """Return both causes of a motor that disables itself: it is silent, or it answers with `code`.
+
+    A Sito motor does the first, a Robstride motor the second.
+    """
+    told = ((RX_TIMEOUT, SafetyFlag.RX_TIMEOUT), (code, SafetyFlag.MOTOR_FAULT))
+    return [
+        Cause(codes=(it.name,), named=(JOINT,), source=BLOCK, flags=flags) for it, flags in told
+    ]
+
 
 _FRAMES: Final = (
-    rare(_rare, "can: frames lost", RobotControl.can_drop),
-    rare(_rare, "can: frames late", lambda twin, chance: twin.can_late(chance, LATE)),
-    rare(_rare, "can: frames double", RobotControl.can_double),
-    Kind(
+    rare(_rare, "can: frames lost", lambda scene, chance: scene.can.can_drop(chance)),
+    rare(_rare, "can: frames late", lambda scene, chance: scene.can.can_late(chance, LATE)),
+    rare(
+        partial(_rare, codes=(*_POOR, DUPLICATE_ID)),
+        "can: frames double",
+        lambda scene, chance: scene.can.can_double(chance),
+    ),
+    _kind(
         name="can: frames destroyed, up to 100 in a row",
-        inject=lambda scene: scene.robot.twin.can_corrupt_next(scene.dice.randint(1, 100)),
+        inject=lambda scene: scene.can.can_corrupt_next(scene.dice.randint(1, 100)),
         outcome=Outcome.EITHER,
         within=SILENCE,
-        spared=wrists,
-        source=CAN,
+        spared=unreachable,
+        source=BLOCK,
         codes=_POOR,
     ),
     every(
         partial(_bus, flags=SafetyFlag.RX_TIMEOUT),
         "can: all frames lost",
-        RobotControl.can_drop,
+        lambda scene, chance: scene.can.can_drop(chance),
         RX_TIMEOUT,
     ),
-    Kind(name="can: frames of strangers", inject=_strangers, outcome=Outcome.STAYS),
+    _kind(name="can: frames of strangers", inject=_strangers, outcome=Outcome.STAYS),
 )
 _BUS: Final = (
     _bus(
         name="can: bus-off",
-        inject=on_twin(RobotControl.can_bus_off),
+        inject=on_bus(CanMethods.can_bus_off),
         flags=SafetyFlag.BUS_OFF,
         codes=(BUS_OFF,),
     ),
     _bus(
         name="can: adapter unplugged",
-        inject=on_twin(RobotControl.can_unplug),
-        mend=on_twin(RobotControl.can_plug_in),
+        inject=on_bus(CanMethods.can_unplug),
+        mend=on_bus(CanMethods.can_plug_in),
         flags=SafetyFlag.BUS_OFF | SafetyFlag.RX_TIMEOUT,
         codes=(ADAPTER_GONE,),
     ),
@@ -125,14 +160,15 @@ _BUS: Final = (
     ),
     _bus(
         name="can: motors with another bit rate",
-        inject=on_twin(lambda twin: twin.can_bitrate(500_000)),
-        mend=on_twin(lambda twin: twin.can_bitrate(1_000_000)),
+        inject=on_bus(lambda can: can.can_bitrate(500_000)),
+        mend=on_bus(lambda can: can.can_bitrate(1_000_000)),
         codes=(RX_TIMEOUT, BUS_OFF, ERROR_FRAMES, NOT_ACKNOWLEDGED),
     ),
     _noticed(
         name="can: power of all motors lost",
-        inject=on_twin(RobotControl.can_power_off),
-        mend=on_twin(RobotControl.can_power_on),
+        allowed=(_LETS_GO,),
+        inject=on_bus(CanMethods.can_power_off),
+        mend=on_bus(CanMethods.can_power_on),
         flags=SafetyFlag.RX_TIMEOUT,
         codes=(RX_TIMEOUT,),
     ),
@@ -140,31 +176,33 @@ _BUS: Final = (
 _MOTORS: Final = (
     _motor(
         name="can: power of a motor lost",
-        inject=motor(RobotControl.can_power_off),
-        mend=motor(RobotControl.can_power_on),
+        inject=motor(CanMethods.can_power_off),
+        mend=motor(CanMethods.can_power_on),
     ),
-    _motor(name="can: motor reset", inject=motor(_power_twice)),
+    _noticed(name="can: motor reset", inject=motor(_power_twice), either=_disabled(MOTOR_DISABLED)),
     _motor(
         name="can: firmware of a motor hangs",
-        inject=motor(RobotControl.can_freeze),
-        mend=motor(lambda twin, identifier: twin.can_freeze(identifier, False)),
+        inject=motor(CanMethods.can_freeze),
+        mend=motor(lambda can, identifier: can.can_freeze(identifier, False)),
         spared=lambda scene: [scene.joint],
         allowed=(Allowed(Breach.SPEED, 4.0, _KEEPS_TORQUE),),
     ),
     _motor(
         name="can: motor with another id",
-        inject=motor(lambda twin, identifier: twin.can_change_id(identifier, _OTHER)),
-        mend=motor(lambda twin, identifier: twin.can_change_id(_OTHER, identifier)),
-        spared=lambda scene: [scene.joint],
+        inject=motor(lambda can, identifier: can.can_change_id(identifier, _OTHER)),
+        mend=motor(lambda can, identifier: can.can_change_id(_OTHER, identifier)),
+        spared=_unheard,
     ),
-    _motor(
+    _noticed(
         name="can: motor hot",
-        inject=motor(lambda twin, identifier: twin.can_overheat(identifier, 120.0)),
-        mend=motor(lambda twin, identifier: twin.can_overheat(identifier, 25.0)),
+        inject=motor(lambda can, identifier: can.can_overheat(identifier, _HOT)),
+        mend=motor(lambda can, identifier: can.can_overheat(identifier, 25.0)),
+        either=_disabled(MOTOR_FAULT),
     ),
-    _motor(
+    _noticed(
         name="can: motor finds a fault",
-        inject=motor(lambda twin, identifier: twin.can_motor_fault(identifier, 4)),
+        inject=motor(lambda can, identifier: can.can_motor_fault(identifier, 4)),
+        either=_disabled(MOTOR_FAULT),
     ),
 )
 

@@ -18,6 +18,7 @@ from fault_campaign.kinds import (
     ring,
 )
 from fault_campaign.kinds.kind import Kind
+from fault_campaign.robot_joints import PRIME, RobotJoints
 
 _SINGLE: Final = (
     *ring.KINDS,
@@ -31,6 +32,17 @@ _SINGLE: Final = (
 )
 
 
+def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
+    """Return the kinds that a robot has, by name: all that strike a joint which it has.
+
+    `stepped`: those of the stepped robot instead of those in wall time.
+    """
+    kinds = [kind for kind in _SINGLE if not kind.kernel] if stepped else list(_SINGLE)
+    kinds += races.KINDS if stepped else ()
+    fitted = [kind.on(robot) for kind in kinds]
+    return _by_name([kind for kind in fitted if kind.joints])
+
+
 def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
     found = {kind.name: kind for kind in (*kinds, *pairs.pairs(kinds))}
     if len(found) != len(kinds) + len(pairs.pairs(kinds)):
@@ -38,6 +50,5 @@ def _by_name(kinds: Sequence[Kind]) -> dict[str, Kind]:
     return found
 
 
-KINDS: Final = _by_name(_SINGLE)
-# On the stepped robot.
-STEPPED: Final = _by_name([*(kind for kind in _SINGLE if not kind.kernel), *races.KINDS])
+KINDS: Final = kinds_of(PRIME)
+STEPPED: Final = kinds_of(PRIME, stepped=True)

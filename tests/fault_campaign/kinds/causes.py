@@ -20,6 +20,7 @@ from humanoid_controllers.reason_codes import HEARTBEAT_ENDED
 from humanoid_devices_can.reason_codes import (
     DISABLED_BY_GUARD,
     GUARD_NOT_DONE,
+    MOTOR_DISABLED,
     RX_TIMEOUT,
     TX_QUEUE_OVERRUN,
 )
@@ -47,4 +48,5 @@ HELD_UP: Final = (
     TX_QUEUE_OVERRUN,
     DISABLED_BY_GUARD,
     GUARD_NOT_DONE,
+    MOTOR_DISABLED,
 )

@@ -105,6 +105,12 @@ _ALLOWED: Final = {
             0.06,
             "a wrist that goes at 3.1 rad/s at once: 2 Nm s/rad pull with 6 Nm, 0.05 rad in 20 ms",
         ),
+        Allowed(
+            Breach.JUMP,
+            0.09,
+            "a wrist that goes at 8 rad/s at once: its full effort, 7 Nm, turns it by 0.07 rad",
+            robot="lite",
+        ),
     ),
     "huge stiffness": (
         Allowed(
@@ -118,6 +124,12 @@ _ALLOWED: Final = {
             Breach.JUMP,
             0.12,
             "the full effort of a wrist, 9 Nm, turns its 0.015 kg m2 by 0.12 rad in 20 ms",
+        ),
+        Allowed(
+            Breach.SPEED,
+            2.2,
+            "a commanded effort alone speeds a joint up to its safety limit, twice its limit",
+            robot="lite",
         ),
     ),
 }

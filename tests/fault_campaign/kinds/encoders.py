@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.kind import (
-    CAN_ONLY,
+    BLOCK,
     JOINT,
-    RING,
-    RING_ONLY,
     Allowed,
     Kind,
     Outcome,
@@ -21,9 +18,9 @@ from fault_campaign.kinds.kind import (
     Scene,
     health_demanded,
 )
+from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF
 from humanoid_controller_manager.reason_codes import JOINT_TOO_FAST
-from humanoid_twin.prime import RING_JOINTS
 
 # [rad] further than a joint may go in the two ticks that are doubted, and further than what is left
 # when the drive has pulled the joint back in both of them: a jump may come just after a tick.
@@ -56,8 +53,11 @@ _STUCK: Final = {  # "can": 5.2 was seen
     "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.06, _STUCK_WHY)),
     "can": (Allowed(Breach.SPEED, 6.0, _STUCK_WHY),),
 }
+# The limits of Lite's joints are 2.7 Nm and more, half of what their motors can do.
+_PULLS_WEAK: Final = Allowed(Breach.EFFORT, 2.1, _FOLLOWS_WHY, robot="lite")
 # A wrist's motor pulls with 20 Nm/rad by itself: 12 Nm at 0.6 rad, 1.33 of its limit.
-_PULLS: Final = {"ring": (), "can": (Allowed(Breach.EFFORT, 1.36, _FOLLOWS_WHY),)}
+_PULLS: Final = {"ring": (), "can": (Allowed(Breach.EFFORT, 1.36, _FOLLOWS_WHY), _PULLS_WEAK)}
+_FAR_PULLS: Final = {"ring": (), "can": (_PULLS_WEAK,)}
 _REST: Final = 10.0  # [s] in which an arm without torque comes to rest
 _FOUND: Final = 0.05  # [rad] between the true and the published position of a joint at rest
 
@@ -71,7 +71,7 @@ def _right(scene: Scene) -> None:
 
 
 def _far(scene: Scene) -> None:
-    _shift(scene, _FAR if scene.joint in RING_JOINTS else _FAR_CAN)
+    _shift(scene, _FAR if scene.joint in scene.robot.joints.of(Struck.RING) else _FAR_CAN)
 
 
 def _near(scene: Scene) -> None:
@@ -115,8 +115,8 @@ def _find_turns(scene: Scene) -> None:
         raise RefutedError(f"{joint} is reported at {found:.3f} rad, and is at {true:.3f} rad")
 
 
-def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
-    kind = partial(Kind, mend=_right, joints=joints)
+def _kinds(bus: str, strikes: Struck) -> list[Kind]:
+    kind = partial(Kind, mend=_right, strikes=strikes)
     return [
         kind(
             name=f"{bus}: encoder stuck",
@@ -141,7 +141,7 @@ def _kinds(bus: str, joints: Sequence[str]) -> list[Kind]:
             starts=STIFF,
             codes=(JOINT_TOO_FAST,),
             named=(JOINT,),
-            allowed=(_FOLLOWED,),
+            allowed=(_FOLLOWED, *_FAR_PULLS[bus]),
         ),
         kind(
             name=f"{bus}: encoder jumps by 0.15 to 0.6 rad",
@@ -167,12 +167,12 @@ _TURNS: Final = Kind(
     name="ring: a drive loses its turns",
     inject=_forget_turns,
     mend=_find_turns,
-    joints=RING_ONLY,
-    source=RING,
+    strikes=Struck.RING,
+    source=BLOCK,
     named=(JOINT,),
     recovery=Recovery.RESTART,
     unclean=True,
     alone=True,
 )
 
-KINDS: Final = (*_kinds("ring", RING_ONLY), _TURNS, *_kinds("can", CAN_ONLY))
+KINDS: Final = (*_kinds("ring", Struck.RING), _TURNS, *_kinds("can", Struck.CAN))

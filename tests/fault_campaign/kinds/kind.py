@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from random import Random
 from typing import Final
@@ -13,15 +13,14 @@ from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach
 from fault_campaign.robot import NotHealthyError, Robot
+from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
 from fault_campaign.scenario import ALL, Scenario, Start
 from humanoid_control_common.reasons import ReasonCode
 from humanoid_control_common.safety import SafetyFlag
-from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
+from humanoid_twin.can.control import CanMethods
 
-JOINT: Final = "{joint}"  # in `Kind.named`
-RING: Final = "PrimeEtherCATSide"
-CAN: Final = "PrimeSitoCAN"
-_IDS: Final = {joint: device for device, joint in CAN_JOINTS.items()}
+JOINT: Final = "{joint}"  # in `Kind.named`: the joint it strikes
+BLOCK: Final = "{block}"  # in `Kind.named` and `Kind.source`: the hardware component of that joint
 HEALS: Final = 1.0  # [s] a robot may take, once the fault is mended, until faults can be cleared
 HEALS_UP: Final = 5.0  # [s] the same of one whose processes were started again
 
@@ -81,12 +80,27 @@ class Scene:
     @property
     def slave(self) -> int:
         """Ring position of the joint."""
-        return RING_JOINTS.index(self.joint)
+        return self.robot.joints.slave(self.joint)
 
     @property
     def motor(self) -> int:
         """CAN id of the joint."""
-        return _IDS[self.joint]
+        return self.robot.joints.motor(self.joint)
+
+    @property
+    def bus(self) -> str:
+        """Name of the joint's CAN bus."""
+        return self.robot.joints.bus(self.joint)
+
+    @property
+    def can(self) -> CanMethods:
+        """Commands of the joint's CAN bus."""
+        return self.robot.twin.bus(self.bus)
+
+    @property
+    def block(self) -> str:
+        """Name of the joint's hardware component."""
+        return self.robot.joints.block(self.joint)
 
 
 Act = Callable[[Scene], object]
@@ -103,6 +117,16 @@ class Allowed:
     breach: Breach  # SPEED, EFFORT or JUMP
     upto: float
     why: str
+    robot: str = ""  # the only one that it is for; empty: all
+
+
+def widest(allowed: Sequence[Allowed]) -> list[Allowed]:
+    """Return the widest bound of each quantity."""
+    found: dict[str, Allowed] = {}
+    for it in allowed:
+        if it.breach not in found or it.upto > found[it.breach].upto:
+            found[it.breach] = it
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +136,9 @@ class Kind:
     name: str
     inject: Act
     mend: Act = nothing
-    joints: Sequence[str] = JOINTS  # those it may strike
+    strikes: Struck = Struck.JOINT  # a robot without such a joint does not have it
+    only: Sequence[str] = ()  # joints it may strike, if not all of that sort
+    robot: RobotJoints = PRIME  # see `on`
     starts: Sequence[Start] = ALL
     outcome: Outcome = Outcome.SOFT
     within: float = 0.5  # [s] from the fault until no joint is stiff
@@ -120,8 +146,8 @@ class Kind:
     source: str = ""  # see Cause
     flags: SafetyFlag = SafetyFlag.NONE
     codes: Sequence[ReasonCode] = ()  # of a fall, if there is one; or of what is refused
-    named: Sequence[str] = ()  # see Cause; JOINT stands for the joint it strikes
-    either: Callable[[str], Sequence[Cause]] | None = None  # alternatives, instead of these four
+    named: Sequence[str] = ()  # see Cause
+    either: Sequence[Cause] = ()  # alternatives, instead of these four
     recovery: Recovery = Recovery.CLEAR
     heals: float = 0.0  # [s] see HEALS, which is the default
     filed: Filed = Filed.FALL
@@ -139,19 +165,34 @@ class Kind:
     parts: Sequence[tuple[Kind, str]] = ()  # two faults at once, and the joints they strike
     drawn: Callable[[Random], Kind] | None = None  # the kind itself comes from the seed
 
+    def on(self, robot: RobotJoints) -> Kind:
+        """Return the kind as another robot has it."""
+        allowed = [it for it in self.allowed if it.robot in ("", robot.robot)]
+        return replace(self, robot=robot, allowed=widest(allowed))
+
+    @property
+    def joints(self) -> Sequence[str]:
+        """The joints it may strike; none: the robot does not have the kind."""
+        return self.only or self.robot.of(self.strikes)
+
     def causes(self, joint: str) -> Sequence[Cause]:
         """Return the causes of a fall that strikes `joint`, one of which is required."""
-        if self.either is not None:
-            return self.either(joint)
-        named = tuple(joint if name == JOINT else name for name in self.named)
         codes = tuple(code.name for code in self.codes)
-        return [Cause(codes=codes, named=named, source=self.source, flags=self.flags)]
+        only = Cause(codes=codes, named=tuple(self.named), source=self.source, flags=self.flags)
+        return [self._named(cause, joint) for cause in self.either or [only]]
+
+    def _named(self, cause: Cause, joint: str) -> Cause:
+        """Return a cause with the names of what is struck."""
+
+        def name(word: str) -> str:
+            if word == BLOCK:
+                return self.robot.block(joint)
+            return joint if word == JOINT else word
+
+        named = tuple(name(word) for word in cause.named)
+        return replace(cause, named=named, source=name(cause.source))
 
     @property
     def healed(self) -> float:
         """From its mending on, the longest time [s] in which clear_fault may be refused."""
         return self.heals or (HEALS_UP if self.recovery is Recovery.RESTART else HEALS)
-
-
-RING_ONLY: Final = tuple(RING_JOINTS)
-CAN_ONLY: Final = tuple(CAN_JOINTS.values())

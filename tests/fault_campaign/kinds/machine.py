@@ -11,10 +11,10 @@ from fault_campaign.disturbing.cpu_hogs import ordinary, urgent
 from fault_campaign.disturbing.small_disk import fill, make_room
 from fault_campaign.disturbing.small_memory import ROOM, SCARCE
 from fault_campaign.judging.violation import Breach
-from fault_campaign.kinds.can import wrists
+from fault_campaign.kinds.can import guarded
 from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.kind import (
-    RING,
+    BLOCK,
     Allowed,
     Filed,
     Kind,
@@ -25,6 +25,7 @@ from fault_campaign.kinds.kind import (
 )
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.robot import MAIN, OPERATOR
+from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF
 from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.machine.realtime import LOOP_PRIORITY
@@ -110,7 +111,7 @@ _CATCHES_UP: Final = Allowed(
     Breach.JUMP, 0.06, "targets that come late are caught up with at the full speed of a joint"
 )
 _urgently: Final = partial(
-    Kind, within=1.0, spared=wrists, starves=True, allowed=(_CATCHES_UP,), codes=HELD_UP
+    Kind, within=1.0, spared=guarded, starves=True, allowed=(_CATCHES_UP,), codes=HELD_UP
 )
 
 KINDS: Final = (
@@ -195,7 +196,8 @@ KINDS: Final = (
         quick=True,
         inject=_link("down"),
         mend=_link("up"),
-        source=RING,
+        strikes=Struck.RING,
+        source=BLOCK,
         codes=(NO_FRAME_RETURNS, COMPONENT_FAILED),
     ),
 )

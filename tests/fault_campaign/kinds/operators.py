@@ -14,7 +14,7 @@ from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.kind import Allowed, Kind, Outcome, RefutedError, Scene
 from fault_campaign.robot import BEAT, OPERATOR
-from fault_campaign.scenario import PUSH, STIFF, Start
+from fault_campaign.scenario import STIFF, Start, push_of
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import (
     REFUSED,
@@ -66,7 +66,7 @@ def _clear(scene: Scene) -> None:
 
 def _push(scene: Scene) -> None:
     """A hand at a joint."""
-    torque = scene.dice.choice((-1, 1)) * PUSH[scene.joint]
+    torque = scene.dice.choice((-1, 1)) * push_of(scene.joint)
     scene.robot.twin.external_torque(scene.joint, torque)
 
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from fault_campaign.judging.cause import Cause
-from fault_campaign.kinds.kind import Allowed, Kind, Outcome, Recovery, Scene, nothing
+from fault_campaign.kinds.kind import Kind, Outcome, Recovery, Scene, nothing, widest
 
 _APART: Final = 0.2  # [s] at most, from the first to the second
 # Two of these would undo each other: they change the same stream, or give the same order.
@@ -39,6 +39,7 @@ def pairs(kinds: Sequence[Kind]) -> list[Kind]:
             name=f"two faults: {name} and any",
             inject=nothing,
             outcome=Outcome.EITHER,
+            robot=kinds[0].robot,
             alone=True,
             drawn=partial(_drawn, [it for it in kinds if group(it) == name], kinds),
         )
@@ -75,25 +76,25 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         lists = (kind.spared(it) for kind, it in zip(both, scenes(scene), strict=True))
         return [joint for some in lists for joint in some]
 
-    def causes(_joint: str) -> list[Cause]:
-        lists = (
-            kind.causes(joint)
-            for kind, joint in zip(both, joints, strict=True)
-            if kind.outcome is not Outcome.STAYS
-        )
-        return [it for some in lists for it in some] or [Cause()]
+    causes = (
+        kind.causes(joint)
+        for kind, joint in zip(both, joints, strict=True)
+        if kind.outcome is not Outcome.STAYS
+    )
 
     return Kind(
         name=f"{first.name} + {second.name}",
         parts=tuple(zip(both, joints, strict=True)),
         inject=inject,
         mend=mend,
-        joints=[joints[0]],
+        strikes=first.strikes,
+        only=[joints[0]],
+        robot=first.robot,
         starts=[start for start in first.starts if start in second.starts],
         outcome=_weaker(first.outcome, second.outcome),
         within=max(it.within for it in both) + apart,
         watched=max(it.watched for it in both) + apart,
-        either=causes,
+        either=[it for some in causes for it in some] or [Cause()],
         recovery=Recovery.RESTART
         if Recovery.RESTART in {it.recovery for it in both}
         else Recovery.CLEAR,
@@ -101,7 +102,7 @@ def paired(first: Kind, second: Kind, joints: tuple[str, str], apart: float) -> 
         spared=spared,
         follows=any(it.follows for it in both),
         requests_modes=any(it.requests_modes for it in both),
-        allowed=_widest([*first.allowed, *second.allowed]),
+        allowed=widest([*first.allowed, *second.allowed]),
         dies=sorted({*first.dies, *second.dies}),
         unclean=any(it.unclean for it in both),
         raises="|".join(it.raises for it in both if it.raises),
@@ -114,11 +115,3 @@ def _weaker(*outcomes: Outcome) -> Outcome:
         if outcome in outcomes:
             return outcome
     return Outcome.STAYS
-
-
-def _widest(allowed: Sequence[Allowed]) -> list[Allowed]:
-    found: dict[str, Allowed] = {}
-    for it in allowed:
-        if it.breach not in found or it.upto > found[it.breach].upto:
-            found[it.breach] = it
-    return list(found.values())

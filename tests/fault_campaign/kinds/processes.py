@@ -11,10 +11,11 @@ from typing import Final
 from humanoid_control_msgs.msg import SafetyStatus
 
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
-from fault_campaign.kinds.kind import CAN, Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import BOX, MAIN
+from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF, Start
 from fault_campaign.wall_robot import WallRobot
 from humanoid_control_common.modes import Mode
@@ -67,18 +68,19 @@ def _interrupted(scene: Scene) -> None:
 
 
 def _guard(number: signal.Signals) -> Callable[[Scene], None]:
-    return lambda scene: scene.robot.signal_guard(number)
+    return lambda scene: scene.robot.signal_guard(scene.bus, number)
 
 
 def _unguarded(number: signal.Signals) -> Callable[[Scene], None]:
     """Strike the guard. Raises RefutedError without a warning to the operator."""
 
-    def is_warning(message: SafetyStatus) -> bool:
-        warns: bool = message.level == SafetyLevel.WARNING
-        return warns and message.source == CAN and NO_GUARD.name in message.reason_codes
-
     def inject(scene: Scene) -> None:
         observer = scene.robot.observer
+
+        def is_warning(message: SafetyStatus) -> bool:
+            warns: bool = message.level == SafetyLevel.WARNING
+            return warns and message.source == scene.block and NO_GUARD.name in message.reason_codes
+
         _guard(number)(scene)
         if not observer.within(_UNGUARDED, lambda: any(map(is_warning, observer.safety))):
             raise RefutedError("nobody says that there is no guard")
@@ -101,9 +103,12 @@ def _record_and_let_go(scene: Scene) -> None:
     let_go(scene)
 
 
-_impedance: Final = partial(
-    Kind, inject=_send(IMPEDANCE, signal.SIGSTOP), mend=_send(IMPEDANCE, signal.SIGCONT)
+# It writes the gains of the drives on the ring.
+_impedance: Final = partial(Kind, strikes=Struck.RING)
+_stopped: Final = partial(
+    _impedance, inject=_send(IMPEDANCE, signal.SIGSTOP), mend=_send(IMPEDANCE, signal.SIGCONT)
 )
+_guarding: Final = partial(Kind, strikes=Struck.GUARDED, outcome=Outcome.STAYS, alone=True)
 
 KINDS: Final = (
     Kind(
@@ -142,7 +147,7 @@ KINDS: Final = (
         filed=Filed.NOTHING,
         dies=(MAIN,),
     ),
-    Kind(
+    _impedance(
         name="process: impedance manager killed",
         inject=_send(IMPEDANCE, signal.SIGKILL),
         mend=_again(IMPEDANCE),
@@ -151,34 +156,30 @@ KINDS: Final = (
         codes=UNCONFIRMED,
         dies=(IMPEDANCE,),
     ),
-    _impedance(
+    _stopped(
         name="process: impedance manager stopped for a while",
         starts=STIFF,
         within=1.0,
         watched=1.2,
         codes=UNCONFIRMED,
     ),
-    _impedance(
+    _stopped(
         name="process: impedance manager stopped while nothing is stiff",
         starts=(Start.ZERO_TORQUE, Start.DAMPING),
         outcome=Outcome.STAYS,
         watched=0.8,
     ),
-    Kind(
+    _guarding(
         name="process: guard of the wrists killed",
         inject=_unguarded(signal.SIGKILL),
-        outcome=Outcome.STAYS,
         recovery=Recovery.RESTART,
         dies=(f"{MAIN}'s child",),
         raises="^control: the guard of .* ended with exit code -9$",
-        alone=True,
     ),
-    Kind(
+    _guarding(
         name="process: guard of the wrists stopped for a while",
         inject=_unguarded(signal.SIGSTOP),
         mend=_guard(signal.SIGCONT),
-        outcome=Outcome.STAYS,
-        alone=True,
     ),
     Kind(
         name="process: black box killed",

@@ -17,10 +17,9 @@ from std_msgs.msg import String
 
 from fault_campaign.disturbing.disturbances import on_twin
 from fault_campaign.judging.violation import Breach
-from fault_campaign.kinds.can import SILENCE, wrists
+from fault_campaign.kinds.can import SILENCE, unreachable
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.kind import (
-    RING_ONLY,
     Allowed,
     Filed,
     Kind,
@@ -32,6 +31,7 @@ from fault_campaign.kinds.kind import (
 from fault_campaign.kinds.processes import IMPEDANCE
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import MAIN
+from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF, Start
 from fault_campaign.stepped.robot import SimulatedRobot
 from humanoid_control_common.modes import Mode
@@ -66,7 +66,7 @@ def _later(scene: Scene, most: float) -> None:
 def _bus_opens(scene: Scene) -> None:
     """Drive the CAN bus off, have clear_fault open it again, and wait for some moment of that."""
     robot = scene.robot
-    robot.twin.can_bus_off()
+    scene.can.can_bus_off()
     robot.pass_until(robot.twin.time() + SILENCE)
     robot.observer.try_to_clear(_ANSWERED)
     _later(scene, _OPENS)
@@ -75,7 +75,7 @@ def _bus_opens(scene: Scene) -> None:
 def _guard_finds_it_occupied(scene: Scene) -> None:
     """Control stands still while another program occupies the adapter; then resets are tried.
 
-    The guard cannot disable the wrists, and no reset can open the bus.
+    The guard cannot disable its motors, and no reset can open the bus.
     """
     robot = scene.robot
     _occupied(scene, True)
@@ -92,7 +92,7 @@ def _guard_finds_it_occupied(scene: Scene) -> None:
         return reported(MOTORS_NOT_ENABLED)
 
     if not observer.within(_TOLD, lambda: reported(GUARD_NOT_DONE)):
-        raise RefutedError("nothing reports that the guard cannot disable the wrists")
+        raise RefutedError("nothing reports that the guard cannot disable its motors")
     if not observer.within(_TOLD, failed):
         raise RefutedError("nothing reports that the motors are not enabled again")
 
@@ -100,22 +100,22 @@ def _guard_finds_it_occupied(scene: Scene) -> None:
 def _occupied(scene: Scene, value: bool) -> None:
     robot = scene.robot
     assert isinstance(robot, SimulatedRobot), "it needs an adapter in memory"
-    robot.stepped.virtual.adapters["can"].occupied = value
+    robot.stepped.virtual.adapters[scene.bus].occupied = value
 
 
 def _terminated(scene: Scene) -> None:
     """Raises RefutedError if a motor is enabled after SIGTERM."""
     robot = scene.robot
-    for motor in robot.twin.can_drives():
-        robot.twin.can_delay_enable(motor, _ENABLES)
+    for motor in scene.can.can_drives():
+        scene.can.can_delay_enable(motor, _ENABLES)
     _bus_opens(scene)
     scene.begins()
     robot.control.send(signal.SIGTERM)
     robot.pass_until(robot.twin.time() + _OBEYED)
-    disabled = [it for it, motor in robot.twin.can_drives().items() if not _enabled(motor)]
+    disabled = [it for it, motor in scene.can.can_drives().items() if not _enabled(motor)]
 
     def enabled() -> bool:
-        motors = robot.twin.can_drives()
+        motors = scene.can.can_drives()
         return any(_enabled(motors[it]) for it in disabled)
 
     if robot.observer.within(GIVE_UP, lambda: enabled() or not robot.control.runs) and enabled():
@@ -123,8 +123,8 @@ def _terminated(scene: Scene) -> None:
 
 
 def _enables_at_once(scene: Scene) -> None:
-    for motor in scene.robot.twin.can_drives():
-        scene.robot.twin.can_delay_enable(motor, 0.0)
+    for motor in scene.can.can_drives():
+        scene.can.can_delay_enable(motor, 0.0)
 
 
 def _enabled(motor: Any) -> bool:
@@ -202,6 +202,7 @@ KINDS: Final = (
         name="ring: frames lost while gains are written",
         inject=_lossy_while_it_writes,
         mend=on_twin(lambda twin: twin.drop(0.0)),
+        strikes=Struck.RING,
         starts=(Start.DAMPING,),
         outcome=Outcome.EITHER,
         within=1.0,
@@ -213,7 +214,7 @@ KINDS: Final = (
     Kind(
         name="guest: writes a register while no joint states are published",
         inject=_write_unseen,
-        joints=RING_ONLY,
+        strikes=Struck.RING,
         outcome=Outcome.EITHER,
         within=1.0,
         codes=UNCONFIRMED,
@@ -236,8 +237,9 @@ KINDS: Final = (
         name="can: adapter occupied when the guard acts",
         inject=_guard_finds_it_occupied,
         mend=lambda scene: _occupied(scene, False),
+        strikes=Struck.GUARDED,
         within=SILENCE,
-        spared=wrists,
+        spared=unreachable,
         codes=(GUARD_NOT_DONE, *HELD_UP),
         alone=True,
     ),
@@ -245,9 +247,10 @@ KINDS: Final = (
         name="process: control terminated while the CAN bus is opened again",
         inject=_terminated,
         mend=_enables_at_once,
+        strikes=Struck.CAN,
         outcome=Outcome.OFF,
         within=2.5,
-        spared=wrists,
+        spared=unreachable,
         recovery=Recovery.RESTART,
         filed=Filed.NOTHING,
         dies=(MAIN,),
@@ -257,7 +260,7 @@ KINDS: Final = (
         name="process: impedance manager killed while it writes to a slow drive",
         inject=_killed_while_it_writes,
         mend=_quick_again,
-        joints=RING_ONLY,
+        strikes=Struck.RING,
         starts=(Start.DAMPING,),
         within=2.5,
         codes=UNCONFIRMED,

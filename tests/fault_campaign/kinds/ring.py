@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from fault_campaign.disturbing.disturbances import LATE, Disturb, every, on_twin, rare, slave
+from fault_campaign.disturbing.disturbances import LATE, every, on_twin, rare, slave
 from fault_campaign.judging.cause import Cause
-from fault_campaign.kinds.kind import JOINT, RING, RING_ONLY, Kind, Outcome, Recovery
+from fault_campaign.kinds.kind import BLOCK, JOINT, Kind, Outcome, Recovery, Scene
+from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF
 from humanoid_control_common.reason_codes import IMPEDANCE_MANAGER_SILENT, IMPEDANCE_NOT_CONFIRMED
 from humanoid_control_common.reasons import ReasonCode
@@ -20,12 +21,22 @@ from humanoid_devices_erob.reason_codes import (
 )
 from humanoid_twin.robot.control import RobotControl
 
+Disturb = Callable[[RobotControl, float], object]  # with a probability
+# Of a drive that does not answer: it is named itself, or its gains are.
+_JOINT_OR_IMPEDANCE: Final = (
+    Cause(named=(JOINT,)),
+    Cause(codes=(IMPEDANCE_NOT_CONFIRMED.name, IMPEDANCE_MANAGER_SILENT.name)),
+)
 _LOST: Final = (WORKING_COUNTER_LOW, NO_FRAME_RETURNS)
 _DRIVE_ERRORS: Final = (0xA000, 0x8500, 0x8400, 0x8130)
 
 
 def _late(twin: RobotControl, probability: float) -> None:
     twin.late(probability, LATE)
+
+
+def _frames(disturb: Disturb) -> Callable[[Scene, float], object]:
+    return lambda scene, probability: disturb(scene.robot.twin, probability)
 
 
 def _error(code: int) -> Callable[[RobotControl, int], None]:
@@ -36,23 +47,20 @@ def _mailbox(seconds: float) -> Callable[[RobotControl, int], None]:
     return lambda twin, number: twin.mailbox_delay(seconds, number)
 
 
-def _joint_or_impedance(joint: str) -> list[Cause]:
-    """Return both causes of a drive that does not answer: named itself, or its gains are."""
-    codes = (IMPEDANCE_NOT_CONFIRMED.name, IMPEDANCE_MANAGER_SILENT.name)
-    return [Cause(named=(joint,)), Cause(codes=codes)]
-
-
 _rare: Final = partial(
     Kind,
     outcome=Outcome.EITHER,
     within=1.0,
+    strikes=Struck.RING,
     follows=True,
     codes=(*_LOST, DRIVE_ERRORS[0xA000]),
-    named=(RING,),
+    named=(BLOCK,),
 )
-_every: Final = partial(Kind, source=RING, follows=True, within=0.5)
-_slave: Final = partial(Kind, joints=RING_ONLY, source=RING)
-_quiet: Final = partial(Kind, joints=RING_ONLY, outcome=Outcome.EITHER, either=_joint_or_impedance)
+_every: Final = partial(Kind, strikes=Struck.RING, source=BLOCK, follows=True, within=0.5)
+_slave: Final = partial(Kind, strikes=Struck.RING, source=BLOCK)
+_quiet: Final = partial(
+    Kind, strikes=Struck.RING, outcome=Outcome.EITHER, either=_JOINT_OR_IMPEDANCE
+)
 
 _RARE: Final[tuple[tuple[str, Disturb], ...]] = (
     ("lost", RobotControl.drop),
@@ -123,7 +131,7 @@ _DRIVES: Final = (
     Kind(
         name="ring: emergency message without an error",
         inject=slave(lambda twin, number: twin.emergency(number, 0x8130)),
-        joints=RING_ONLY,
+        strikes=Struck.RING,
         outcome=Outcome.STAYS,
     ),
     _quiet(
@@ -137,8 +145,11 @@ _DRIVES: Final = (
 )
 
 KINDS: Final = (
-    *(rare(_rare, f"ring: frames {name}", disturb) for name, disturb in _RARE),
-    *(every(_every, f"ring: all frames {name}", disturb, code) for name, disturb, code in _EVERY),
+    *(rare(_rare, f"ring: frames {name}", _frames(disturb)) for name, disturb in _RARE),
+    *(
+        every(_every, f"ring: all frames {name}", _frames(disturb), code)
+        for name, disturb, code in _EVERY
+    ),
     *_SLAVES,
     *_DRIVES,
 )

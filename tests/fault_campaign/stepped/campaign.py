@@ -29,11 +29,11 @@ def campaign(
     workers: int | None = None,
     simpler: Simplification = AS_DRAWN,
 ) -> Iterator[Entry]:
-    """Run the trials, each of a kind and a seed; yield them in their order.
+    """Run the trials, each of a kind and a seed, of one robot; yield them in their order.
 
     A trial with a violation is replaced by the simplest one found, unless it was made `simpler`.
     """
-    count = min(workers or os.cpu_count() or 1, max(len(trials), 1))
+    count = min(workers or os.cpu_count() or 1, len(trials))
     serve = partial(_serve, trials, sabotage, simpler)
     crew = [LastingCopy(serve) for _ in range(count)]
     try:
@@ -70,7 +70,7 @@ def _serve(
 ) -> None:
     """Be a worker: it sends None once its robot is up, then results by index."""
     with TemporaryDirectory(prefix="hc_trials_") as folder:
-        robot = SimulatedRobot(Path(folder), sabotage)
+        robot = SimulatedRobot(Path(folder), sabotage, trials[0][0].robot)
         unchanging()
         with Copies(robot, trials) as copies:
             connection.send(None)

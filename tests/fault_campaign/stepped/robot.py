@@ -20,6 +20,7 @@ from fault_campaign.robot import (
     Robot,
     Sabotage,
 )
+from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
 from fault_campaign.scenario import Start
 from fault_campaign.stepped.programs import SteppedProgram
 from fault_campaign.stepped.sdo_judge import SdoJudge
@@ -45,22 +46,29 @@ class SimulatedRobot(Robot):
     Args:
         folder: for files of the run.
         sabotage: the defect of the stack, if any; it changes this process.
+        joints: those of the robot.
     """
 
-    def __init__(self, folder: Path, sabotage: Sabotage | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, folder: Path, sabotage: Sabotage | None = None, joints: RobotJoints = PRIME
+    ) -> None:
+        super().__init__(joints)
         if str(PLUGIN) not in sys.path:
             sys.path.insert(0, str(PLUGIN))
             forget_plugins()
         if sabotage is not None:
             (DEFECTS | TAKEN_OUT)[sabotage.defect]()
         options = stepped_options(
-            controllers_file=write_controllers(folder), heartbeats={OPERATOR: BEAT}
+            joints.robot,
+            controllers_file=write_controllers(folder, joints.package),
+            heartbeats={OPERATOR: BEAT},
         )
         self.stepped = stepped = SteppedRobot(0, folder, options)
-        self.sdo_judge = SdoJudge(stepped)
         self.twin = stepped.virtual.control
-        self.twin.mailbox_delay(MAILBOX_DELAY)
+        self.sdo_judge: SdoJudge | None = None  # of a robot with drives that have SDOs
+        if joints.of(Struck.RING):
+            self.sdo_judge = SdoJudge(stepped)
+            self.twin.mailbox_delay(MAILBOX_DELAY)
         own = Participant(stepped, "observer")
         self.machine = own.machine
         self.observer = Observer(own.node, own.machine, own.spin)
@@ -71,7 +79,7 @@ class SimulatedRobot(Robot):
         }
         PythonLog(stepped).__enter__()  # to the end of this process
         stepped.log.append(self._note_exceptions)
-        self._guard_watched: Process | None = None
+        self._dead_guards: set[Process] = set()  # told
         self._start()
         self.healthy()
         self.refusals()
@@ -105,9 +113,9 @@ class SimulatedRobot(Robot):
         """See Robot: this machine holds nothing up."""
         return 0.0
 
-    def signal_guard(self, number: signal.Signals) -> None:
+    def signal_guard(self, bus: str, number: signal.Signals) -> None:
         """See Robot."""
-        guard = self.stepped.guards.get("can")
+        guard = self.stepped.guards.get(bus)
         if guard is None or guard.process.gone:
             return
         if number is signal.SIGKILL:
@@ -127,14 +135,11 @@ class SimulatedRobot(Robot):
         self.stepped.scheduler.system_offset = round(seconds * 1e9)
 
     def _deaths_of_children(self) -> list[Death]:
-        """See Robot: the guard is the only child."""
-        guard = self.stepped.guards.get("can")
-        if guard is None or not (guard.process.killed and self.control.runs):
-            return []
-        if guard.process is self._guard_watched:
-            return []
-        self._guard_watched = guard.process
-        return [Death(f"{MAIN}'s child", "the guard has ended")]
+        """See Robot: the guards are the only children."""
+        guards = {it.process for it in self.stepped.guards.values() if it.process.killed}
+        news = guards - self._dead_guards if self.control.runs else set()
+        self._dead_guards |= news
+        return [Death(f"{MAIN}'s child", "the guard has ended") for _ in news]
 
     def _note_exceptions(self, process: str, severity: str, text: str) -> None:
         if "Traceback (most recent call last)" in text and process in self.programs:

@@ -48,7 +48,7 @@ def traced(
     """
     ((kind, seed),) = trials
     with TemporaryDirectory(prefix="hc_trials_") as own:
-        robot = SimulatedRobot(Path(own))
+        robot = SimulatedRobot(Path(own), joints=kind.robot)
         prepared = Prepared.of(kind, seed, simpler)
         if prepared is not None:
             prepared.prepare(robot)

@@ -32,7 +32,9 @@ def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = 
         result = Trial(robot, kind, seed, simpler).run()
     except EndlessLoopError as error:
         return failed(kind, seed, str(error))
-    result = replace(result, violations=result.violations + tuple(robot.sdo_judge.violations))
+    if robot.sdo_judge is not None:
+        violations = result.violations + tuple(robot.sdo_judge.violations)
+        result = replace(result, violations=violations)
     if result.expected is None:
         return Entry(result, (), 0.0)
     found = _file_of(robot, result.expected)
@@ -47,7 +49,7 @@ def run(robot: SimulatedRobot, kind: Kind, seed: int, simpler: Simplification = 
 def failed(kind: Kind, seed: int, text: str) -> Entry:
     """Return a trial that could not be brought to its end."""
     wrong = (Violation(Breach.NOT_WELL, text),)
-    return Entry(Result(seed, kind.name, "", "", "", None, wrong, 0.0, 0.0, None, 0.0), (), 0.0)
+    return Entry(Result.failed(kind, seed, wrong), (), 0.0)
 
 
 def _file_of(robot: SimulatedRobot, expected: Expected) -> Kept | None:

@@ -8,10 +8,11 @@ from random import SystemRandom
 
 import pytest
 from fault_campaign.campaign import Campaign, drawn
-from fault_campaign.controls import CONTROLS, Control, convictions, text_of
+from fault_campaign.controls import Control, controls_of, convictions, text_of
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.report import line
+from fault_campaign.robot_joints import PRIME
 from fault_campaign.tally import Tally
 
 from humanoid_twin.errors import VethError
@@ -54,7 +55,7 @@ def test_whatever_breaks_the_robot_ends_soft_and_says_why() -> None:
 
 @pytest.mark.soak
 def test_every_sabotaged_stack_is_convicted() -> None:
-    assert not_convicted(CONTROLS) == []
+    assert not_convicted(controls_of(PRIME)) == []
 
 
 @pytest.mark.soak

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fault_campaign.judging.bounds import LIMITS
-from fault_campaign.judging.judge import Window, judge
+from fault_campaign.judging.judge import Verdict, Window
+from fault_campaign.judging.judge import judge as judge_any
 from fault_campaign.judging.violation import Breach
 
+from humanoid_bringup.robot_package import find_robot
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_twin.physics.recorder import Recording
-from prime_description import expand
 
 # In the order of the virtual robot: eRobs 0 to 9, then the wrists' motors.
 NAMES = (
@@ -36,6 +37,10 @@ def calm() -> Recording:
     return Recording(NAMES, time, still, still.copy(), still.copy(), stiffness, still.copy())
 
 
+def judge(recording: Recording, window: Window) -> Verdict:
+    return judge_any(recording, window, LIMITS["prime"])
+
+
 def breaches(recording: Recording, window: Window = WINDOW) -> list[tuple[Breach, str]]:
     return [(it.breach, it.text) for it in judge(recording, window).violations]
 
@@ -51,10 +56,11 @@ def test_an_honest_recording_is_not_convicted(calm: Recording) -> None:
     assert verdict.softened == pytest.approx(0.101, abs=0.002)
 
 
-def test_the_judges_limits_are_those_of_the_description() -> None:
-    found = parse_robot_description(expand({"use_sim": "true"}), 200.0)
+@pytest.mark.parametrize("robot", LIMITS)
+def test_the_judges_limits_are_those_of_the_description(robot: str) -> None:
+    found = parse_robot_description(find_robot(robot).expand({"use_sim": "true"}), 200.0)
     described = zip(found.limits.velocity.tolist(), found.limits.effort.tolist(), strict=True)
-    assert dict(zip(found.joints.names, described, strict=True)) == LIMITS
+    assert dict(zip(found.joints.names, described, strict=True)) == LIMITS[robot]
 
 
 # Missing data.

@@ -9,6 +9,7 @@ from fault_campaign.campaign import drawn
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS
 from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery
+from fault_campaign.robot_joints import PRIME
 from fault_campaign.scenario import Start, draw
 
 PAGE = Path(__file__).parents[3] / "docs" / "fault_campaign.md"
@@ -83,7 +84,11 @@ def test_a_wider_bound_is_wider_and_has_a_reason() -> None:
 
 
 def test_where_a_joint_is_struck_a_fall_names_it() -> None:
-    named = {kind.name for kind in KINDS.values() if "tail" in kind.causes("tail")[0].named}
+    named = set()
+    for kind in KINDS.values():
+        joint = kind.joints[0]
+        if joint in kind.causes(joint)[0].named:
+            named.add(kind.name)
     assert named == NAME_THEIR_JOINT
 
 
@@ -105,5 +110,5 @@ def test_a_campaign_can_be_repeated_by_its_seed_and_leaves_no_kind_out() -> None
 def test_a_scenario_comes_from_its_seed_alone() -> None:
     from random import Random
 
-    assert draw(Random(5), list(Start)) == draw(Random(5), list(Start))
-    assert draw(Random(5), [Start.REMOTE]).start is Start.REMOTE
+    assert draw(Random(5), list(Start), PRIME.all) == draw(Random(5), list(Start), PRIME.all)
+    assert draw(Random(5), [Start.REMOTE], PRIME.all).start is Start.REMOTE

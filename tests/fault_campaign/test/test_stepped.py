@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from fault_campaign.campaign import Entry, drawn
-from fault_campaign.controls import CONTROLS, convictions, text_of
+from fault_campaign.controls import controls_of, convictions, text_of
 from fault_campaign.judging.violation import Breach
-from fault_campaign.kinds.catalogue import KINDS, STEPPED
+from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
 from fault_campaign.report import line
 from fault_campaign.robot import MAIN, Sabotage
+from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.scenario import Start
 from fault_campaign.simplification import Simplification
 from fault_campaign.stepped.campaign import campaign
 from hypothesis import given
 from hypothesis import strategies as st
 
-SEED, COUNT = 1, 130
+SEED = 1
+SHORT = {"prime": 130, "lite": 45}  # trials of the short form; on Prime all kinds
 MANY = 3000
 
 
@@ -35,11 +35,12 @@ def test_every_kind_that_needs_no_kernel_is_on_the_stepped_robot() -> None:
     assert len(without) <= 12
 
 
-def test_random_faults_of_every_kind_violate_nothing() -> None:
-    trials = drawn(list(STEPPED.values()), max(COUNT, len(STEPPED)), SEED)
-    entries = list(campaign(trials))
+@pytest.mark.parametrize("robot", SHORT)
+def test_random_faults_violate_nothing(robot: str) -> None:
+    kinds = list(kinds_of(RobotJoints.of_robot(robot), stepped=True).values())
+    entries = list(campaign(drawn(kinds, SHORT[robot], SEED)))
     assert violated(entries) == []
-    assert len(Counter(entry.result.kind for entry in entries)) == len(STEPPED)
+    assert len({entry.result.kind for entry in entries}) == min(SHORT[robot], len(kinds))
 
 
 def test_a_trial_is_the_same_whenever_and_by_whichever_worker_it_is_run() -> None:
@@ -47,14 +48,18 @@ def test_a_trial_is_the_same_whenever_and_by_whichever_worker_it_is_run() -> Non
     assert list(campaign(trials, workers=1)) == list(campaign(trials[::-1], workers=2))[::-1]
 
 
-def test_every_sabotaged_stack_is_convicted() -> None:
-    found = list(convictions(CONTROLS, lambda _text: None, stepped=True))
+@pytest.mark.parametrize("robot", SHORT)
+def test_every_sabotaged_stack_is_convicted(robot: str) -> None:
+    controls = controls_of(RobotJoints.of_robot(robot))
+    found = list(convictions(controls, lambda _text: None, stepped=True))
     assert [text_of(it) for it in found if not it.convicted] == []
 
 
 @pytest.mark.soak
-def test_thousands_of_random_faults_violate_nothing() -> None:
-    assert violated(list(campaign(drawn(list(STEPPED.values()), MANY, SEED)))) == []
+@pytest.mark.parametrize("robot", SHORT)
+def test_thousands_of_random_faults_violate_nothing(robot: str) -> None:
+    kinds = list(kinds_of(RobotJoints.of_robot(robot), stepped=True).values())
+    assert violated(list(campaign(drawn(kinds, MANY, SEED)))) == []
 
 
 def test_a_violation_is_shown_with_fewer_faults_and_less_load() -> None:

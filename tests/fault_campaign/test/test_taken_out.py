@@ -8,12 +8,15 @@ from typing import Final, NamedTuple
 
 import pytest
 from fault_campaign.judging.violation import Breach
-from fault_campaign.kinds.catalogue import STEPPED
+from fault_campaign.kinds.catalogue import kinds_of
+from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot import MAIN, Sabotage
+from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.stepped.prepared import Copies
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.stepped.taken_out import TAKEN_OUT
 
+from humanoid_bringup.robot_package import DEFAULT
 from humanoid_stepped.copies import in_copy
 
 PAGE = Path(__file__).parents[3] / "docs" / "fault_campaign.md"
@@ -28,6 +31,12 @@ class Found(NamedTuple):
     kind: str
     seed: int
     breach: Breach
+    robot: str = DEFAULT
+
+    @property
+    def fault(self) -> Kind:
+        """The kind on this robot."""
+        return kinds_of(RobotJoints.of_robot(self.robot), stepped=True)[self.kind]
 
 
 FOUND: Final = (
@@ -63,6 +72,13 @@ FOUND: Final = (
         1662574638,
         Breach.REFUTED,
     ),
+    Found(
+        "only_one_session_cancelled",
+        "process: control terminated while the CAN bus is opened again",
+        2028277857,
+        Breach.REFUTED,
+        "lite",
+    ),
     Found("falls_back_to_itself", "controller: DAMPING raises", 1502316763, Breach.REFUTED),
     Found(
         "early_request_refused",
@@ -71,7 +87,7 @@ FOUND: Final = (
         Breach.REFUTED,
     ),
 )
-each = pytest.mark.parametrize("found", FOUND, ids=[it.mend for it in FOUND])
+each = pytest.mark.parametrize("found", FOUND, ids=[f"{it.robot} {it.mend}" for it in FOUND])
 
 
 def trials_until_found(folder: Path, found: Found) -> int:
@@ -79,8 +95,9 @@ def trials_until_found(folder: Path, found: Found) -> int:
 
     A change of the stack shifts what happens in the trial of a seed: the next ones are tried, too.
     """
-    robot = SimulatedRobot(folder, Sabotage(MAIN, found.mend))
-    trials = [(STEPPED[found.kind], found.seed + number) for number in range(MOST)]
+    kind = found.fault
+    robot = SimulatedRobot(folder, Sabotage(MAIN, found.mend), kind.robot)
+    trials = [(kind, found.seed + number) for number in range(MOST)]
     with Copies(robot, trials) as copies:
         for number in range(MOST):
             if found.breach in {it.breach for it in copies.run(number).news}:
@@ -89,7 +106,9 @@ def trials_until_found(folder: Path, found: Found) -> int:
 
 
 def violations(folder: Path, found: Found) -> list[str]:
-    with Copies(SimulatedRobot(folder), [(STEPPED[found.kind], found.seed)]) as copies:
+    kind = found.fault
+    robot = SimulatedRobot(folder, joints=kind.robot)
+    with Copies(robot, [(kind, found.seed)]) as copies:
         return [str(it) for it in copies.run(0).news]
 
 
@@ -106,10 +125,11 @@ def test_with_its_mend_the_same_seed_finds_nothing(tmp_path: Path, found: Found)
 
 def test_the_page_names_the_seed_of_every_defect() -> None:
     part = PAGE.read_text(encoding="utf-8").partition("## Defects found again")[2]
-    rows = {}
+    rows = []
     for row in part.partition("\n## ")[0].splitlines():
         cells = [cell.strip() for cell in row.split("|")[1:-1]]
-        if cells and cells[0].strip("`") in TAKEN_OUT:
-            rows[cells[0].strip("`")] = cells[2], cells[3]
-    assert rows == {it.mend: (it.kind, str(it.seed)) for it in FOUND}
-    assert list(rows) == list(TAKEN_OUT)
+        mend, _, robot = cells[0].partition(",") if cells else ("", "", "")
+        if mend.strip("`") in TAKEN_OUT:
+            rows.append((mend.strip("`"), robot.strip().lower() or DEFAULT, *cells[2:4]))
+    assert rows == [(it.mend, it.robot, it.kind, str(it.seed)) for it in FOUND]
+    assert list(dict.fromkeys(row[0] for row in rows)) == list(TAKEN_OUT)

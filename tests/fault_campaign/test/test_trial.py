@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from fault_campaign.judging.bounds import LIMITS
 from fault_campaign.judging.process_ends import Ends
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.kind import (
@@ -26,6 +25,7 @@ from fault_campaign.kinds.kind import (
 )
 from fault_campaign.programs import Death
 from fault_campaign.robot import NO_ANSWER, NotHealthyError, Refusal, Robot
+from fault_campaign.robot_joints import PRIME
 from fault_campaign.scenario import Start
 from fault_campaign.trial import Draw, Result, Trial, wrong_refusals
 from humanoid_control_msgs.msg import ControlMode
@@ -104,9 +104,9 @@ class FakeRobot:
     def _recorded(self) -> Recording:
         steps = round((min(self.now, self.start + self.room) - self.start) * 1000)
         times = self.start + np.arange(steps + 1) / 1000
-        still = np.zeros((steps + 1, len(LIMITS)))
+        still = np.zeros((steps + 1, len(PRIME.all)))
         arrays = [still.copy() for _ in range(5)]
-        recording = Recording(tuple(LIMITS), times, *arrays)
+        recording = Recording(PRIME.all, times, *arrays)
         self.spoil(recording)
         return recording
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from humanoid_bringup.robot_package import DEFAULT
 from humanoid_control_common.errors import RobotError
 from humanoid_recording.trial_files import TrialFiles
 
@@ -28,6 +29,7 @@ class Trial:
     seed: int
     kind: str
     simplify: str = ""  # what is left out, as the campaign prints it
+    robot: str = DEFAULT
 
 
 def find_workspace(starts: Iterable[Path]) -> Path:
@@ -50,6 +52,7 @@ def own_workspace() -> Path:
 def run_trial(trial: Trial, files: TrialFiles, workspace: Path) -> None:
     """Run a trial and write its files. Raises TrialError if there are none."""
     words = ["--stepped", "--kind", trial.kind, "--trial", str(trial.seed)]
+    words += ["--robot", trial.robot]
     words += ["--simplify", trial.simplify] if trial.simplify else []
     done = subprocess.run(
         [sys.executable, "-m", "fault_campaign", *words, "--trace", str(files.folder.resolve())],

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from humanoid_control_cli.up.command import RobotName
 from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
 
 
@@ -24,6 +25,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
         str,
         typer.Option(metavar="KIND", help="Kind of the fault: make faults ARGS='--stepped --list'"),
     ],
+    robot: RobotName = "prime",
     simplify: Annotated[
         str, typer.Option(metavar="WORDS", help="What is left out, as the campaign prints it.")
     ] = "",
@@ -59,7 +61,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one argument for each option
 
     workspace = own_workspace()
     files = TrialFiles(trace or Path(mkdtemp(prefix="hc_trial_")))
-    run_trial(Trial(seed, kind, simplify), files, workspace)
+    run_trial(Trial(seed, kind, simplify, robot), files, workspace)
     events = read_time_line(files.topics)
     for event in events:
         typer.echo(event)

@@ -18,7 +18,7 @@ STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is
 # harder by this part of its effort limit. Well above the friction of a gear (assumed, confirm on
 # hardware).
 FOLLOW_PULL: Final = 1.0 / 3.0
-FOLLOW_INTERVAL: Final = 0.02  # [s] between two looks; following is not urgent
+FOLLOW_INTERVAL: Final = 0.02  # [s] between two looks, and in which a target has an effect
 WINDOW: Final = 0.1  # [s] over which the way gives the speed: some measured velocities saturate
 
 # After a late tick, the next measurement may date from before it. After late measurements, the next
@@ -40,7 +40,8 @@ class MeasurementCheck:
       period: a sample may be that much older than another.
     * The same way over a tenth of a second, where the age of samples hardly matters.
     * A stiff joint whose measured position does not change by a count while its target moves until
-      the stiffness pulls harder by a third of the effort limit: a dead encoder, or an obstacle.
+      the stiffness pulls harder by a third of the effort limit: a dead encoder, or an obstacle. A
+      target counts once it has acted for `FOLLOW_INTERVAL`: a motion is measured later.
 
     Args:
         limit: velocity safety limit of each joint [rad/s], (n,).
@@ -184,6 +185,7 @@ class _Following:
         self._pull = limits.effort * FOLLOW_PULL
         self._position = np.full(len(joints), np.nan)
         self._target = np.zeros(len(joints))
+        self._seen = np.zeros(len(joints))  # target at the last look
         self._changed = np.zeros(len(joints), dtype=np.bool_)
         self._soft = np.zeros(len(joints), dtype=np.bool_)
         self._tightened = np.zeros(len(joints))
@@ -205,8 +207,11 @@ class _Following:
         np.less_equal(stiffness, 0.0, out=self._soft)
         np.copyto(self._position, position, where=self._changed)
         np.copyto(self._target, target, where=self._changed)
+        np.copyto(self._seen, target, where=self._changed)
+        acted = target if period >= FOLLOW_INTERVAL else self._seen
         tightened = self._tightened
-        np.subtract(target, self._target, out=tightened)
+        np.subtract(acted, self._target, out=tightened)
+        np.copyto(self._seen, target)
         np.multiply(tightened, stiffness, out=tightened)
         np.abs(tightened, out=tightened)
         np.greater(tightened, self._pull, out=self._changed)

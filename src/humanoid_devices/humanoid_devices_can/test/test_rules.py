@@ -194,6 +194,26 @@ def test_two_motors_that_talk_are_a_crowd_until_one_leaves() -> None:
     assert not duplicate_ids.detected(1, now + 5.0)
 
 
+@pytest.mark.parametrize("rate", [0.0, 200.0], ids=["answers", "talks"])
+def test_however_long_two_motors_had_an_id_one_that_is_alone_is_good_within_a_second(
+    rate: float,
+) -> None:
+    duplicate_ids, now = DuplicateIdCheck(1, rate), 0.0
+
+    def pass_time(seconds: float, motors: int) -> None:
+        nonlocal now
+        for _ in range(round(seconds * 200)):
+            now += 1 / 200
+            duplicate_ids.requested(0)
+            for _ in range(motors):
+                duplicate_ids.received(0, now)
+
+    pass_time(60.0, 2)
+    assert duplicate_ids.detected(0, now)
+    pass_time(1.0, 1)
+    assert not duplicate_ids.detected(0, now)
+
+
 def test_two_motors_that_answer_are_a_crowd() -> None:
     duplicate_ids = DuplicateIdCheck(1, 0.0)
     for _ in range(100):

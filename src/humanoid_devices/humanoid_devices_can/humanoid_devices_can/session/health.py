@@ -13,6 +13,8 @@ _TOLERANCE: Final = 1.3  # times the frames of one motor
 _ANSWERS: Final = 20.0  # more than requests; and late answers that are still allowed
 _BACKLOG: Final = 1.0  # [s] of feedback that may come at once after the receiver was held up
 _EXCESS: Final = 0.5  # [s] of feedback too many
+# Times the excess that is too many: once a motor is alone, its excess is gone within a second.
+_CEILING: Final = 1.2
 
 
 class DuplicateIdCheck:
@@ -37,7 +39,8 @@ class DuplicateIdCheck:
 
     def received(self, motor: int, now: float) -> None:
         """Count a frame received at `now` [s]."""
-        self._excess[motor] = max(self._left(motor, now), self._floor) + 1.0
+        excess = max(self._left(motor, now), self._floor) + 1.0
+        self._excess[motor] = min(excess, self._most * _CEILING)
         self._last[motor] = now
 
     def detected(self, motor: int, now: float) -> bool:

@@ -1,0 +1,100 @@
+"""The joints of a robot by what drives them: they decide which kinds of faults it can have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Final, Self
+
+from humanoid_bringup.robot_package import DEFAULT, RobotPackage, find_robot
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_twin.robot.actuators import Actuators, load_actuators
+
+# Families whose motors disable themselves when no frame arrives, as they are configured.
+_WATCHDOGS: Final = ("robstride",)
+_ANY_RATE: Final = 200.0  # [Hz] of the loop; no hardware component has its name from it
+
+
+class Struck(Enum):
+    """Sort of joint that a kind of fault strikes."""
+
+    JOINT = "any joint"
+    RING = "a joint on the EtherCAT ring"
+    CAN = "a joint on a CAN bus"
+    GUARDED = "a joint on a CAN bus whose motor has no watchdog of its own"
+
+
+@dataclass(frozen=True, slots=True)
+class RobotJoints:
+    """All joints of one robot."""
+
+    package: RobotPackage
+    actuators: Actuators
+
+    @classmethod
+    def of_robot(cls, name: str) -> Self:
+        """Read them from the files of a robot. Raises ConfigError."""
+        package = find_robot(name)
+        return cls(package, load_actuators(package.drives.virtual_robot))
+
+    @property
+    def robot(self) -> str:
+        """Name of the robot."""
+        return self.package.name
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All joints, in the plant's order."""
+        return self.actuators.joints
+
+    def of(self, struck: Struck) -> tuple[str, ...]:
+        """Return the joints of this sort; none if the robot has none."""
+        if struck is Struck.JOINT:
+            return self.all
+        if struck is Struck.RING:
+            return self.actuators.ring_joints
+        return tuple(
+            row.joint
+            for row in self.actuators.can_rows
+            if struck is Struck.CAN or row.family not in _WATCHDOGS
+        )
+
+    @property
+    def buses(self) -> tuple[str, ...]:
+        """Names of the CAN buses."""
+        return tuple(self.actuators.can)
+
+    def bus(self, joint: str) -> str:
+        """Return the name of a joint's CAN bus. Raises KeyError for a joint on the ring."""
+        return self._can[joint][0]
+
+    def motor(self, joint: str) -> int:
+        """Return the CAN id of a joint. Raises KeyError for a joint on the ring."""
+        return self._can[joint][1]
+
+    def on_bus(self, bus: str) -> tuple[str, ...]:
+        """Return the joints of a CAN bus."""
+        return tuple(row.joint for row in self.actuators.can[bus])
+
+    def slave(self, joint: str) -> int:
+        """Return the ring position of a joint. Raises ValueError for a joint on a CAN bus."""
+        return self.actuators.ring_joints.index(joint)
+
+    def block(self, joint: str) -> str:
+        """Return the name of a joint's hardware component."""
+        return _blocks(self.robot)[joint]
+
+    @property
+    def _can(self) -> dict[str, tuple[str, int]]:
+        buses = self.actuators.can.items()
+        return {row.joint: (bus, row.id) for bus, rows in buses for row in rows}
+
+
+@cache
+def _blocks(robot: str) -> dict[str, str]:
+    described = parse_robot_description(find_robot(robot).expand({}), _ANY_RATE)
+    return {joint.name: block.name for block in described.blocks for joint in block.joints}
+
+
+PRIME: Final = RobotJoints.of_robot(DEFAULT)

@@ -1,0 +1,59 @@
+"""Which kinds of faults a robot has."""
+
+from __future__ import annotations
+
+import pytest
+from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
+from fault_campaign.kinds.kind import BLOCK, JOINT, Kind, nothing
+from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
+
+LITE = RobotJoints.of_robot("lite")
+RIGHT = "right_wrist_pitch"
+
+
+def test_a_kind_is_left_out_exactly_where_nothing_is_there_that_it_strikes() -> None:
+    """Lite has no ring, and motors with watchdogs need no guard."""
+    for prime, lite in ((KINDS, kinds_of(LITE)), (STEPPED, kinds_of(LITE, stepped=True))):
+        lacks = {
+            name for name, kind in prime.items() if kind.strikes in (Struck.RING, Struck.GUARDED)
+        }
+        assert set(lite) == set(prime) - lacks - {"two faults: ring and any"}
+        assert any(name.startswith("can:") for name in lite)
+        assert not any(name.startswith("ring:") or "guard" in name for name in lite)
+
+
+def test_two_faults_on_a_robot_are_of_kinds_that_it_has() -> None:
+    from random import Random
+
+    kind = kinds_of(LITE)["two faults: can and any"]
+    assert kind.drawn is not None
+    names = {part.name for seed in range(300) for part, _ in kind.drawn(Random(seed)).parts}
+    assert len(names) > 30
+    assert names <= set(kinds_of(LITE))
+
+
+def test_joints_are_sorted_by_what_drives_them() -> None:
+    assert len(PRIME.of(Struck.RING)) == 10
+    assert PRIME.of(Struck.CAN) == PRIME.of(Struck.GUARDED) == PRIME.on_bus("can")
+    assert LITE.of(Struck.RING) == LITE.of(Struck.GUARDED) == ()
+    assert LITE.of(Struck.CAN) == LITE.of(Struck.JOINT) == LITE.all
+    assert LITE.buses == ("left_can", "right_can")
+    assert (LITE.bus(RIGHT), LITE.motor(RIGHT)) == ("right_can", 26)
+    assert PRIME.slave("left_elbow_pitch") == 3
+
+
+@pytest.mark.parametrize(
+    ("robot", "joint", "block"),
+    [
+        (PRIME, "left_elbow_pitch", "PrimeEtherCATSide"),
+        (PRIME, RIGHT, "PrimeSitoCAN"),
+        (LITE, "left_elbow_pitch", "LiteLeftCAN"),
+        (LITE, RIGHT, "LiteRightCAN"),
+    ],
+)
+def test_a_cause_names_joint_and_hardware_component_of_what_is_struck(
+    robot: RobotJoints, joint: str, block: str
+) -> None:
+    kind = Kind(name="any", inject=nothing, source=BLOCK, named=(JOINT, "slow"), robot=robot)
+    (cause,) = kind.causes(joint)
+    assert (cause.source, cause.named) == (block, (joint, "slow"))
