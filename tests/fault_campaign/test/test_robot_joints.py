@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
-from fault_campaign.kinds.kind import BLOCK, JOINT, Kind, nothing
+from fault_campaign.kinds.kind import BLOCK, JOINT, Allowed, Kind, nothing
 from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
 
 LITE = RobotJoints.of_robot("lite")
@@ -57,3 +58,10 @@ def test_a_cause_names_joint_and_hardware_component_of_what_is_struck(
     kind = Kind(name="any", inject=nothing, source=BLOCK, named=(JOINT, "slow"), robot=robot)
     (cause,) = kind.causes(joint)
     assert (cause.source, cause.named) == (block, (joint, "slow"))
+
+
+def test_a_bound_of_one_robot_is_of_that_robot_alone() -> None:
+    everywhere = Allowed(Breach.JUMP, 0.05, "")
+    there = Allowed(Breach.JUMP, 0.1, "", robot="lite")
+    kind = Kind(name="any", inject=nothing, allowed=(everywhere, there))
+    assert [list(kind.on(it).allowed) for it in (PRIME, LITE)] == [[everywhere], [there]]
