@@ -117,6 +117,10 @@ SKIPS: Final[Sequence[Skip]] = (
         lacks_module("controller_manager_msgs"),
     ),
     Skip(
+        "src/humanoid_controllers/test/trajectory/test_action.py", "control_msgs is not installed",
+        "control_msgs is not installed (the wheels lack it)", lacks_module("control_msgs"),
+    ),
+    Skip(
         f"{PRIME}test_security.py", "`ros2 security` (sros2) is not installed",
         "`ros2 security` is not installed (the wheels lack it)", lacks_ros2_security,
     ),

@@ -1,11 +1,13 @@
 """The ROS side of the trajectory controller: topics and services."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from importlib.util import find_spec
+from typing import Any, Final
 
 from builtin_interfaces.msg import Duration, Time
 from humanoid_control_msgs.msg import JointJog, TrajectoryState
 from humanoid_control_msgs.srv import FollowTrajectory, MoveJoints
+from rclpy.node import Node
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
@@ -14,19 +16,21 @@ from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.safety_messages import LATCHED
 from humanoid_controllers.once_per_text import OncePerText
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
-from humanoid_controllers.trajectory.goal import Goal, Progress, Status
+from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.points import Point
 
+MESSAGES: Final = "control_msgs"
 PERIOD: Final = 0.1  # [s] between two states while a goal is active
-
-T = TypeVar("T")
 
 
 def attach_trajectory(
     context: PluginContext, controller: JointTrajectoryController
 ) -> SnapshotListener:
-    """Offer `~/joint_trajectory`, `~/jog`, `~/follow`, `~/move`, `~/stop`; publish `~/state`."""
+    """Offer `~/joint_trajectory`, `~/jog`, `~/follow`, `~/move`, `~/stop`; publish `~/state`.
+
+    Where control_msgs is installed: upstream's action and state, see `action`.
+    """
     side = TrajectorySide(context, controller)
     node = context.node
     node.create_subscription(JointTrajectory, "~/joint_trajectory", side.on_trajectory, 10)
@@ -34,7 +38,30 @@ def attach_trajectory(
     node.create_service(FollowTrajectory, "~/follow", side.on_follow)
     node.create_service(MoveJoints, "~/move", side.on_move)
     node.create_service(Trigger, "~/stop", side.on_stop)
-    return side.publish
+    if not isinstance(node, Node):  # the stepped robot has no actions
+        return side.publish
+    if find_spec(MESSAGES) is None:
+        node.get_logger().info(
+            f"no action follow_joint_trajectory and no controller_state: {MESSAGES} is not "
+            "installed; docs/build.md says how. Topic and services are there"
+        )
+        return side.publish
+    return _with_action(context, controller, side)
+
+
+def _with_action(
+    context: PluginContext, controller: JointTrajectoryController, side: "TrajectorySide"
+) -> SnapshotListener:
+    from humanoid_controllers.trajectory.action import ControllerState, TrajectoryAction
+
+    TrajectoryAction(context, controller, side)  # the node keeps it
+    state = ControllerState(context)
+
+    def publish(snapshot: Snapshot) -> None:
+        side.publish(snapshot)
+        state.publish(snapshot)
+
+    return publish
 
 
 class TrajectorySide:
@@ -46,19 +73,19 @@ class TrajectorySide:
         self._follower = controller.follower
         self._warn_once = OncePerText(context.node.get_logger().warning)
         self._refusal = ""  # of the latest request
-        self._snapshot: Snapshot | None = None  # the latest
+        self.snapshot: Snapshot | None = None  # the latest
         self._states = context.node.create_publisher(TrajectoryState, "~/state", LATCHED)
         self._published: tuple[Any, ...] = ()
         self._published_at = 0.0  # [s], the loop's time
 
     def on_trajectory(self, message: JointTrajectory) -> None:
         """Follow a trajectory. A refusal is logged."""
-        self._asked(lambda: self.follow(message))
+        self.asked(lambda: self.follow(message))
 
     def on_jog(self, message: JointJog) -> None:
         """Move while such messages arrive."""
         now = self._context.now()
-        self._asked(
+        self.asked(
             lambda: self._planner.jog(_by_name(message.joint_names, message.velocities), now)
         )
 
@@ -66,7 +93,7 @@ class TrajectorySide:
         self, request: FollowTrajectory.Request, response: FollowTrajectory.Response
     ) -> FollowTrajectory.Response:
         """Follow a trajectory, and answer."""
-        goal = self._asked(lambda: self.follow(request.trajectory))
+        goal = self.asked(lambda: self.follow(request.trajectory))
         response.success, response.message = goal is not None, self._refusal
         response.goal = goal.number if goal else 0
         return response
@@ -81,7 +108,7 @@ class TrajectorySide:
             targets = _by_name(request.joint_names, request.positions)
             return self._planner.move(targets, now, request.duration, request.speed)
 
-        goal = self._asked(move)
+        goal = self.asked(move)
         response.success, response.message = goal is not None, self._refusal
         if goal is not None:
             response.goal, response.duration = goal.number, goal.trajectory.duration
@@ -94,18 +121,19 @@ class TrajectorySide:
         response.message = "stops along the path"
         return response
 
-    def follow(self, message: JointTrajectory) -> Goal:
+    def follow(self, message: JointTrajectory, tolerances: Tolerances | None = None) -> Goal:
         """Plan and offer a received trajectory. Raises MotionRefusedError."""
         points = [
-            Point(_seconds(it.time_from_start), it.positions, it.velocities, it.accelerations)
+            Point(seconds(it.time_from_start), it.positions, it.velocities, it.accelerations)
             for it in message.points
         ]
         begin = self._begin(message.header.stamp)
-        return self._planner.follow(message.joint_names, points, self._context.now(), begin)
+        now = self._context.now()
+        return self._planner.follow(message.joint_names, points, now, begin, tolerances)
 
     def publish(self, snapshot: Snapshot) -> None:
         """Publish the state of the motion if it is due."""
-        self._snapshot = snapshot
+        self.snapshot = snapshot
         progress = self._follower.progress
         key = self._key(progress)
         due = snapshot.now - self._published_at >= PERIOD and key[1] is Status.ACTIVE
@@ -136,7 +164,7 @@ class TrajectorySide:
             number, status, text = progress.ended[-1]
         return (number, status, text, self._refusal)
 
-    def _asked(self, plan: Callable[[], Goal]) -> Goal | None:
+    def asked(self, plan: Callable[[], Goal]) -> Goal | None:
         """Return what `plan` returns; None, with the reason logged and kept, if it is refused."""
         try:
             goal = plan()
@@ -150,7 +178,7 @@ class TrajectorySide:
     def _begin(self, stamp: Time) -> float | None:
         """Return the loop's time [s] of a header's stamp; None for now."""
         asked = _nanoseconds(stamp)
-        snapshot = self._snapshot
+        snapshot = self.snapshot
         if asked == 0 or snapshot is None:
             return None
         return snapshot.now + (asked - _nanoseconds(self._context.stamp(snapshot))) * 1e-9
@@ -168,7 +196,8 @@ def _by_name(names: Sequence[str], values: Sequence[float]) -> Mapping[str, floa
     return found
 
 
-def _seconds(duration: Duration) -> float:
+def seconds(duration: Duration) -> float:
+    """Return a duration in [s]."""
     return float(duration.sec + duration.nanosec * 1e-9)
 
 
