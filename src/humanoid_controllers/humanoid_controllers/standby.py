@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +14,9 @@ from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, Progress, RobotFacts
+from humanoid_controllers.ramped_way import RAMP, ramp_within, ramped
+
+FASTEST_MEAN: Final = 0.95  # of the velocity limit: the rest of the time is for the ramps
 
 
 class Pose(StrictModel):
@@ -35,8 +38,9 @@ class StandbyParameters(StrictModel):
 
 
 class StandbyController(Controller):
-    """Linear interpolation from the measured pose through the sequence, then hold.
+    """Goes from the measured pose through the sequence, then holds. It rests at each pose.
 
+    Each way is a straight line in the space of the joints, without a step of the speed.
     In the first segment the stiffness ramps from 0 to its target and the damping from the value in
     force to its target, so that a damped joint never goes limp and a sagged arm does not jerk.
     """
@@ -65,6 +69,7 @@ class StandbyController(Controller):
         self._ways = np.zeros((len(waypoints), len(robot.joints)))  # [rad] from pose to pose
         self._configured = durations
         self._durations = durations  # [s] of each way
+        self._ramps = [RAMP] * len(durations)  # of each way, see `ramped`
         self._ends = list(accumulate(durations))  # [s] since activation
         self._velocity_limit = robot.limits.velocity
         self._start_damping = np.zeros(len(robot.joints))
@@ -82,8 +87,11 @@ class StandbyController(Controller):
         np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
         np.multiply(self._ways, self._has_velocity, out=self._speeds)
         # The first segment begins at any pose: from a distant one it takes longer than configured.
-        shortest = float((np.abs(self._ways[0]) / self._velocity_limit).max())
+        times = (np.abs(self._ways) / self._velocity_limit).max(axis=1)  # [s] at the speed limit
+        shortest = float(times[0]) / FASTEST_MEAN
         self._durations = [max(self._configured[0], shortest), *self._configured[1:]]
+        means = [float(time) / it for time, it in zip(times, self._durations, strict=True)]
+        self._ramps = [ramp_within(mean) for mean in means]
         self._ends = list(accumulate(self._durations))
         self._start_damping[:] = command.damping
         self._started = now
@@ -95,12 +103,11 @@ class StandbyController(Controller):
         segment = self._segment()
         duration = self._durations[segment]
         left = max(self._ends[segment] - self._elapsed, 0.0)  # [s]
-        way = self._ways[segment]
+        part = ramped(1.0 - left / duration, self._ramps[segment])
         position, damping = command.position, command.damping
-        np.multiply(way, -left / duration, out=position)
+        np.multiply(self._ways[segment], part.way - 1.0, out=position)
         np.add(position, self._waypoints[segment + 1], out=position)
-        speed = 1.0 / duration if left > 0.0 else 0.0
-        np.multiply(self._speeds[segment], speed, out=command.velocity)
+        np.multiply(self._speeds[segment], part.speed / duration, out=command.velocity)
         command.effort.fill(0.0)
         ramp = 1.0 - left / duration if segment == 0 else 1.0
         command.stiffness.fill(self._stiffness)
