@@ -30,6 +30,7 @@ EXPECTED = {
     "safety_layers.py": "all layers and black box",
     "simulation.py": "control process, unpaced",
     "stepped_robot.py": "trials",
+    "trajectories.py": "update of the trajectory controller",
     "topics.py": "publish to callback, 200 Hz, ratio",
     "virtual_robot.py": "host at 200 Hz: CAN load",
     "whole_robot.py": "command to torque, wrist (CAN)",
