@@ -199,14 +199,18 @@ def test_joints_put_somewhere_else_have_not_moved(watched: Watched) -> None:
 
 
 def _follow(
-    trip: MeasurementCheck, targets: Any, position: Callable[[int], float], stiffness: float
+    trip: MeasurementCheck,
+    targets: Any,
+    position: Callable[[int], float],
+    stiffness: float,
+    age: float = 0.0,
 ) -> list[str]:
     texts = []
     state = JointState(3, np.zeros((3, 3)))
     for i, target in enumerate(targets):
         state.position[1] = position(i)
         arrays = np.array([0.0, target, 0.0]), np.full(3, stiffness)
-        texts.append(trip.check_following(state, *arrays, PERIOD).text)
+        texts.append(trip.check_following(state, *arrays, PERIOD, age).text)
     return [text for text in texts if text]
 
 
@@ -242,6 +246,13 @@ def test_a_third_of_the_effort_limit_is_a_hard_pull(
 ) -> None:
     targets = [0.1] * 6 + [0.1 + way] * 6
     assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is trips
+
+
+def test_a_joint_without_a_new_measurement_may_follow_unseen(limits_of: Any) -> None:
+    """A silent motor: its component reports it."""
+    trip = _trip(limits_of(3))
+    assert _follow(trip, AWAY, STANDS_STILL, 20.0, age=0.045) == []
+    assert _follow(trip, AWAY, STANDS_STILL, 20.0, age=0.02) != []
 
 
 @pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])

@@ -11,6 +11,7 @@ from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.kind import (
     BLOCK,
     JOINT,
+    LETS_GO,
     Allowed,
     Kind,
     Outcome,
@@ -39,8 +40,6 @@ _OTHER: Final = 99  # an id that no motor has
 _HOT: Final = 150.0  # [°C] beyond the limits of all families: 100 °C, 145 °C
 _KEEPS_TORQUE: Final = "it keeps its torque, which held a load that is gone when the arm sinks"
 _EXTENDED: Final = 0.5  # share of the strange frames
-# Seven motors let go at once where Lite's arm was held.
-_LETS_GO: Final = Allowed(Breach.JUMP, 0.06, "a raised arm without torque swings", robot="lite")
 _REPLUGGED: Final = 0.3  # [s] from one adapter to the next
 
 
@@ -94,7 +93,7 @@ _POOR: Final = (RX_TIMEOUT, TX_QUEUE_OVERRUN, BUS_OFF)
 _kind: Final = partial(Kind, strikes=Struck.CAN)
 _rare: Final = partial(_kind, outcome=Outcome.EITHER, within=1.0, source=BLOCK, codes=_POOR)
 _noticed: Final = partial(_kind, within=SILENCE, source=BLOCK)
-_bus: Final = partial(_noticed, spared=unreachable, allowed=(_LETS_GO,))
+_bus: Final = partial(_noticed, spared=unreachable, allowed=(LETS_GO,))
 _motor: Final = partial(_noticed, flags=SafetyFlag.RX_TIMEOUT, codes=(RX_TIMEOUT,), named=(JOINT,))
 
 
@@ -166,7 +165,7 @@ _BUS: Final = (
     ),
     _noticed(
         name="can: power of all motors lost",
-        allowed=(_LETS_GO,),
+        allowed=(LETS_GO,),
         inject=on_bus(CanMethods.can_power_off),
         mend=on_bus(CanMethods.can_power_on),
         flags=SafetyFlag.RX_TIMEOUT,

@@ -9,7 +9,7 @@ from typing import Final
 from std_msgs.msg import String
 
 from fault_campaign.kinds.causes import HELD_UP
-from fault_campaign.kinds.kind import Kind, Recovery, RefutedError, Scene
+from fault_campaign.kinds.kind import LETS_GO, Kind, Recovery, RefutedError, Scene
 from fault_campaign.scenario import Start
 from humanoid_control_common.reason_codes import IMPEDANCE_MANAGER_SILENT, SAFETY_SOURCE_FAULT
 from humanoid_control_common.safety import SafetyLevel
@@ -88,6 +88,7 @@ KINDS: Final = (
     ),
     _kind(
         name="controller: hangs for 1 s",
+        allowed=(LETS_GO,),
         inject=_order("late 1.0"),
         watched=1.5,
         within=1.5,

@@ -11,7 +11,7 @@ from typing import Final
 from humanoid_control_msgs.msg import SafetyStatus
 
 from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
-from fault_campaign.kinds.kind import Filed, Kind, Outcome, Recovery, RefutedError, Scene
+from fault_campaign.kinds.kind import LETS_GO, Filed, Kind, Outcome, Recovery, RefutedError, Scene
 from fault_campaign.kinds.operators import STOP, let_go, stop
 from fault_campaign.programs import GIVE_UP
 from fault_campaign.robot import BOX, MAIN
@@ -113,6 +113,7 @@ _guarding: Final = partial(Kind, strikes=Struck.GUARDED, outcome=Outcome.STAYS, 
 KINDS: Final = (
     Kind(
         name="process: control killed",
+        allowed=(LETS_GO,),
         quick=True,
         inject=_send(MAIN, signal.SIGKILL),
         outcome=Outcome.OFF,
@@ -123,6 +124,7 @@ KINDS: Final = (
     ),
     Kind(
         name="process: control stopped for a while",
+        allowed=(LETS_GO,),
         inject=_send(MAIN, signal.SIGSTOP),
         mend=_send(MAIN, signal.SIGCONT),
         outcome=Outcome.OFF,
@@ -132,6 +134,7 @@ KINDS: Final = (
     ),
     Kind(
         name="process: control terminated",
+        allowed=(LETS_GO,),
         inject=_send(MAIN, signal.SIGTERM),
         outcome=Outcome.OFF,
         within=1.5,

@@ -65,9 +65,11 @@ class LoopMonitor:
             self._teleports = self._hardware.teleports
             self._limits.restart()
             self.check.restart()
-        stiffness = self._limits.acting_stiffness(command)
-        self._not_following = self.check.check_following(state, command.position, stiffness, period)
-        self._implausible = self.check.check(state, period, self._hardware.sample_age)
+        stiffness, age = self._limits.acting_stiffness(command), self._hardware.sample_age
+        self._not_following = self.check.check_following(
+            state, command.position, stiffness, period, age
+        )
+        self._implausible = self.check.check(state, period, age)
 
     def implausible(self, mode: Mode) -> Reason:
         """Return why the measurements forbid `mode`; in a safe mode only new findings.

@@ -114,9 +114,19 @@ class MeasurementCheck:
         return NO_REASON if self._window_age < WINDOW else self._look_back(state)
 
     def check_following(
-        self, state: JointState, target: FloatArray, stiffness: FloatArray, period: float
+        self,
+        state: JointState,
+        target: FloatArray,
+        stiffness: FloatArray,
+        period: float,
+        sample_age: float = 0.0,
     ) -> Reason:
-        """Return which joints do not follow `target` [rad]. `stiffness` [Nm/rad] is what acts."""
+        """Return which joints do not follow `target` [rad]. `stiffness` [Nm/rad] is what acts.
+
+        Old measurements show nothing: a motor that is silent is reported by its component.
+        """
+        if sample_age > self._old:
+            return NO_REASON
         return self._follow.check(state.position, target, stiffness, period)
 
     def _allow_for_hold_up(self, held_up: float) -> None:
