@@ -15,7 +15,7 @@ from humanoid_bringup.preflight.gamepad import joystick_number
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.calibration import is_placeholder
 from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
-from humanoid_control_common.description.mesh_files import check_meshes
+from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.modes import Mode
 from humanoid_devices_erob.impedance.wiring import (
@@ -50,6 +50,14 @@ def plan(options: Options, folder: Path) -> list[Process]:
     return _stack(options, folder, options.backend)[0]
 
 
+def _check_shapes(urdf: str, *, simulated: bool) -> None:
+    """Raise what the processes would: errors are shown before anything starts."""
+    meshes = Meshes()
+    check_meshes(urdf, meshes)
+    if simulated:
+        mujoco_input(urdf, meshes)
+
+
 def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Process], str]:
     """Return the processes, and the URDF they share. The backend of `options` is not TWIN.
 
@@ -63,9 +71,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
         gains = _mode_gains(options, arguments, update_rate, document)
         arguments["mode_gains"] = str(_written(gains, folder / "mode_gains.yaml"))
     urdf = options.robot.expand(arguments)
-    check_meshes(urdf)
-    if backend in _SIMULATED:
-        mujoco_input(urdf)  # its errors are shown before anything starts
+    _check_shapes(urdf, simulated=backend in _SIMULATED)
     processes, space = [], options.namespace
     if options.black_box:
         # The first to start is the last to end: it records how the others end.

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from humanoid_control_cli.app import app
 from humanoid_control_cli.new_robot.package_files import NewPackage, package_files
 from humanoid_control_common import robot_description
-from humanoid_control_common.description.mesh_files import check_meshes
+from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mesh_references import MeshError, with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
@@ -34,7 +34,7 @@ def described(package: NewPackage, into: Path, **arguments: str) -> RobotDescrip
     package.write(into)
     file = into / package.name / "description/mine.urdf.xacro"
     urdf = with_absolute_meshes(robot_description.expand(file, arguments), file)
-    check_meshes(urdf)
+    check_meshes(urdf, Meshes())
     return parse_robot_description(urdf, 200.0)
 
 
@@ -161,6 +161,10 @@ WRONG = {
     "without motion": ('type="revolute"', 'type="fixed"', "no joint moves, expected a revolute"),
     "without effort": ('effort="20"', 'effort="0"', "joint 'shoulder_pitch': limits .* effort > 0"),
     "with blocks": ("</robot>", "<ros2_control/></robot>", "it has <ros2_control> blocks: remove"),
+    "with a space": ('name="elbow_pitch"', 'name="elbow pitch"', "joint 'elbow pitch': its name"),
+    "two of a name": ('name="elbow_pitch"', 'name="shoulder_pitch"', "'shoulder_pitch' occurs tw"),
+    "not of numbers": ('effort="20"', 'effort="much"', "joint 'shoulder_pitch': limit effort: exp"),
+    "cut off": ("</robot>", "", "it is not valid XML .*export it again"),
     "without mass": ('<mass value="4"/>', '<mass value="0"/>', "link 'base_link': mass is 0 kg"),
 }
 
@@ -172,7 +176,15 @@ def test_an_export_that_can_not_be_brought_up_is_refused(
     text = export.read_text()
     assert old in text
     export.write_text(text.replace(old, new))
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=f"^{export}: .*{message}"):
+        package_files("mine", export)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_an_export_in_another_encoding_is_refused(export: Path, encoding: str) -> None:
+    text = export.read_text().replace("<robot", "<!-- für -->\n<robot")
+    export.write_bytes(text.encode(encoding))
+    with pytest.raises(ConfigError, match=f"^{export}: byte .* is not UTF-8: save the file as"):
         package_files("mine", export)
 
 

@@ -44,12 +44,23 @@ def share_folder(package: str) -> Path:
 def declared_arguments(path: Path) -> set[str]:
     """Return the names of the arguments that a xacro file declares; a plain URDF has none.
 
-    Raises ConfigError for a file that is not XML.
+    Raises ConfigError for a file that is not XML in UTF-8.
     """
     try:
-        elements = ElementTree.parse(path).iter(XACRO_ARGUMENT)
-    except (ElementTree.ParseError, OSError) as error:
+        content = path.read_bytes()
+        content.decode()
+        elements = ElementTree.fromstring(content).iter(XACRO_ARGUMENT)
+    except OSError as error:
         raise ConfigError(f"{path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path}: byte {error.start} is not UTF-8: save the file as UTF-8, and remove another "
+            "encoding from its first line"
+        ) from error
+    except ElementTree.ParseError as error:
+        raise ConfigError(
+            f"{path}: it is not valid XML ({error}): correct that place, or export it again"
+        ) from error
     return {element.get("name", "") for element in elements}
 
 

@@ -92,14 +92,14 @@ ENDS = '<parent link="a"/><child link="b"/>'
         ("", "not valid XML: no element found"),
         ("<robot><link name='a'></robot>", "not valid XML: mismatched tag: line 1"),
         ("<sdf/>", "root is <sdf>, expected <robot>"),
-        ("<robot/>", "there is no <link>"),
+        ("<robot/>", "links without a parent: none"),
         ("<robot><link/></robot>", "a <link> has no name"),
-        ("<robot><link name='a'/><link name='a'/></robot>", "two links are named 'a'"),
-        ("<robot><link name='a'/><link name='b'/></robot>", "exactly one link .* found a, b"),
+        ("<robot><link name='a'/><link name='a'/></robot>", "link 'a' occurs twice"),
+        ("<robot><link name='a'/><link name='b'/></robot>", "links without a parent: 'a', 'b'"),
         (joint_with(ENDS, "hinge"), "joint 'j': type is 'hinge', expected one of fixed"),
-        (joint_with('<parent link="a"/>'), "joint 'j': no <child link=...>"),
-        (joint_with('<parent link="a"/><child link="x"/>'), "joint 'j': there is no link 'x'"),
-        (joint_with(ENDS + '<axis xyz="0 0 0"/>'), "joint 'j': axis is zero"),
+        (joint_with('<parent link="a"/>'), "joint 'j': its child '' is no link"),
+        (joint_with('<parent link="a"/><child link="x"/>'), "joint 'j': its child 'x' is no link"),
+        (joint_with(ENDS + '<axis xyz="0 0 0"/>'), "joint 'j': axis '0 0 0'"),
         (
             joint_with(ENDS + '<origin xyz="0 0"/>'),
             "joint 'j': origin xyz: expected 3 finite numbers, found '0 0'",
@@ -112,13 +112,13 @@ ENDS = '<parent link="a"/><child link="b"/>'
             """<robot><link name="a"/><link name="b"/><link name="c"/>
             <joint name="j" type="fixed"><parent link="a"/><child link="c"/></joint>
             <joint name="k" type="fixed"><parent link="b"/><child link="c"/></joint></robot>""",
-            "joints 'j' and 'k' both carry link 'c'",
+            "link 'c' is the child of joint 'j' and of joint 'k'",
         ),
         (
             """<robot><link name="a"/><link name="b"/><link name="c"/>
             <joint name="j" type="fixed"><parent link="c"/><child link="b"/></joint>
             <joint name="k" type="fixed"><parent link="b"/><child link="c"/></joint></robot>""",
-            "not connected to the root 'a': b, c",
+            "links b, c are not connected to 'a'",
         ),
         (link_with(""), "link 'a': visual: expected one <geometry> with one shape"),
         (

@@ -7,7 +7,7 @@ from humanoid_bringup.executables import is_installed, write_parameters
 from humanoid_bringup.options import Process
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_bringup.viewers import viewer_processes
-from humanoid_control_common.description.mesh_files import check_meshes
+from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot_namespace import ROOT, remapping
 
@@ -40,7 +40,7 @@ def model(
     if chosen["hardware_config"] is not None:
         arguments["hardware_config"] = str(chosen["hardware_config"])
     urdf = robot.expand(arguments)
-    check_meshes(urdf)
+    check_meshes(urdf, Meshes())
     shown = []
     if chosen["rviz"] and is_installed(viewer_processes.STATE_PUBLISHER):
         shown.append(viewer_processes.state_publisher(folder, urdf, _VIEW))

@@ -10,13 +10,15 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from humanoid_control_common import robot_description
-from humanoid_control_common.description.mesh_files import check_meshes
+from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mesh_references import (
+    MeshError,
     mesh_path,
     mesh_references,
     with_absolute_meshes,
 )
 from humanoid_control_common.description.mujoco_input import mujoco_input
+from humanoid_control_common.description.tree import check_names
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import JointLimits
 from humanoid_control_common.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
@@ -42,38 +44,42 @@ class Export:
 def read_export(description: Path, name: str, folder: str) -> Export:
     """Return the description as that of the robot `name`, whose meshes are in `folder`, a URI.
 
-    Raises ConfigError, naming link, joint or file, for one that can't be brought up.
+    Raises ConfigError, naming the file, and link or joint, for one that can't be brought up.
     """
     expanded = robot_description.expand(description, {})
     urdf = with_absolute_meshes(expanded, description)
-    check_meshes(urdf)
-    warnings = mujoco_input(urdf).warnings
-    robot = ElementTree.fromstring(urdf)
-    if robot.find(_BLOCK) is not None:
-        raise ConfigError(
-            f"{description}: it has <{_BLOCK}> blocks: remove them: the new package has its own"
-        )
-    joints = _moving(robot, description)
-    limits = _limits(robot, joints)
-    meshes = _move_meshes(robot, folder)
+    meshes = Meshes()
+    heavy = check_meshes(urdf, meshes)
+    try:
+        warnings = (*heavy, *mujoco_input(urdf, meshes).warnings)
+        robot = ElementTree.fromstring(urdf)
+        if robot.find(_BLOCK) is not None:
+            raise ConfigError(f"it has <{_BLOCK}> blocks: remove them: the new package has its own")
+        joints = _moving(robot)
+        check_names(robot)
+        limits = _limits(robot, joints)
+    except MeshError:
+        raise  # names its file
+    except ConfigError as error:
+        raise ConfigError(f"{description}: {error}") from error
+    files = _move_meshes(robot, folder)
     robot.set("name", name)
     text = ElementTree.tostring(robot, encoding="unicode") + "\n"
-    return Export(text.encode(), meshes, joints, limits, warnings)
+    return Export(text.encode(), files, joints, limits, warnings)
 
 
-def _moving(robot: Element, description: Path) -> tuple[str, ...]:
+def _moving(robot: Element) -> tuple[str, ...]:
     found = []
     for joint in robot.findall("joint"):
         kind = joint.get("type", "")
         if kind not in ("revolute", "fixed"):
             raise ConfigError(
-                f"{description}: joint '{joint.get('name')}' is {kind}, expected revolute (with "
-                "limits) or fixed"
+                f"joint '{joint.get('name')}' is {kind}, expected revolute (with limits) or fixed"
             )
         if kind == "revolute":
             found.append(joint.get("name", ""))
     if not found:
-        raise ConfigError(f"{description}: no joint moves, expected a revolute one")
+        raise ConfigError("no joint moves, expected a revolute one")
     return tuple(found)
 
 

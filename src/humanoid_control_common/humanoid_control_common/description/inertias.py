@@ -6,8 +6,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from humanoid_control_common.description.mesh_files import read_mesh
+from humanoid_control_common.description.mesh_files import Meshes
 from humanoid_control_common.description.mesh_references import COLLISION, VISUAL, MeshReference
+from humanoid_control_common.description.tree import massless
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 
@@ -20,26 +21,34 @@ _LEAST_GYRATION: Final = 0.02
 _MOST_GYRATION: Final = 1.0
 
 
-def check_inertias(robot: Element) -> list[str]:
+def check_inertias(robot: Element, meshes: Meshes) -> list[str]:
     """Return a warning for each link of `robot` whose mass or inertia does not fit its shapes.
 
     `robot` is the root of a description.
 
-    Raises ConfigError, naming the link, for values that no body has: MuJoCo would refuse them too,
-    or replace them (`balanceinertia`).
+    Raises ConfigError, naming the link, for values that no body has, and for a joint that moves
+    nothing that weighs: MuJoCo would refuse them too, or replace them (`balanceinertia`).
     """
     compiler = robot.find("mujoco/compiler")
     settings = {} if compiler is None else compiler.attrib
     if settings.get("inertiafromgeom") == "true":
         return []
+    if settings.get("inertiafromgeom", "false") == "false":
+        for joint, link in massless(robot):
+            raise ConfigError(
+                f"joint '{joint}': its link '{link}' has no <inertial>, nor has a link fixed to "
+                "it: set a material in CAD and export again"
+            )
     balanced = settings.get("balanceinertia") == "true"
-    return [text for link in robot.findall("link") for text in _of_link(link, balanced=balanced)]
+    return [
+        text for link in robot.findall("link") for text in _of_link(link, meshes, balanced=balanced)
+    ]
 
 
-def _of_link(link: Element, *, balanced: bool) -> Iterator[str]:
+def _of_link(link: Element, meshes: Meshes, *, balanced: bool) -> Iterator[str]:
     where = f"link '{link.get('name', '')}'"
     inertial = link.find("inertial")
-    corners = _corners(link)
+    corners = _corners(link, meshes)
     if inertial is None:
         if corners is not None:
             yield f"{where}: it has shapes but no <inertial>, so it weighs nothing"
@@ -85,7 +94,7 @@ def _against_shapes(
         )
 
 
-def _corners(link: Element) -> FloatArray | None:
+def _corners(link: Element, meshes: Meshes) -> FloatArray | None:
     """Return corners of boxes around the link's shapes [m], shape (n, 3), in its frame.
 
     The shapes to collide with, or those to be seen if there are none; None without shapes.
@@ -99,13 +108,15 @@ def _corners(link: Element) -> FloatArray | None:
                 continue
             position, rotation = _pose(element, f"{where}: {shape}")
             reference = MeshReference(link.get("name", ""), shape, geometry[0])
-            low, high = _box(geometry[0], reference)
+            low, high = _box(geometry[0], reference, meshes)
             box = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
             found.append(box @ rotation.T + position)
     return np.concatenate(found) if found else None
 
 
-def _box(geometry: Element, reference: MeshReference) -> tuple[FloatArray, FloatArray]:
+def _box(
+    geometry: Element, reference: MeshReference, meshes: Meshes
+) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and the highest corner of the box around a shape, in the shape's frame."""
     where = reference.place
     match geometry.tag:
@@ -118,7 +129,7 @@ def _box(geometry: Element, reference: MeshReference) -> tuple[FloatArray, Float
             (length,) = _numbers(geometry.get("length", ""), 1, f"{where}: length")
             half = np.array([radius, radius, length / 2])
         case "mesh":
-            vertices = np.concatenate([part.vertices for part in read_mesh(reference)])
+            vertices = np.concatenate([part.vertices for part in meshes.read(reference)])
             return vertices.min(axis=0), vertices.max(axis=0)
         case other:
             raise ConfigError(f"{where}: {other}: expected box, cylinder, sphere or mesh")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.description.mesh_references import (
+    VISUAL,
     MeshError,
     MeshReference,
     mesh_path,
@@ -21,6 +22,8 @@ Rgba = tuple[float, float, float, float]  # 0 to 1
 Vertices = NDArray[np.float64]  # [m], shape (n, 3)
 Faces = NDArray[np.uint32]  # indices of vertices, counterclockwise from outside, shape (m, 3)
 
+_MANY: Final = 100_000  # triangles, which a browser takes seconds to load
+_ENOUGH: Final = 20_000  # triangles, which show any link well
 _LFS: Final = b"version https://git-lfs"
 
 
@@ -33,25 +36,47 @@ class MeshPart:
     rgba: Rgba | None = None
 
 
-def check_meshes(urdf: str) -> None:
-    """Read every mesh of a description. Raises MeshError for one that is missing or broken."""
-    for reference in mesh_references(ElementTree.fromstring(urdf)):
-        read_mesh(reference)
+class Meshes:
+    """The meshes of a description. Each file is read once."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, tuple[MeshPart, ...]] = {}
+
+    def read(self, reference: MeshReference) -> tuple[MeshPart, ...]:
+        """Return the parts of a mesh, scaled as the description says.
+
+        DAE: the file's unit counts, its up axis does not, as in rviz. STL and OBJ are in metres.
+
+        Raises MeshError with link, file, and what was expected.
+        """
+        path = mesh_path(reference)
+        if path not in self._files:
+            self._files[path] = _read(reference, path)
+        scale = np.array(reference.scale)
+        return tuple(_scaled(part, scale) for part in self._files[path])
 
 
-def read_mesh(reference: MeshReference) -> tuple[MeshPart, ...]:
-    """Return the parts of a mesh, scaled as the description says.
+def check_meshes(urdf: str, meshes: Meshes) -> list[str]:
+    """Read every mesh of a description; return a warning for each that is much to draw.
 
-    DAE: the file's unit counts, its up axis does not, as in rviz. STL and OBJ are in metres.
-
-    Raises MeshError with link, file, and what was expected.
+    Raises MeshError for one that is missing or broken.
     """
-    path = mesh_path(reference)
+    warnings = []
+    for reference in mesh_references(ElementTree.fromstring(urdf)):
+        count = sum(len(part.faces) for part in meshes.read(reference))
+        if reference.shape == VISUAL and count > _MANY:
+            warnings.append(
+                f"{reference.place}: mesh {mesh_path(reference)}: {count} triangles: the viewer "
+                f"loads all of them: export a coarser one, of {_ENOUGH} or fewer"
+            )
+    return warnings
+
+
+def _read(reference: MeshReference, path: Path) -> tuple[MeshPart, ...]:
     where = f"{reference.place}: mesh {path}"
     read = _READERS.get(path.suffix.lower())
     if read is None:
         raise MeshError(f"{where}: expected a file that ends in {', '.join(_READERS)}")
-    scale = np.array(reference.scale)
     try:
         parts = [part for part in read(path) if len(part.faces)]
     # Foreign readers raise whatever a broken file makes of them.
@@ -62,7 +87,7 @@ def read_mesh(reference: MeshReference) -> tuple[MeshPart, ...]:
     for part in parts:
         if not np.isfinite(part.vertices).all() or part.faces.max() >= len(part.vertices):
             raise MeshError(f"{where}: {_broken(path)} (a vertex is missing or not finite)")
-    return tuple(_scaled(part, scale) for part in parts)
+    return tuple(parts)
 
 
 def _scaled(part: MeshPart, scale: NDArray[np.float64]) -> MeshPart:

@@ -11,12 +11,13 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from humanoid_control_common.description.inertias import check_inertias
-from humanoid_control_common.description.mesh_files import MeshPart, read_mesh
+from humanoid_control_common.description.mesh_files import Meshes, MeshPart
 from humanoid_control_common.description.mesh_references import (
     MeshError,
     MeshReference,
     mesh_references,
 )
+from humanoid_control_common.description.tree import check_tree
 from humanoid_control_common.errors import ConfigError
 
 # MuJoCo reads no more from an STL file: MAXFACE in its user_mesh.cc.
@@ -36,20 +37,25 @@ class MujocoInput:
     warnings: tuple[str, ...]  # of links whose mass hardly fits their shapes
 
 
-def mujoco_input(urdf: str) -> MujocoInput:
+def mujoco_input(urdf: str, meshes: Meshes | None = None) -> MujocoInput:
     """Return `urdf` for MuJoCo.
 
     `<mujoco><compiler>`, `<option>` and `<size>` of the description apply. Where it gives no
     `inertiafromgeom`, a link without `<inertial>` is massless, as in any URDF: MuJoCo would guess
     its mass from its shape. Shapes that are only seen are left out, unless `discardvisual="false"`.
 
-    Raises ConfigError for a text that is not XML, a time step, which the simulation has, and masses
-    that no body has; MeshError for a mesh that is missing, broken, flat or too large.
+    `meshes` are those that were read already, if any.
+
+    Raises ConfigError for a text that is not XML, links and joints that are no tree, a time step,
+    which the simulation has, and masses that no body has; MeshError for a mesh that is missing,
+    broken, flat or too large.
     """
     try:
         robot = ElementTree.fromstring(urdf)
     except ElementTree.ParseError as error:
         raise ConfigError(f"robot description: not valid XML: {error}") from error
+    meshes = meshes or Meshes()
+    check_tree(robot)
     compiler = _compiler(robot)
     for name in _FOLDERS:
         compiler.attrib.pop(name, None)
@@ -58,12 +64,12 @@ def mujoco_input(urdf: str) -> MujocoInput:
         for link in robot.findall("link"):
             for visual in link.findall("visual"):
                 link.remove(visual)
-    warnings = tuple(check_inertias(robot))
+    warnings = tuple(check_inertias(robot, meshes))
     files: dict[str, bytes] = {}
     for number, reference in enumerate(mesh_references(robot)):
         # MuJoCo's own messages show the name.
         name = f"{reference.link.replace('/', '_')}_{reference.shape}_{number}.stl"
-        files[name] = _stl(reference, read_mesh(reference))
+        files[name] = _stl(reference, meshes.read(reference))
         reference.element.set("filename", name)
         reference.element.attrib.pop("scale", None)
     return MujocoInput(ElementTree.tostring(robot, encoding="unicode"), files, warnings)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from humanoid_control_common.description.mesh_files import MeshPart, read_mesh
+from humanoid_control_common.description.mesh_files import Meshes, MeshPart
 from humanoid_control_common.description.mesh_references import (
     mesh_references,
     with_absolute_meshes,
@@ -35,7 +35,7 @@ class Export:
     def read(self, shape: str = "collision") -> dict[str, tuple[MeshPart, ...]]:
         """The parts of each link's mesh."""
         robot = ElementTree.fromstring(self.urdf())
-        return {it.link: read_mesh(it) for it in mesh_references(robot) if it.shape == shape}
+        return {it.link: Meshes().read(it) for it in mesh_references(robot) if it.shape == shape}
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from humanoid_control_common.description.inertias import check_inertias
+from humanoid_control_common.description.mesh_files import Meshes
 from humanoid_control_common.errors import ConfigError
 
 BASE = '<mass value="4"/>'
@@ -16,7 +17,7 @@ UPPER = '<inertia ixx="0.00936" ixy="0" ixz="0" iyy="0.00936" iyz="0" izz="0.000
 
 
 def doubts(export: Any) -> list[str]:
-    return check_inertias(ElementTree.fromstring(export.urdf()))
+    return check_inertias(ElementTree.fromstring(export.urdf()), Meshes())
 
 
 def test_the_export_as_drawn_is_plausible(export: Any) -> None:
@@ -72,13 +73,19 @@ def test_what_mujoco_is_told_to_replace_is_not_refused(export: Any, setting: str
 
 
 def test_shapes_without_a_mass_are_told(export: Any) -> None:
+    text = re.sub(
+        r"<inertial>.*?</inertial>", "", export.file.read_text(), count=1, flags=re.DOTALL
+    )
+    export.file.write_text(text)
+    (warning,) = doubts(export)
+    assert warning.startswith("link 'base_link': it has shapes but no <inertial>")
+
+
+def test_a_joint_that_moves_nothing_that_weighs_is_refused(export: Any) -> None:
     text = re.sub(r"<inertial>.*?</inertial>", "", export.file.read_text(), flags=re.DOTALL)
     export.file.write_text(text)
-    assert [warning.partition(":")[0] for warning in doubts(export)] == [
-        "link 'base_link'",
-        "link 'upper_arm_link'",
-        "link 'forearm_link'",
-    ]
+    with pytest.raises(ConfigError, match=r"joint 'shoulder_pitch': .* no <inertial>.*: set a mat"):
+        doubts(export)
 
 
 def test_a_frame_without_shapes_needs_no_mass(export: Any) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from humanoid_control_common.description.mesh_files import MeshPart
-from humanoid_control_common.description.mesh_references import MeshError
+from humanoid_control_common.description.mesh_files import Meshes, MeshPart, check_meshes
+from humanoid_control_common.description.mesh_references import (
+    MeshError,
+    mesh_path,
+    mesh_references,
+)
 
 # Lowest and highest corner of each link's mesh [m]: an STL in mm, an OBJ in m, a DAE in cm.
 BOXES = {
@@ -138,3 +144,21 @@ def test_a_wrong_scale_or_format_is_named(export: Any, old: str, new: str, messa
     with pytest.raises(MeshError, match=r"^link 'base_link': collision: mesh .*") as caught:
         export.read()
     assert message in str(caught.value)
+
+
+def test_each_file_is_read_once_whatever_its_scale(export: Any) -> None:
+    meshes = Meshes()
+    assert check_meshes(export.urdf(), meshes) == []
+    for reference in mesh_references(ElementTree.fromstring(export.urdf())):
+        mesh_path(reference).write_bytes(b"")
+    assert check_meshes(export.urdf(), meshes) == []
+    with pytest.raises(MeshError, match="it is empty"):
+        check_meshes(export.urdf(), Meshes())
+
+
+def test_a_mesh_that_is_much_to_draw_is_told_with_its_link(
+    export: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("humanoid_control_common.description.mesh_files._MANY", 11)
+    (base, *_) = check_meshes(export.urdf(), Meshes())
+    assert re.match(r"link 'base_link': visual: mesh .*base.stl: 12 triangles: .* 20000", base)

@@ -14,6 +14,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo, JointIn
 
 GAINS = ("stiffness", "damping")
 LIMIT_ATTRIBUTES = ("lower", "upper", "velocity", "effort")
+_LIMIT = "lower and upper [rad], and effort [Nm] and velocity [rad/s] of the drive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _joint_elements(root: ElementTree.Element) -> dict[str, ElementTree.Element]
     for joint in root.findall("joint"):
         name = joint.get("name", "")
         if name in elements:
-            raise ConfigError(f"robot description: joint '{name}' occurs twice")
+            raise ConfigError(f"robot description: joint '{name}' occurs twice: rename one of them")
         elements[name] = joint
     return elements
 
@@ -118,7 +119,7 @@ def _limit_row(element: ElementTree.Element) -> list[float]:
     name = element.get("name", "")
     limit = element.find("limit")
     if limit is None:
-        raise ConfigError(f"joint '{name}': no <limit> element")
+        raise ConfigError(f"joint '{name}': no <limit>: write {_LIMIT}")
     row = []
     for attribute in LIMIT_ATTRIBUTES:
         text = limit.get(attribute)
@@ -129,7 +130,7 @@ def _limit_row(element: ElementTree.Element) -> list[float]:
     if not lower < upper or velocity <= 0 or effort <= 0:
         raise ConfigError(
             f"joint '{name}': limits lower {lower:g}, upper {upper:g}, velocity {velocity:g}, "
-            f"effort {effort:g}; expected lower < upper, velocity > 0, effort > 0"
+            f"effort {effort:g}; expected lower < upper, velocity > 0, effort > 0: write {_LIMIT}"
         )
     return row
 

@@ -28,8 +28,7 @@ def build_model(info: HardwareInfo, settings: Settings) -> mujoco.MjModel:
     The order of the joints in the model is MuJoCo's own: map with `jnt_qposadr` and `jnt_dofadr`.
 
     Raises ConfigError with block and joint, or with MuJoCo's message: a URDF that MuJoCo can't
-    read; a moving joint that is not a hinge, is not in the block or carries no inertia. A mesh that
-    is missing or broken is a MeshError with its link, and so is a mass that no body has.
+    read; a moving joint that is not a hinge or is not in the block; or see `mujoco_input`.
     """
     where = f"<ros2_control name='{info.name}'>"
     found = mujoco_input(info.urdf)
@@ -68,17 +67,6 @@ def _check_joints(spec: mujoco.MjSpec, info: HardwareInfo, where: str) -> None:
                     f"{where}: joint '{joint.name}' moves but is not in the block, "
                     "nothing would hold it; the block has: " + ", ".join(info.joint_set.names)
                 )
-            if not _has_inertia(body):
-                raise ConfigError(
-                    f"{where}: joint '{joint.name}': its link '{body.name}' has no <inertial>, "
-                    "nor has a link fixed to it"
-                )
-
-
-def _has_inertia(body: mujoco.MjsBody) -> bool:
-    return bool(body.explicitinertial) or any(
-        _has_inertia(child) for child in body.bodies if not child.joints
-    )
 
 
 def _set_options(spec: mujoco.MjSpec, settings: Settings) -> None:

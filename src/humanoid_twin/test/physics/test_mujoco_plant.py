@@ -115,11 +115,15 @@ def test_a_step_is_a_millisecond_and_nothing_else(arms):
         arms.step(0.002)
 
 
+ODD = "<mujoco><compiler angle='odd'/></mujoco>"
+
+
 def refusals(urdf):
     good = ["swing", "level"]
     return [
         ("<robot", good, "not valid XML"),
-        ("<robot name='x'><link name='a'/><link name='a'/></robot>", good, "MuJoCo says"),
+        ("<robot name='x'><link name='a'/><link name='a'/></robot>", good, "'a' occurs twice"),
+        (f"<robot>{ODD}<link name='a'/></robot>", good, "MuJoCo says"),
         (urdf(), ["swing"], "aren't its drives': level"),
         (urdf(), [*good, "tail"], "aren't its drives': tail"),
     ]

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from humanoid_control_common.description.mesh_files import read_mesh
+from humanoid_control_common.description.mesh_files import Meshes
 from humanoid_control_common.description.mesh_references import VISUAL, MeshError, MeshReference
+from humanoid_control_common.description.tree import check_tree
 from humanoid_control_common.errors import ConfigError
 from humanoid_viz.state.model import (
     Box,
@@ -50,19 +51,22 @@ def parse_urdf(text: str) -> RobotModel:
     there, links that form no tree, a malformed number.
     """
     robot = _robot_element(text)
-    links = _by_name(robot, "link")
+    check_tree(robot)
+    meshes = Meshes()
+    links = {link.get("name", ""): link for link in robot.findall("link")}
     materials: dict[str, Rgba] = {}
     for material in robot.iter("material"):  # those inside links are global too
         if (rgba := _rgba(material)) is not None:
             materials.setdefault(material.get("name", ""), rgba)
-    joints = [_joint(element) for element in _by_name(robot, "joint").values()]
-    root, ordered = _tree(tuple(links), joints)
+    joints = [_joint(element) for element in robot.findall("joint")]
+    root, ordered = _ordered(tuple(links), joints)
     not_drawn: list[str] = []
     return RobotModel(
         name=robot.get("name", ""),
         root=root,
         visuals={
-            name: tuple(_visuals(link, name, materials, not_drawn)) for name, link in links.items()
+            name: tuple(_visuals(link, name, materials, meshes, not_drawn))
+            for name, link in links.items()
         },
         joints=ordered,
         not_drawn=tuple(not_drawn),
@@ -79,21 +83,6 @@ def _robot_element(text: str) -> Element:
     return robot
 
 
-def _by_name(robot: Element, tag: str) -> dict[str, Element]:
-    """Return the children of <robot> with `tag`, by name."""
-    found: dict[str, Element] = {}
-    for element in robot.findall(tag):
-        name = element.get("name")
-        if not name:
-            raise ConfigError(f"robot description: a <{tag}> has no name")
-        if name in found:
-            raise ConfigError(f"robot description: two {tag}s are named '{name}'")
-        found[name] = element
-    if tag == "link" and not found:
-        raise ConfigError("robot description: there is no <link>")
-    return found
-
-
 def _joint(element: Element) -> Joint:
     name = element.get("name", "")
     where = f"joint '{name}'"
@@ -105,9 +94,7 @@ def _joint(element: Element) -> Joint:
     x, y, z = (
         (1.0, 0.0, 0.0) if axis is None else _vector(axis.get("xyz", "1 0 0"), f"{where}: axis")
     )
-    length = math.hypot(x, y, z)
-    if not length:
-        raise ConfigError(f"{where}: axis is zero")
+    length = math.hypot(x, y, z) or 1.0  # a fixed joint may have no axis
     return Joint(
         name=name,
         kind=KINDS[kind],
@@ -118,39 +105,24 @@ def _joint(element: Element) -> Joint:
     )
 
 
-def _tree(links: Sequence[str], joints: Sequence[Joint]) -> tuple[str, tuple[Joint, ...]]:
+def _ordered(links: Sequence[str], joints: Sequence[Joint]) -> tuple[str, tuple[Joint, ...]]:
     """Return the root link, and the joints, each after those that carry it."""
-    carried: dict[str, Joint] = {}
-    for joint in joints:
-        for link in (joint.parent, joint.child):
-            if link not in links:
-                raise ConfigError(f"joint '{joint.name}': there is no link '{link}'")
-        if joint.child in carried:
-            other = carried[joint.child].name
-            raise ConfigError(
-                f"joints '{other}' and '{joint.name}' both carry link '{joint.child}'"
-            )
-        carried[joint.child] = joint
-    roots = [link for link in links if link not in carried]
-    if len(roots) != 1:
-        raise ConfigError(
-            "robot description: exactly one link must be the root (carried by no joint), "
-            f"found {', '.join(roots) or 'none'}"
-        )
+    carried = {joint.child for joint in joints}
+    reached = [link for link in links if link not in carried]
     ordered: list[Joint] = []
-    reached = [roots[0]]
     for link in reached:
         children = [joint for joint in joints if joint.parent == link]
         ordered += children
         reached += [joint.child for joint in children]
-    if len(reached) != len(links):
-        loose = ", ".join(link for link in links if link not in reached)
-        raise ConfigError(f"robot description: not connected to the root '{roots[0]}': {loose}")
-    return roots[0], tuple(ordered)
+    return reached[0], tuple(ordered)
 
 
 def _visuals(
-    link: Element, name: str, materials: Mapping[str, Rgba], not_drawn: list[str]
+    link: Element,
+    name: str,
+    materials: Mapping[str, Rgba],
+    meshes: Meshes,
+    not_drawn: list[str],
 ) -> Iterator[Visual]:
     """Yield the shapes of a link; append it to `not_drawn` if one is a mesh that can't be read."""
     for element in link.findall("visual"):
@@ -164,7 +136,7 @@ def _visuals(
             yield Visual(pose, _shape(geometry[0], where), rgba)
             continue
         try:
-            parts = read_mesh(MeshReference(name, VISUAL, geometry[0]))
+            parts = meshes.read(MeshReference(name, VISUAL, geometry[0]))
         except MeshError as error:
             LOG.warning("not drawn: %s", error)
             not_drawn.append(name)
