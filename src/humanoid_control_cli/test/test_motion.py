@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from test_support.terminal import Terminal
 from typer.testing import CliRunner
 
@@ -29,12 +30,30 @@ EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 ELBOW = "left_elbow_pitch"
+ARM = (
+    "shoulder_pitch",
+    "shoulder_roll",
+    "shoulder_yaw",
+    "elbow_pitch",
+    "wrist_roll",
+    "wrist_pitch",
+    "wrist_yaw",
+)
 
 
 @pytest.fixture(scope="module")
-def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    """Prime up, without a trajectory controller."""
-    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+def robot(
+    start_once: Starter, quick_controllers: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Starter:
+    """Prime up, without a trajectory controller; joints that none claims can be held."""
+    content = yaml.safe_load(quick_controllers.read_text())
+    content["controller_manager"]["ros__parameters"] |= {
+        "hold_stiffness": 20.0,
+        "hold_damping": 2.0,
+    }
+    file = tmp_path_factory.mktemp("motion") / "controllers.yaml"
+    file.write_text(yaml.safe_dump(content))
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(file))
     up.wait_for("Prime is up")
     return start_once
 
@@ -129,6 +148,27 @@ def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
         assert terminal.finish() == 0
     finally:
         terminal.process.kill()
+
+
+def test_joints_of_two_controllers_side_by_side_move_together(
+    remote: Starter, client: Client, tmp_path: Path
+) -> None:
+    modes = ModeClient(client)
+    modes.request(Intent.DAMP)
+    (example,) = yaml.safe_load(EXAMPLE.read_text()).values()
+    for side in ("left", "right"):
+        own = {**example["ros__parameters"], "joints": [f"{side}_{name}" for name in ARM]}
+        file = tmp_path / f"{side}.yaml"
+        file.write_text(yaml.safe_dump({f"{side}_trajectory": {"ros__parameters": own}}))
+        code, text = ask(remote, "load", str(file))
+        assert code == 0, text
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+    assert modes.request(Intent.START_REMOTE).in_force.count("_trajectory") == 2
+    code, text = ask(remote, "move", f"{ELBOW}=-0.7", "right_elbow_pitch=-0.6", "--time", "0.8")
+    assert (code, text) == (0, "moves for 0.80 s\ndone")
+    modes.request(Intent.DAMP)
+    for side in ("left", "right"):
+        assert ask(remote, "unload", f"{side}_trajectory")[0] == 0
 
 
 @pytest.mark.parametrize(

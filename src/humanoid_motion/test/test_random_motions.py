@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.joints import FloatArray
+from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.jerk_limited.way import jerk_limited_way
 from humanoid_motion.trajectory.braking import Braking
 from humanoid_motion.trajectory.polynomials import values
@@ -115,6 +116,22 @@ def test_a_way_that_is_planned_again_on_its_way_takes_the_same_time(
         time = rng.uniform(0.0, way.duration)
         again = jerk_limited_way(way.at(time), goal, within, joints(1), 0.0, speed)
         assert again.duration == pytest.approx(way.duration - time, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("duration", "speed"), [(0.0, 1e-3), (0.0, 1e-5), (0.0, 1e-300), (4000.0, 1.0), (1e9, 1.0)]
+)
+def test_a_way_that_takes_hours_is_refused(
+    joints: Any, limits: Any, duration: float, speed: float
+) -> None:
+    start = np.array([[1.9, 1.9], [0.0, 0.0], [0.0, 0.0]])
+    slow = np.full(2, speed)
+    with pytest.raises(MotionRefusedError):
+        jerk_limited_way(start, -start[0], limits(2), joints(2), duration, slow)
+    if duration == 0.0:  # the same while it moves
+        start[1:] = [[-1e-3, 1e-3], [1e-3, 0.0]]
+        with pytest.raises(MotionRefusedError):
+            jerk_limited_way(start, -start[0], limits(2), joints(2), duration, slow)
 
 
 def test_a_jerk_limited_way_to_the_present_pose_is_no_motion(joints: Any, limits: Any) -> None:

@@ -122,16 +122,21 @@ class TrajectoryClient:
         """Return `values` by controller and joint. Raises RefusedError for an unknown joint."""
         found: dict[str, dict[str, float]] = {}
         for joint, value in values.items():
-            owner = next((n for n, it in self._states.items() if joint in it.joint_names), None)
-            if owner is None:
+            owners = [name for name, it in self._states.items() if joint in it.joint_names]
+            if not owners:
                 known = sorted({name for it in self._states.values() for name in it.joint_names})
                 raise RefusedError(f"unknown joint {joint}; known: {', '.join(known)}")
-            found.setdefault(owner, {})[joint] = value
+            owners.sort(key=self._is_idle)
+            found.setdefault(owners[0], {})[joint] = value
         return found
+
+    def _is_idle(self, name: str) -> bool:
+        """Return whether a controller is not in charge."""
+        return bool(self._states[name].status == TrajectoryState.ENDED)
 
     def _ended(self, name: str) -> bool:
         state = self._states[name]
-        if state.status == TrajectoryState.ENDED:
+        if self._is_idle(name):
             return True
         later = state.goal - self._goals[name]
         return bool(later > 0 or (later == 0 and state.status != TrajectoryState.ACTIVE))

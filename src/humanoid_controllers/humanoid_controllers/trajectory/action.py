@@ -29,6 +29,7 @@ ERASED: Final = -1.0  # a tolerance that switches the controller's own off
 
 _CODES: Final = {
     Status.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
+    Status.CANCELED: FollowJointTrajectory.Result.SUCCESSFUL,  # as upstream: the status tells
     Status.PATH_TOLERANCE_VIOLATED: FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,
     Status.GOAL_TOLERANCE_VIOLATED: FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED,
 }

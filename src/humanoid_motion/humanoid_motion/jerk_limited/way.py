@@ -90,13 +90,17 @@ def _planned(
     asked.max_acceleration = _above(limits.acceleration, np.abs(start[2])).tolist()
     asked.max_jerk = limits.jerk.tolist()
     if duration > 0.0:
-        asked.minimum_duration = min(duration, LONGEST)
+        asked.minimum_duration = duration
     planned = ruckig.Trajectory(count)
     try:
-        ruckig.Ruckig(count).calculate(asked, planned)
+        result = ruckig.Ruckig(count).calculate(asked, planned)
     except ruckig.RuckigError as error:
         reason = str(error).strip().partition("\n")[0]
         raise MotionRefusedError(f"no way to the pose: {reason}") from error
+    except ValueError:  # a result without a name: ruckig plans for 7600 s at most
+        result = None
+    if result not in (ruckig.Result.Working, ruckig.Result.Finished) or planned.duration > LONGEST:
+        raise MotionRefusedError(f"the way takes more than {LONGEST:g} s, expected a faster one")
     return _as_trajectory(planned, goal)
 
 
