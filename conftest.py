@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -59,6 +60,13 @@ def pytest_configure(config: pytest.Config) -> None:
         from humanoid_control_common.testing import own_domains
 
         os.environ["ROS_DOMAIN_ID"] = str(own_domains()[0])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Spare the tests' garbage collections, and copies of this process, the collected tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def repeat_examples() -> None:
