@@ -15,6 +15,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml", "README.md"]),
         (f"share/{package_name}/urdf", sorted(glob("urdf/*.xacro"))),
+        (f"share/{package_name}/srdf", sorted(glob("srdf/*.srdf"))),
         (f"share/{package_name}/config", sorted(glob("config/*.yaml"))),
     ],
     install_requires=["setuptools"],

@@ -29,7 +29,9 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml", "README.md"]),
-        *installed_as_is("robots/prime_dummy/xacro", "robots/prime_dummy/config"),
+        *installed_as_is(
+            "robots/prime_dummy/xacro", "robots/prime_dummy/config", "robots/prime_dummy/srdf"
+        ),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},

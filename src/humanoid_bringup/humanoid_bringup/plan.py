@@ -17,6 +17,7 @@ from humanoid_control_common.calibration import is_placeholder
 from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 from humanoid_devices_erob.impedance.wiring import (
     NODE,
@@ -24,6 +25,7 @@ from humanoid_devices_erob.impedance.wiring import (
     manager_parameters,
     mode_gains,
 )
+from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 
 SIMULATION_UPDATE_RATE: Final = 200  # [Hz]; five physics steps of 1 ms each
 _SIMULATED: Final = frozenset({Backend.MUJOCO, Backend.TWIN})
@@ -96,6 +98,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     own = {
         "update_rate": update_rate,
         "robot_description": urdf,
+        "robot_description_semantic": _srdf(options.robot.srdf_file),
         "backend": backend.value,
         "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
     }
@@ -138,6 +141,18 @@ def _notes_on_buses(options: Options) -> list[str]:
 
 def _has_erobs(options: Options) -> bool:
     return options.backend is Backend.REAL and options.has(options.robot.ring)
+
+
+def _srdf(file: Path | None) -> str:
+    """Return the text of an SRDF, if any. Raises ConfigError for one that is missing or wrong."""
+    if file is None:
+        return ""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read: {error}") from error
+    parse_disabled_pairs(text, str(file))
+    return text
 
 
 def _control(options: Options, folder: Path, controllers: Path, own: Mapping[str, Any]) -> Process:

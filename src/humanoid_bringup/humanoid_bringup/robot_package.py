@@ -36,6 +36,7 @@ class Bus(StrictModel):
 class _Description(StrictModel):
     package: str
     xacro: str  # below the share folder of `package`
+    srdf: str | None = None  # the same; without it no links are kept apart
 
 
 class _Drives(StrictModel):
@@ -70,6 +71,7 @@ class RobotPackage:
     title: str  # for people
     package: str  # the bring-up package, which has the launch files
     xacro_file: Path
+    srdf_file: Path | None  # the pairs of its links that need no check; None: not checked at all
     given_description: Path | None  # links and joints in the place of those of `xacro_file`
     rviz_file: Path
     controllers_file: Path
@@ -130,11 +132,13 @@ def find_robot(name: str = DEFAULT, description: str = "") -> RobotPackage:
     share = robot_description.share_folder(package)
     content = validate(_Content, read_yaml(share / "config/robot.yaml"))
     own = robot_description.share_folder(content.description.package)
+    srdf = None if description else content.description.srdf
     return RobotPackage(
         name=name,
         title=content.title,
         package=package,
         xacro_file=own / content.description.xacro,
+        srdf_file=None if srdf is None else own / srdf,
         given_description=find_description(description) if description else None,
         rviz_file=robot_description.share_folder(_SHARED) / "rviz/robot.rviz",
         controllers_file=share / content.controllers,

@@ -15,6 +15,7 @@ from humanoid_control_cli.new_controller.command import new_controller
 from humanoid_control_cli.new_robot.command import new_robot
 from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
 from humanoid_control_cli.sdo.command import app as sdo
+from humanoid_control_cli.srdf.command import srdf
 from humanoid_control_cli.twin.command import app as twin
 from humanoid_control_cli.up.command import up
 
@@ -44,7 +45,7 @@ def choose_robot(
 
 ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload, move, jog)
 DATA = (view, record, replay)
-MACHINE = (calibrate, decode, doctor, new_controller, new_robot, version)
+MACHINE = (calibrate, decode, doctor, new_controller, new_robot, srdf, version)
 for command in (*ROBOT, *DATA, *MACHINE):
     app.command()(command)
 app.add_typer(black_box, name="blackbox")

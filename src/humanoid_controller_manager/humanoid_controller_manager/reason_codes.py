@@ -86,6 +86,12 @@ COMMANDS_LIMITED: Final = CODES.add(
     "`hc status --all` counts limits by joint and kind. The usual reason is a target further than "
     "effort limit / stiffness from the joint: move the target more slowly.",
 )
+LINKS_TOO_NEAR: Final = CODES.add(
+    "LINKS_TOO_NEAR",
+    "A controller or remote program moves two links towards each other; their targets are slowed "
+    "down and stop before they touch.",
+    "The message names the links. Command another way; a pair that may touch belongs in the SRDF.",
+)
 COMMANDS_WITHOUT_EFFECT: Final = CODES.add(
     "COMMANDS_WITHOUT_EFFECT",
     "A controller commands an interface on which a joint does not act.",

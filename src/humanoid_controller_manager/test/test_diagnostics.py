@@ -22,6 +22,7 @@ from humanoid_controller_manager.safety.loop_diagnoses import (
     COMMANDS,
     LIMITS,
     MODE,
+    SELF_COLLISION,
     TIMING,
     WATCHDOGS,
 )
@@ -57,7 +58,7 @@ def watched(rig: type[Rig]) -> Watched:
 
 def test_a_robot_that_is_well_is_ok_throughout(watched) -> None:
     found = watched.report()
-    assert [*found] == [TIMING, MODE, LIMITS, COMMANDS, "hardware: arm", WATCHDOGS]
+    assert [*found] == [TIMING, MODE, SELF_COLLISION, LIMITS, COMMANDS, "hardware: arm", WATCHDOGS]
     assert {diagnosis.level for diagnosis in found.values()} == {OK}
     assert found[MODE].message == "DAMPING"
     assert found[MODE].values["controller"] == "damped"

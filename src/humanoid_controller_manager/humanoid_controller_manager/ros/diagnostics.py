@@ -17,11 +17,13 @@ from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.reason_codes import DIAGNOSE_FAILED
+from humanoid_controller_manager.safety.limit_stage import Limited
 from humanoid_controller_manager.safety.loop_diagnoses import (
     Counts,
     hardware,
     limits,
     mode,
+    self_collision,
     timing,
     watchdogs,
     without_effect,
@@ -135,12 +137,14 @@ class Diagnostician:
             self._reported, self._change_reported = state, now
         ticked_at = now if snapshot.tick != before.ticks else before.ticked_at
         self._before = _Counters(snapshot.tick, ticked_at, overruns, number, into)
+        limit_stage, (counts, new) = self._loop.limits, self._limited.take()
         return [
             timing(
                 self._loop_thread, overruns - before.overruns, now - ticked_at, self._overwritten()
             ),
             mode(snapshot, fallen=snapshot.switch_number == into),
-            limits(*self._limited.take(), joints),
+            self_collision(limit_stage.self_collision, int(new[Limited.SELF_COLLISION].max())),
+            limits(counts, new, joints),
             without_effect(*self._ineffective.take(), joints),
             *(hardware(report) for report in snapshot.reports),
             watchdogs(self._loop.hardware.members),

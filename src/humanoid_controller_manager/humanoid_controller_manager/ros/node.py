@@ -47,8 +47,10 @@ from humanoid_controller_manager.ros.shutdown_report import end_of
 from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, listeners_of, slots_of
+from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 
 
 class ControllerManagerNode:
@@ -91,7 +93,7 @@ class ControllerManagerNode:
         self.registry = self.lifecycle.registry
         self.loop = ControlLoop(
             hardware,
-            LimitStage(limits),
+            LimitStage(limits, self._self_collision(parameters)),
             slots_of(self.registry.records),
             safe_chain=parameters.safe_controllers,
             update_rate=rate,
@@ -204,6 +206,16 @@ class ControllerManagerNode:
         self.node.settable = applied_to_controller
         self.node.describe(ManagerParameters, document, under="controllers")
         return parameters
+
+    def _self_collision(self, parameters: ManagerParameters) -> SelfCollisionStage | None:
+        srdf = parameters.robot_description_semantic
+        if not srdf:
+            return None
+        from humanoid_motion.collision.collision_model import CollisionModel
+
+        disabled = parse_disabled_pairs(srdf, "robot_description_semantic")
+        model = CollisionModel(self.description.urdf, self.robot.joints.names, disabled)
+        return SelfCollisionStage(model, parameters.self_collision_distance)
 
     def _bring_up(self, parameters: ManagerParameters, hardware: HardwareGroup) -> Lifecycle:
         lifecycle = Lifecycle(

@@ -13,6 +13,7 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.parameter_files import is_of_every_node, sections
 from humanoid_control_common.robot_namespace import ROOT, absolute
 from humanoid_controller_manager.controller import ModeGains
+from humanoid_motion.collision.clearance import DETECTED
 
 Parameters = TypeVar("Parameters", bound=StrictModel)
 
@@ -44,6 +45,16 @@ class ManagerParameters(StrictModel):
 
     update_rate: int = Field(gt=0, description="Rate of the control loop [Hz].")
     robot_description: str = Field(description="The robot's URDF.")
+    robot_description_semantic: str = Field(
+        default="",
+        description="The robot's SRDF: the pairs of links that are not kept apart. Empty: none is.",
+    )
+    self_collision_distance: float = Field(
+        default=0.02,
+        gt=0.0,
+        le=DETECTED / 2.0,
+        description="Targets of stiff joints bring no two links nearer than this [m].",
+    )
     backend: str = Field(default="", description="What moves the joints, as the bring-up calls it.")
     initial_controller: str = Field(description="The controller in charge at first.")
     safe_controllers: list[str] = Field(

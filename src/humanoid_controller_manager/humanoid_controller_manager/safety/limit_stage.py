@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.joints import FloatArray, JointLimits
 from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 
 ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
 STEP_ROUNDING: Final = 1.001  # a target may move at the velocity limit itself
@@ -24,6 +25,7 @@ class Limited(IntEnum):
     SPRING = 4  # stiffness times distance of the target exceeded the effort limit
     TORQUE = 5  # stiffness, damping and feed-forward together exceeded it
     GAINS = 6  # stiffness or damping
+    SELF_COLLISION = 7  # the target would bring two links too near to each other
 
 
 class LimitStage:
@@ -41,11 +43,15 @@ class LimitStage:
     * Stiffness, damping and feed-forward together stay within the effort limit, without weakening
       the damping of measured motion: only the parts that drive the joint are scaled down, the
       target towards the measured position.
+    * With a SelfCollisionStage, targets of stiff joints bring no two links too near to each other.
 
-    `counts`, shape (7, n), counts the ticks in which something was limited (rows: `Limited`).
+    `counts`, shape (8, n), counts the ticks in which something was limited (rows: `Limited`).
     """
 
-    def __init__(self, limits: JointLimits) -> None:
+    def __init__(
+        self, limits: JointLimits, self_collision: SelfCollisionStage | None = None
+    ) -> None:
+        self.self_collision = self_collision
         count = limits.lower.shape[0]
         self.counts: NDArray[np.int64] = np.zeros((len(Limited), count), dtype=np.int64)
         self._limits = limits
@@ -100,14 +106,41 @@ class LimitStage:
             np.multiply(self._limits.velocity, period * STEP_ROUNDING, out=self._step)
             self._within.set_step(self._step)
         begins = self._stiffness_begins(gains[0])
+        stage = self.self_collision
+        before = None if stage is None else self._targets_before(state)
         if begins or not self._within(state, command, gains, self._reference):
             gains = self._limit_gains(command)
             self._limit_target(state, command, gains[0])
             self._limit_torque(state, command, gains)
             np.copyto(self._acted, self._acts)
+        if stage is not None and before is not None and np.count_nonzero(self._acts):
+            self._keep_links_apart(stage, state, command, before, period)
         self._reference[:] = command.position
 
     # Inside.
+
+    def _keep_links_apart(
+        self,
+        stage: SelfCollisionStage,
+        state: JointState,
+        command: JointCommand,
+        before: FloatArray,
+        period: float,
+    ) -> None:
+        wanted = np.where(self._acts, command.position, state.position)
+        allowed = stage.allowed(state, before, wanted, period)
+        if allowed is wanted:
+            return
+        self.counts[Limited.SELF_COLLISION] += self._acts
+        # A joint that was pushed away may be farther from its target than its effort allows.
+        reach = self._effort / np.maximum(self._acting_gains(command)[0], LEAST_STIFFNESS)
+        near = _between(allowed, state.position - reach, state.position + reach)
+        np.copyto(command.position, near, where=self._acts)
+        np.copyto(command.velocity, 0.0, where=self._acts)
+
+    def _targets_before(self, state: JointState) -> FloatArray:
+        """Return the targets of the tick before [rad] (n,), measured where none acted."""
+        return np.where(self._acts & self._acted, self._reference, state.position)
 
     def _stiffness_begins(self, stiffness: FloatArray) -> bool:
         """Return whether a mode begins, or stiffness acts on other joints than in the last tick."""
@@ -145,7 +178,7 @@ class LimitStage:
         high = np.maximum(limits.target_upper, measured)
         wanted = command.position
         in_range = _between(wanted, low, high)
-        reference = np.where(self._acts & self._acted, self._reference, measured)
+        reference = self._targets_before(state)
         step = np.where(self._acts, self._step, np.inf)
         stepped = _between(in_range, reference - step, reference + step)
         reach = self._effort / np.maximum(stiffness, LEAST_STIFFNESS)

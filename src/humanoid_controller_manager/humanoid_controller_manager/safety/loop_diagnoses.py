@@ -17,18 +17,21 @@ from humanoid_controller_manager.reason_codes import (
     COMMANDS_LIMITED,
     COMMANDS_WITHOUT_EFFECT,
     CONTROLLER_REMARK,
+    LINKS_TOO_NEAR,
     LOOP_STANDS_STILL,
     NO_WATCHDOG,
     OVERRUNS,
 )
 from humanoid_controller_manager.safety.ineffective_commands import INTERFACES
 from humanoid_controller_manager.safety.limit_stage import Limited
+from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 
 Counts: TypeAlias = NDArray[np.int64]  # (kinds, n)
 
 TIMING: Final = "control loop: timing"
 MODE: Final = "control loop: mode"
 COMMANDS: Final = "control loop: commands"
+SELF_COLLISION: Final = "control loop: self-collision"
 LIMITS: Final = "control loop: limits"
 WATCHDOGS: Final = "joints: watchdogs"
 STANDSTILL: Final = 1.0  # [s] without a tick
@@ -98,6 +101,28 @@ def hardware(report: SafetyReport) -> Diagnosis:
         report.source,
         report.codes,
     )
+
+
+def self_collision(stage: SelfCollisionStage | None, slowed: int) -> Diagnosis:
+    """Return the nearest links at the targets; WARN if these were `slowed` since the last report.
+
+    Without a `stage` the robot has no SRDF.
+    """
+    name = SELF_COLLISION
+    if stage is None:
+        return Diagnosis(name, DiagnosisLevel.OK, "not checked: the robot has no SRDF")
+    clearance = stage.clearance
+    if clearance is None:
+        return Diagnosis(name, DiagnosisLevel.OK, "no target has acted yet")
+    values = {
+        "distance [mm]": f"{1000 * clearance.distance:.0f}",
+        "links": str(clearance.links or "none near"),
+    }
+    if slowed:
+        text = f"targets are slowed down: {clearance}"
+        codes = (LINKS_TOO_NEAR.name,)
+        return Diagnosis(name, DiagnosisLevel.WARN, text, values, codes=codes)
+    return Diagnosis(name, DiagnosisLevel.OK, str(clearance), values)
 
 
 def limits(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:

@@ -1,0 +1,72 @@
+"""`hc srdf`: its options, and the file that it writes."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from humanoid_control_cli.up.command import RobotName
+from humanoid_control_common.errors import ConfigError
+
+_RATE: Final = 200.0  # [Hz], of no effect on joints and limits
+
+
+def srdf(
+    robot: RobotName = "prime",
+    description: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Links and joints in the place of the robot's own: as in `hc up`.",
+            show_default="the robot's own",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            dir_okay=False,
+            metavar="FILE",
+            help="File to write. Of one that exists, only the disabled pairs are replaced.",
+            show_default="the terminal",
+        ),
+    ] = None,
+) -> None:
+    """Write which pairs of links need no check for self-collision, as an SRDF.
+
+    Adjacent: one joint moves them. Never: no angles within the joint limits let them touch, which
+    is proven. Default, Always: their shapes overlap at the zero pose, or at all of many poses;
+    correct these shapes rather than accept them.
+    """
+    from collections import Counter
+
+    from humanoid_bringup.robot_package import find_robot
+    from humanoid_controller_manager.hardware.urdf import parse_robot_description
+    from humanoid_motion.collision.collision_model import CollisionModel
+    from humanoid_motion.collision.disabled_pairs import disabled_pairs
+    from humanoid_motion.collision.semantic_description import with_disabled_pairs
+
+    package = find_robot(robot, description or "")
+    urdf = package.expand({"use_sim": "true"})
+    known = parse_robot_description(urdf, _RATE)
+    model = CollisionModel(urdf, known.joints.names, {})
+    pairs = disabled_pairs(model, known.limits.lower, known.limits.upper)
+    before = f'<robot name="{known.name}"/>' if output is None else _present(output, known.name)
+    text = with_disabled_pairs(before, pairs, str(output))
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    output.write_text(text, encoding="utf-8")
+    counts = ", ".join(
+        f"{count} {cause}" for cause, count in sorted(Counter(pairs.values()).items())
+    )
+    typer.echo(f"{output}: {len(pairs)} pairs need no check ({counts or 'none'})")
+
+
+def _present(file: Path, robot: str) -> str:
+    """Return the text of `file`, or an empty description if there is none."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return f'<robot name="{robot}"/>'
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read: {error}") from error

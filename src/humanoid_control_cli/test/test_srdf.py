@@ -1,0 +1,41 @@
+"""`hc srdf` and the files that it wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from humanoid_bringup.robot_package import find_robot
+from humanoid_control_cli.app import app
+from humanoid_motion.collision.clearance import LinkPair
+from humanoid_motion.collision.semantic_description import parse_disabled_pairs
+
+
+@pytest.mark.parametrize("robot", ["prime", "lite"])
+def test_shipped_file_has_the_pairs_that_the_command_finds(robot: str, tmp_path: Path) -> None:
+    shipped = find_robot(robot).srdf_file
+    assert shipped is not None
+    copy = tmp_path / "copy.srdf"
+    copy.write_text(shipped.read_text())
+    result = CliRunner().invoke(app, ["srdf", "--robot", robot, "--output", str(copy)])
+    assert result.exit_code == 0, result.output
+    assert copy.read_text() == shipped.read_text()
+
+
+def test_file_that_is_not_there_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "lite.srdf"
+    result = CliRunner().invoke(app, ["srdf", "--robot", "lite", "--output", str(file)])
+    assert "6 pairs need no check (2 Adjacent, 4 Never)" in result.output
+    pairs = parse_disabled_pairs(file.read_text(), "file")
+    assert pairs[LinkPair.of("left_elbow_pitch_link", "left_shoulder_yaw_link")] == "Adjacent"
+
+
+def test_file_that_is_no_srdf_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "notes.srdf"
+    file.write_text("notes")
+    result = CliRunner().invoke(app, ["srdf", "--robot", "lite", "--output", str(file)])
+    assert result.exit_code == 1
+    assert f"{file}: not valid XML" in str(result.exception)
+    assert file.read_text() == "notes"

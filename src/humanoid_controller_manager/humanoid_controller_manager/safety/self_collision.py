@@ -1,0 +1,89 @@
+"""Slow targets down that bring two links of the robot nearer than they may come."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import JointState
+from humanoid_motion.collision.clearance import Clearance
+
+if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s
+    from humanoid_motion.collision.collision_model import CollisionModel
+
+SLOWING: Final = 5.0  # [1/s]: links approach by this part of their remaining room in a second
+AHEAD: Final = 0.2  # [s]; inertia / damping of an arm with 2 Nm s/rad: the time in which it brakes
+_TRIES: Final = 4  # shorter steps, before the target stays where it is
+_SHORTER: Final = 0.95  # than a line says: distances over angles are curved
+
+
+class SelfCollisionStage:
+    """Keeps links `distance` [m] apart while stiff joints move to their targets.
+
+    Three poses count: where the joints will be in AHEAD at their present velocity, the target, and
+    the pose half-way from the measured one to the target: a joint that lags may cut a corner that
+    its target went around. Two links may approach at SLOWING times the room that they have left:
+    the step of the target is shortened, for all joints by the same part, until that holds. Links
+    that are nearer than `distance` already may only move apart; if it is the motion that leads
+    there, targets come back to the measured pose, so that the damping brakes it.
+    """
+
+    def __init__(self, model: "CollisionModel", distance: float) -> None:
+        self._model, self._distance = model, distance
+        self._known = np.full(len(model.reach), np.inf)  # [rad] the pose of `clearance`
+        self.clearance: Clearance | None = None  # the smallest one of those measured last
+
+    def allowed(
+        self, state: JointState, before: FloatArray, wanted: FloatArray, period: float
+    ) -> FloatArray:
+        """Return the targets [rad] that are allowed instead of `wanted`, `wanted` if these are.
+
+        `before`: the targets of the tick `period` [s] before. All (n_joints,).
+        """
+        measured, step = state.position, wanted - before
+        ahead = measured + AHEAD * state.velocity
+        rate = min(SLOWING * period, 1.0)
+        motion = self._motion(step)
+        if motion <= rate * (self._least(measured, ahead, before) - self._distance):
+            return wanted
+        now = self._nearest(measured, ahead, before)
+        if now < self._distance and self._is_driven_nearer(measured, ahead, before):
+            return measured
+        allowed = rate * max(now - self._distance, 0.0)
+        if motion <= allowed:
+            return wanted
+        part = 1.0
+        for _ in range(_TRIES):
+            nearer = now - self._nearest(measured, ahead + part * step, before + part * step)
+            if nearer <= allowed:
+                return wanted if part == 1.0 else before + part * step
+            part *= _SHORTER * allowed / nearer  # where a line to the known distance leads
+        return before
+
+    def _nearest(self, measured: FloatArray, ahead: FloatArray, target: FloatArray) -> float:
+        """Return the smallest distance [m] of the poses that count."""
+        poses = [ahead, (measured + target) / 2.0, target]
+        found = [self._model.clearance(pose) for pose in poses]
+        nearest = min(range(len(found)), key=lambda i: found[i].distance)
+        self.clearance, self._known[:] = found[nearest], poses[nearest]
+        return self.clearance.distance
+
+    def _is_driven_nearer(
+        self, measured: FloatArray, ahead: FloatArray, target: FloatArray
+    ) -> bool:
+        """Return whether links come nearer, and the target is nearer still: it is no support."""
+        here, there, driven = (
+            self._model.clearance(pose).distance for pose in (measured, ahead, target)
+        )
+        return there < here and driven < here
+
+    def _least(self, measured: FloatArray, ahead: FloatArray, target: FloatArray) -> float:
+        """Return a lower bound [m] of the same, from the pose measured last."""
+        if self.clearance is None:
+            return -np.inf
+        ends = (self._motion(pose - self._known) for pose in (measured, ahead, target))
+        return self.clearance.distance - max(ends)
+
+    def _motion(self, step: FloatArray) -> float:
+        """Return how far [m] any shape moves in `step` [rad] (n_joints,) at most."""
+        return float(np.abs(step) @ self._model.reach)

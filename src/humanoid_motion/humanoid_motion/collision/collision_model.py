@@ -1,0 +1,154 @@
+"""Distances between the links of a robot, by MuJoCo's geometry of their collision shapes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray
+from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
+
+FARTHEST: Final = 10.0  # [m]; larger distances count as this one in `between`
+
+
+class CollisionModel:
+    """The collision shapes of a robot and its joints. Not for two threads at the same time."""
+
+    def __init__(
+        self, urdf: str, joints: Sequence[str], disabled: Mapping[LinkPair, str] | None = None
+    ) -> None:
+        """Build the model of `urdf`. A joint that is not in `joints` stays at 0.
+
+        `disabled`: pairs that need no check. None: only the links of one joint.
+
+        Raises ConfigError for a URDF that MuJoCo refuses, a joint that it has not, and a disabled
+        pair with an unknown link; MeshError for a mesh that is missing or broken.
+        """
+        found = mujoco_input(urdf)
+        try:
+            spec = mujoco.MjSpec.from_string(found.urdf, assets=found.meshes)
+            spec.compiler.fusestatic = False  # every link keeps its name
+            if disabled is None:
+                exclude_neighbours(spec)
+            else:
+                spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+                _exclude(spec, disabled)
+            self._model = spec.compile()
+        except ValueError as error:
+            raise ConfigError(f"collision shapes: MuJoCo refuses the URDF: {error}") from error
+        self._model.geom_margin[:] = DETECTED / 2.0  # the margins of two shapes add up
+        self._data = mujoco.MjData(self._model)
+        self._joints = tuple(joints)
+        self._address = self._addresses(joints)
+        self.names: tuple[str, ...] = tuple(
+            self._model.body(body).name for body in self._model.geom_bodyid
+        )
+        self.reach = self._reaches()  # [m]
+
+    def clearance(self, position: FloatArray) -> Clearance:
+        """Return the smallest distance at `position` (n_joints,) [rad]."""
+        distances = self._contacts(position)
+        if not len(distances):
+            return Clearance(DETECTED, None)
+        nearest = int(distances.argmin())
+        if distances[nearest] >= DETECTED:
+            return Clearance(DETECTED, None)
+        one, other = self._data.contact.geom[nearest].tolist()
+        return Clearance(float(distances[nearest]), LinkPair.of(self.names[one], self.names[other]))
+
+    def pairs(self, position: FloatArray) -> dict[LinkPair, float]:
+        """Return the distance [m] of every pair nearer than DETECTED at `position` (n_joints,)."""
+        distances = self._contacts(position).tolist()
+        found: dict[LinkPair, float] = {}
+        for (one, other), distance in zip(self._data.contact.geom.tolist(), distances, strict=True):
+            pair = LinkPair.of(self.names[one], self.names[other])
+            found[pair] = min(found.get(pair, math.inf), distance)
+        return found
+
+    def between(self, pair: LinkPair, position: FloatArray) -> float:
+        """Return the distance [m] of two links at `position` (n_joints,), up to FARTHEST."""
+        model, data = self._model, self._data
+        self._place(position)
+        distances = [
+            float(mujoco.mj_geomDistance(model, data, one, other, FARTHEST, None))
+            for one in self._shapes(pair.first)
+            for other in self._shapes(pair.second)
+        ]
+        return min(distances)
+
+    def joints_between(self, pair: LinkPair) -> list[int]:
+        """Return the indices of the joints whose angles change how the two links are placed."""
+        chains = [self._chain(link) for link in (pair.first, pair.second)]
+        names = set(chains[0]) ^ set(chains[1])
+        return [i for i, name in enumerate(self._joints) if name in names]
+
+    def _shapes(self, link: str) -> list[int]:
+        return [geom for geom, name in enumerate(self.names) if name == link]
+
+    def _chain(self, link: str) -> list[str]:
+        """Return the joints between the world and `link`, outermost first."""
+        model = self._model
+        found: list[str] = []
+        body = int(model.body(link).id)
+        while body:
+            first = int(model.body_jntadr[body])
+            found += [model.joint(i).name for i in range(first, first + model.body_jntnum[body])]
+            body = int(model.body_parentid[body])
+        return found
+
+    def _place(self, position: FloatArray) -> None:
+        self._data.qpos[self._address] = position
+        mujoco.mj_kinematics(self._model, self._data)
+
+    def _contacts(self, position: FloatArray) -> NDArray[np.float64]:
+        model, data = self._model, self._data
+        self._place(position)
+        mujoco.mj_comPos(model, data)  # the boxes of the broad phase need it
+        mujoco.mj_collision(model, data)
+        distances: NDArray[np.float64] = data.contact.dist
+        return distances
+
+    def _addresses(self, joints: Sequence[str]) -> NDArray[np.intp]:
+        model = self._model
+        names = {model.joint(i).name: int(model.jnt_qposadr[i]) for i in range(model.njnt)}
+        missing = [name for name in joints if name not in names]
+        if missing:
+            raise ConfigError(
+                f"collision shapes: the robot description has no joint {', '.join(missing)}"
+            )
+        return np.array([names[name] for name in joints], dtype=np.intp)
+
+    def _reaches(self) -> FloatArray:
+        """Return how far [m] any shape is from the axis of each joint at most, at any pose."""
+        model = self._model
+        reach = dict.fromkeys(self._joints, 0.0)
+        for geom, carrier in enumerate(model.geom_bodyid.tolist()):
+            far = float(np.linalg.norm(model.geom_pos[geom]) + model.geom_rbound[geom])
+            body = carrier
+            while body:
+                first = int(model.body_jntadr[body])
+                for joint in range(first, first + int(model.body_jntnum[body])):
+                    name = model.joint(joint).name
+                    if name in reach:
+                        from_axis = far + float(np.linalg.norm(model.jnt_pos[joint]))
+                        reach[name] = max(reach[name], from_axis)
+                far += float(np.linalg.norm(model.body_pos[body]))
+                body = int(model.body_parentid[body])
+        return np.array([reach[name] for name in self._joints])
+
+
+def _exclude(spec: mujoco.MjSpec, disabled: Mapping[LinkPair, str]) -> None:
+    links = {body.name for body in spec.bodies}
+    for pair in disabled:
+        for link in (pair.first, pair.second):
+            if link not in links:
+                raise ConfigError(
+                    f"disabled pair {pair}: the robot has no link '{link}'; it has "
+                    + ", ".join(sorted(links))
+                )
+        spec.add_exclude(bodyname1=pair.first, bodyname2=pair.second)

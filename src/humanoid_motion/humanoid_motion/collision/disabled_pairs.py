@@ -1,0 +1,83 @@
+"""Find the pairs of links that need no collision check, and why."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_motion.collision.clearance import LinkPair
+from humanoid_motion.collision.collision_model import CollisionModel
+from humanoid_motion.collision.semantic_description import Cause
+
+POSES: Final = 1000  # random ones; a pair that overlaps at all of them always does
+_MOST_JOINTS: Final = 3  # between two links, for the proof that they never touch
+_MOST_POSES: Final = 50_000  # of one proof
+
+
+def disabled_pairs(
+    model: CollisionModel, lower: FloatArray, upper: FloatArray, seed: int = 0
+) -> dict[LinkPair, Cause]:
+    """Return the pairs of `model`, built with no disabled pair, that need no check.
+
+    `lower`, `upper`: the range of each joint, (n_joints,) [rad]. NEVER is proven for the whole
+    range, not sampled; pairs with more than three joints between them stay enabled.
+    """
+    found: dict[LinkPair, Cause] = {}
+    zero = model.pairs(np.zeros(len(lower)))
+    random = np.random.default_rng(seed).uniform(lower, upper, (POSES, len(lower)))
+    overlapping = [
+        {pair for pair, distance in model.pairs(q).items() if distance < 0.0} for q in random
+    ]
+    always = set.intersection(*overlapping)
+    for pair in _pairs_with_shapes(model):
+        between = model.joints_between(pair)
+        if not between:
+            continue  # fixed to each other: no check at all
+        if len(between) == 1:
+            found[pair] = Cause.ADJACENT
+        elif pair in always:
+            found[pair] = Cause.ALWAYS
+        elif zero.get(pair, 1.0) < 0.0:
+            found[pair] = Cause.DEFAULT
+        elif len(between) <= _MOST_JOINTS and _never_touch(model, pair, between, lower, upper):
+            found[pair] = Cause.NEVER
+    return found
+
+
+def _pairs_with_shapes(model: CollisionModel) -> Iterator[LinkPair]:
+    for one, other in itertools.combinations(sorted(set(model.names)), 2):
+        yield LinkPair.of(one, other)
+
+
+def _never_touch(
+    model: CollisionModel,
+    pair: LinkPair,
+    joints: list[int],
+    lower: FloatArray,
+    upper: FloatArray,
+) -> bool:
+    """Return whether the two links touch nowhere in the range of the joints between them.
+
+    From the distance in the middle of a box of joint angles follows the smallest one in it. A box
+    for which that is not above 0 is cut in two.
+    """
+    boxes = [(lower[joints], upper[joints])]
+    position = np.clip(np.zeros(len(lower)), lower, upper)
+    reach = model.reach[joints]
+    for _ in range(_MOST_POSES):
+        if not boxes:
+            return True
+        low, high = boxes.pop()
+        position[joints] = (low + high) / 2.0
+        distance = model.between(pair, position)
+        if distance <= 0.0:
+            return False
+        if distance > reach @ (high - low) / 2.0:
+            continue
+        widest = int(np.argmax(reach * (high - low)))
+        middle_low, middle_high = low.copy(), high.copy()
+        middle_low[widest] = middle_high[widest] = position[joints][widest]
+        boxes += [(low, middle_high), (middle_low, high)]
+    return False

@@ -1,0 +1,67 @@
+"""The semantic robot description (SRDF): the pairs of links that need no collision check."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_motion.collision.clearance import LinkPair
+
+PAIR: Final = "disable_collisions"
+
+
+class Cause(StrEnum):
+    """Why a pair needs no check, in the words of MoveIt's setup assistant."""
+
+    ADJACENT = "Adjacent"  # one joint, or fixed joints only, between them
+    DEFAULT = "Default"  # they overlap at the zero pose: the shapes are too large there
+    ALWAYS = "Always"  # they overlap at every pose that was tried
+    NEVER = "Never"  # they touched at no pose that was tried
+
+
+def parse_disabled_pairs(srdf: str, where: str) -> dict[LinkPair, str]:
+    """Return the disabled pairs of an SRDF text with their reasons.
+
+    Raises ConfigError that begins with `where` and says what is wrong.
+    """
+    root = _root(srdf, where)
+    return {
+        _pair(element, f"{where}: {PAIR} {number}"): element.get("reason", "")
+        for number, element in enumerate(root.findall(PAIR), start=1)
+    }
+
+
+def with_disabled_pairs(srdf: str, disabled: Mapping[LinkPair, str], where: str) -> str:
+    """Return the SRDF text with these disabled pairs in the place of its own.
+
+    Groups, end effectors and comments stay. Raises ConfigError, see `parse_disabled_pairs`.
+    """
+    root = _root(srdf, where)
+    for element in root.findall(PAIR):
+        root.remove(element)
+    for pair, reason in sorted(disabled.items()):
+        ElementTree.SubElement(root, PAIR, link1=pair.first, link2=pair.second, reason=reason)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _root(srdf: str, where: str) -> Element:
+    try:
+        parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+        root = ElementTree.fromstring(srdf, parser)
+    except ElementTree.ParseError as error:
+        raise ConfigError(f"{where}: not valid XML: {error}") from error
+    if root.tag != "robot" or not root.get("name"):
+        raise ConfigError(f"{where}: the root is <{root.tag}>, expected <robot name=…>")
+    return root
+
+
+def _pair(element: Element, where: str) -> LinkPair:
+    one, other = element.get("link1"), element.get("link2")
+    if not one or not other:
+        raise ConfigError(f"{where}: link1 is {one!r} and link2 is {other!r}, expected two links")
+    if one == other:
+        raise ConfigError(f"{where}: link1 and link2 are both {one!r}, expected two links")
+    return LinkPair.of(one, other)

@@ -1,0 +1,183 @@
+"""Distances between links are those of their shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_motion.collision.clearance import DETECTED, LinkPair
+from humanoid_motion.collision.collision_model import CollisionModel
+from humanoid_motion.collision.disabled_pairs import disabled_pairs
+from humanoid_motion.collision.path_check import TOLERANCE, first_conflict
+from humanoid_motion.collision.semantic_description import (
+    Cause,
+    parse_disabled_pairs,
+    with_disabled_pairs,
+)
+from src.humanoid_motion.test.collision.conftest import APART, LENGTH, RADIUS, tips_apart
+
+JOINTS = ("left", "right")
+TIPS = LinkPair("left_link", "right_link")
+angles = st.floats(-1.5, 1.5)
+
+
+@pytest.fixture(scope="module", name="model")
+def two_fingers(fingers: str) -> CollisionModel:
+    return CollisionModel(fingers, JOINTS)
+
+
+@given(angles, angles)
+@settings(deadline=None)
+def test_clearance_is_the_distance_of_the_nearest_shapes(model, left, right) -> None:
+    position = np.array([left, right])
+    clearance, expected = model.clearance(position), tips_apart(position)
+    if expected >= DETECTED:
+        assert (clearance.distance, clearance.links) == (DETECTED, None)
+    else:
+        assert clearance.distance == pytest.approx(expected, abs=1e-6)
+        assert clearance.links == TIPS
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.04, 0.06, 0.09, 0.099])
+def test_every_distance_below_the_largest_is_measured(model, apart: float) -> None:
+    """Both fingers lean to each other until their tips are `apart`."""
+    angle = np.arcsin((APART - 2 * RADIUS - apart) / (2 * LENGTH))
+    clearance = model.clearance(np.array([angle, -angle]))
+    assert clearance.distance == pytest.approx(apart, abs=1e-6)
+
+
+def test_positions_are_taken_in_the_order_of_the_joints(fingers, model) -> None:
+    swapped = CollisionModel(fingers, ("right", "left"))
+    position = np.array([0.5, -0.3])
+    assert model.clearance(position).links == TIPS
+    assert swapped.clearance(position[::-1]) == model.clearance(position)
+
+
+def test_no_shape_is_farther_from_an_axis_than_its_reach(model) -> None:
+    np.testing.assert_allclose(model.reach, LENGTH + RADIUS)
+
+
+def test_disabled_pair_is_not_checked(fingers) -> None:
+    model = CollisionModel(fingers, JOINTS, {TIPS: "Default"})
+    assert model.clearance(np.array([0.7, -0.7])).links is None
+
+
+@pytest.mark.parametrize(
+    ("joints", "disabled", "message"),
+    [
+        (("left", "thumb"), None, "has no joint thumb"),
+        (JOINTS, {LinkPair("base", "thumb"): ""}, "no link 'thumb'; it has base, left_link"),
+    ],
+)
+def test_unknown_names_are_refused(fingers, joints, disabled, message) -> None:
+    with pytest.raises(ConfigError, match=message):
+        CollisionModel(fingers, joints, disabled)
+
+
+# Ways.
+
+
+@pytest.mark.parametrize("samples", [2, 40])
+def test_conflict_is_found_exactly_where_links_come_too_near(model, samples: int) -> None:
+    """The least distance of each way is known; a little more is demanded, and a little less."""
+    random, fractions = np.random.default_rng(samples), np.linspace(0.0, 1.0, 1000)[:, None]
+    tried = 0
+    while tried < 30:
+        ends = random.uniform(-1.2, 1.2, (2, 2))
+        poses = ends[0] + fractions * (ends[1] - ends[0])
+        apart = tips_apart(poses)
+        least = float(apart.min())
+        if not 0.0 < least < min(DETECTED, *apart[[0, -1]]) - 0.01:
+            continue  # it is not between the ends
+        tried += 1
+        way = ends[0] + np.linspace(0.0, 1.0, samples)[:, None] * (ends[1] - ends[0])
+        assert first_conflict(model, way, least - 1e-5) is None
+        demanded = least + TOLERANCE + 1e-4
+        conflict = first_conflict(model, way, demanded)
+        assert conflict is not None
+        assert conflict.clearance.links == TIPS
+        found = tips_apart(conflict.position)
+        assert demanded > found == pytest.approx(conflict.clearance.distance, abs=1e-6)
+
+
+def test_first_conflict_is_found_between_samples_that_are_free(model) -> None:
+    """One finger leans over to where the other one was."""
+    way = np.array([[0.9, -0.1], [0.1, -0.9]])
+    assert tips_apart(way).min() > 0.05
+    conflict = first_conflict(model, way, 0.03)
+    assert conflict is not None
+    assert conflict.sample == 0
+    assert conflict.clearance.links == TIPS
+
+
+def test_last_pose_of_a_way_is_checked(model) -> None:
+    angles = [np.arcsin((APART - 2 * RADIUS - apart) / (2 * LENGTH)) for apart in (0.031, 0.0299)]
+    way = np.array([[angle, -angle] for angle in angles])
+    conflict = first_conflict(model, way, 0.03)
+    assert conflict is not None
+    np.testing.assert_array_equal(conflict.position, way[-1])
+
+
+# SRDF.
+
+SRDF = """<robot name="two">
+  <!-- by hand -->
+  <group name="arm"><joint name="elbow"/></group>
+  <disable_collisions link1="b" link2="a" reason="Adjacent"/>
+</robot>"""
+
+
+def test_disabled_pairs_are_read_with_their_reasons() -> None:
+    assert parse_disabled_pairs(SRDF, "f") == {LinkPair("a", "b"): "Adjacent"}
+
+
+def test_new_pairs_replace_the_old_ones_and_leave_the_rest() -> None:
+    pairs = {LinkPair("a", "c"): "Never", LinkPair("a", "b"): "Default"}
+    text = with_disabled_pairs(SRDF, pairs, "f")
+    assert parse_disabled_pairs(text, "f") == pairs
+    assert "<!-- by hand -->" in text
+    assert '<group name="arm">' in text
+    assert with_disabled_pairs(text, pairs, "f") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<robot", "not valid XML"),
+        ("<srdf/>", "the root is <srdf>, expected <robot name=…>"),
+        ('<robot name="r"><disable_collisions link1="a"/></robot>', "disable_collisions 1: link1"),
+        (
+            '<robot name="r"><disable_collisions link1="a" link2="a"/></robot>',
+            "both 'a', expected two links",
+        ),
+    ],
+)
+def test_wrong_text_is_refused_with_its_place(text, message) -> None:
+    with pytest.raises(ConfigError, match=f"robot.srdf: .*{message}"):
+        parse_disabled_pairs(text, "robot.srdf")
+
+
+# Generation.
+
+
+def test_pairs_are_disabled_for_their_causes(fingers) -> None:
+    lower, upper = np.array([-1.5, -0.1]), np.array([0.1, 1.5])  # they lean outwards
+    found = disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)
+    assert found == {
+        LinkPair("base", "left_link"): Cause.ADJACENT,
+        LinkPair("base", "right_link"): Cause.ADJACENT,
+        TIPS: Cause.NEVER,
+    }
+
+
+def test_distance_of_two_links_is_measured_however_far_they_are(model) -> None:
+    for position in (np.zeros(2), np.array([0.6, -0.3])):
+        assert model.between(TIPS, position) == pytest.approx(tips_apart(position), abs=1e-6)
+
+
+def test_pair_that_can_touch_stays_enabled(fingers) -> None:
+    lower, upper = np.full(2, -1.5), np.full(2, 1.5)
+    assert TIPS not in disabled_pairs(CollisionModel(fingers, JOINTS, {}), lower, upper)
