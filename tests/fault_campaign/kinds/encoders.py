@@ -51,7 +51,10 @@ _TURNED: Final = {
 }
 _STUCK: Final = {  # "can": 5.2 was seen
     "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.06, _STUCK_WHY)),
-    "can": (Allowed(Breach.SPEED, 6.0, _STUCK_WHY),),
+    "can": (
+        Allowed(Breach.SPEED, 6.0, _STUCK_WHY),
+        Allowed(Breach.JUMP, 0.06, _STUCK_WHY, robot="lite"),
+    ),
 }
 # The limits of Lite's joints are 2.7 Nm and more, half of what their motors can do.
 _PULLS_WEAK: Final = Allowed(Breach.EFFORT, 2.1, _FOLLOWS_WHY, robot="lite")
