@@ -6,7 +6,7 @@ import numpy as np
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointState
-from humanoid_motion.collision.clearance import Clearance
+from humanoid_motion.collision.clearance import DETECTED, Clearance
 
 if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s
     from humanoid_motion.collision.collision_model import CollisionModel
@@ -46,18 +46,21 @@ class SelfCollisionStage:
         motion = self._motion(step)
         if motion <= rate * (self._least(measured, ahead, before) - self._distance):
             return wanted
+        there = self._nearest(measured, ahead + step, wanted)
+        if there >= DETECTED:
+            return wanted
         now = self._nearest(measured, ahead, before)
         if now < self._distance and self._is_driven_nearer(measured, ahead, before):
             return measured
         allowed = rate * max(now - self._distance, 0.0)
-        if motion <= allowed:
+        if now - there <= allowed:
             return wanted
         part = 1.0
         for _ in range(_TRIES):
-            nearer = now - self._nearest(measured, ahead + part * step, before + part * step)
-            if nearer <= allowed:
-                return wanted if part == 1.0 else before + part * step
-            part *= _SHORTER * allowed / nearer  # where a line to the known distance leads
+            part *= _SHORTER * allowed / (now - there)  # where a line to the known distance leads
+            there = self._nearest(measured, ahead + part * step, before + part * step)
+            if now - there <= allowed:
+                return before + part * step
         return before
 
     def _nearest(self, measured: FloatArray, ahead: FloatArray, target: FloatArray) -> float:
