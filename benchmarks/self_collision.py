@@ -50,7 +50,7 @@ def main() -> None:
     model = CollisionModel(urdf, known.joints.names, pairs)
     values: dict[str, Figure] = {}
     low, high = known.limits.target_lower, known.limits.target_upper
-    poses = np.random.default_rng(0).uniform(low, high, (count, len(low)))
+    poses = np.random.default_rng(0).uniform(low, high, (5000, len(low)))
     looks = durations([partial(model.clearance, q) for q in poses])
     values["one look at all distances"] = figure(looks, "us", 1e6)
     stage, state = SelfCollisionStage(model, DISTANCE), JointState(len(low))
