@@ -9,7 +9,7 @@ If it raises, the loop writes the command of the fallback in the same tick.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -27,6 +27,7 @@ from humanoid_control_common.mit_interface import (
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.duties import Contract
 from humanoid_controller_manager.hardware_component import CapabilityArray
+from humanoid_motion.collision.way_check import WayCheck
 
 
 class Controller(ABC):
@@ -104,6 +105,8 @@ class RobotFacts:
     update_rate: float  # [Hz]
     # Capability of each command interface on each joint, shape (5, n); None: all PER_TICK.
     capabilities: CapabilityArray | None = None
+    # Makes a check of ways against self-collision; None: the robot's links are not kept apart.
+    way_check: Callable[[], WayCheck] | None = None
 
     def acts_per_tick(self, interface: str) -> NDArray[np.bool_]:
         """Return on which joints the command `interface` acts in every tick, shape (n,)."""
@@ -114,11 +117,13 @@ class RobotFacts:
 
     def of(self, rows: IndexArray) -> RobotFacts:
         """Return the facts about the joints at `rows`, in that order."""
+        whole = self.way_check
         return RobotFacts(
             JointSet(tuple(self.joints.names[row] for row in rows)),
             self.limits.of(rows),
             self.update_rate,
             None if self.capabilities is None else self.capabilities[:, rows],
+            None if whole is None else lambda: whole().of(rows),
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from humanoid_control_common.config import StrictModel
-from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
@@ -72,6 +72,8 @@ class StandbyController(Controller):
         self._ramps = [RAMP] * len(durations)  # of each way, see `ramped`
         self._ends = list(accumulate(durations))  # [s] since activation
         self._velocity_limit = robot.limits.velocity
+        self._way_check = robot.way_check and robot.way_check()
+        self._names = parameters.sequence
         self._start_damping = np.zeros(len(robot.joints))
         # No velocity is commanded where it cannot act; gains that are set per mode have no ramp.
         self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
@@ -82,8 +84,9 @@ class StandbyController(Controller):
         self._elapsed = 0.0
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller."""
+        """See Controller. Raises ControllerError for links that would come too near."""
         self._waypoints[0] = state.position
+        self._check_links()
         np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
         np.multiply(self._ways, self._has_velocity, out=self._speeds)
         # The first segment begins at any pose: from a distant one it takes longer than configured.
@@ -126,6 +129,15 @@ class StandbyController(Controller):
         """See Controller."""
         fraction = min(self._elapsed / self._ends[-1], 1.0)
         return Progress(self._segment(), len(self._ends), fraction)
+
+    def _check_links(self) -> None:
+        conflict = self._way_check and self._way_check.conflict(self._waypoints)
+        if self._way_check and conflict:
+            name = self._names[min(conflict.sample, len(self._names) - 1)]
+            raise ControllerError(
+                f"on the way to pose '{name}' {self._way_check.refusal(conflict)}: move the arms "
+                "apart by hand, in DAMPING"
+            )
 
     def _segment(self) -> int:
         """Return the index of the segment at the elapsed time; after the end the last one."""

@@ -10,6 +10,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from humanoid_control_common.config import Document
+from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.realtime import calm_interpreter
 from humanoid_control_common.robot_namespace import checked_namespace
 from humanoid_control_common.safety import SafetyReport
@@ -46,11 +47,10 @@ from humanoid_controller_manager.ros.safety_messages import LATCHED, safety_mess
 from humanoid_controller_manager.ros.shutdown_report import end_of
 from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
 from humanoid_controller_manager.safety.limit_stage import LimitStage
+from humanoid_controller_manager.safety.link_shapes import link_shapes
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
-from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import Registry, listeners_of, slots_of
-from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 
 
 class ControllerManagerNode:
@@ -77,8 +77,7 @@ class ControllerManagerNode:
         self._records = records
         self.namespace = checked_namespace(self.node.get_namespace())
         parameters = self._parameters()
-        self._initial = parameters.initial_controller
-        self._backend = parameters.backend
+        self._initial, self._backend = parameters.initial_controller, parameters.backend
         rate = float(parameters.update_rate)
         self.description = parse_robot_description(parameters.robot_description, rate)
         self.executor = ros.executor()
@@ -87,27 +86,34 @@ class ControllerManagerNode:
         hardware = load_hardware(self.description, make_component)
         hardware.hold_gains = parameters.hold_gains
         joints, limits = self.description.joints, self.description.limits
-        self.robot = RobotFacts(joints, limits, rate, hardware.capabilities)
+        shapes = link_shapes(
+            parameters.robot_description_semantic,
+            self.description,
+            parameters.self_collision_distance,
+        )
+        checks = None if shapes is None else shapes.way_checks(self._positions)
+        self.robot = RobotFacts(joints, limits, rate, hardware.capabilities, checks)
         self._simulated = hardware.simulates_time
         self.lifecycle = self._bring_up(parameters, hardware)
         self.registry = self.lifecycle.registry
         self.loop = ControlLoop(
             hardware,
-            LimitStage(limits, self._self_collision(parameters)),
+            LimitStage(limits, None if shapes is None else shapes.stage()),
             slots_of(self.registry.records),
             safe_chain=parameters.safe_controllers,
             update_rate=rate,
             machine=self.machine,
         )
-        safety_limit = parameters.velocity_safety_limit(joints, limits)
-        self.loop.supervise(MeasurementCheck(joints, limits, safety_limit, rate))
+        fastest = parameters.velocity_safety_limit(joints, limits)
+        self.loop.supervise(MeasurementCheck(joints, limits, fastest, rate))
         self.loop_thread = LoopThread(self.loop, rate, self._publish, self.machine)
         self.recorder: TickRecorder | None = None  # None before the start and without memory
         # A loop that runs as fast as possible must not flood the subscribers.
         interval = 0.0 if self.loop_thread.paced else 1.0 / rate
         self._hardware_listeners = self._attach_hardware()
-        realtime = self.loop_thread.realtime
-        self._snapshot_publisher = SnapshotPublisher((), interval, self.machine, realtime=realtime)
+        self._snapshot_publisher = SnapshotPublisher(
+            (), interval, self.machine, realtime=self.loop_thread.realtime
+        )
         self._listen(listeners_of(self.registry.records))
         self.registry.connect(lambda: self.loop.snapshot.controllers, self._exchange)
 
@@ -207,15 +213,8 @@ class ControllerManagerNode:
         self.node.describe(ManagerParameters, document, under="controllers")
         return parameters
 
-    def _self_collision(self, parameters: ManagerParameters) -> SelfCollisionStage | None:
-        srdf = parameters.robot_description_semantic
-        if not srdf:
-            return None
-        from humanoid_motion.collision.collision_model import CollisionModel
-
-        disabled = parse_disabled_pairs(srdf, "robot_description_semantic")
-        model = CollisionModel(self.description.urdf, self.robot.joints.names, disabled)
-        return SelfCollisionStage(model, parameters.self_collision_distance)
+    def _positions(self) -> FloatArray:
+        return self.loop.snapshot.state.position
 
     def _bring_up(self, parameters: ManagerParameters, hardware: HardwareGroup) -> Lifecycle:
         lifecycle = Lifecycle(

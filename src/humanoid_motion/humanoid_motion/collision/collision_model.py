@@ -1,8 +1,9 @@
 """Distances between the links of a robot, by MuJoCo's geometry of their collision shapes."""
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Self
 
 import mujoco
 import numpy as np
@@ -49,6 +50,12 @@ class CollisionModel:
             self._model.body(body).name for body in self._model.geom_bodyid
         )
         self.reach = self._reaches()  # [m]
+
+    def another(self) -> Self:
+        """Return the same model for another thread."""
+        other = copy.copy(self)
+        other._data = mujoco.MjData(self._model)  # noqa: SLF001 - of the same class
+        return other
 
     def clearance(self, position: FloatArray) -> Clearance:
         """Return the smallest distance at `position` (n_joints,) [rad]."""

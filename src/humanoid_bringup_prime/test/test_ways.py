@@ -1,0 +1,167 @@
+"""STANDBY and trajectories of Prime are refused where its links would come too near."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import yaml
+
+from humanoid_bringup.robot_package import find_robot
+from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
+from humanoid_controller_manager.safety.link_shapes import link_shapes
+from humanoid_controllers.standby import StandbyController
+from humanoid_controllers.trajectory.controller import JointTrajectoryController
+from humanoid_motion.collision.collision_model import CollisionModel
+from humanoid_motion.collision.path_check import TOLERANCE
+from humanoid_motion.collision.semantic_description import parse_disabled_pairs
+from humanoid_motion.errors import MotionRefusedError
+
+if TYPE_CHECKING:
+    from humanoid_control_common.joints import FloatArray
+
+RATE, DISTANCE = 200.0, 0.02  # [Hz], [m]
+
+
+class Prime:
+    """Prime's controllers with the shipped parameters, and a judge of every pose."""
+
+    def __init__(self) -> None:
+        robot = find_robot("prime")
+        assert robot.srdf_file is not None
+        srdf = robot.srdf_file.read_text()
+        description = parse_robot_description(robot.expand({"use_sim": "true"}), RATE)
+        self.present = np.zeros(len(description.joints))
+        shapes = link_shapes(srdf, description, DISTANCE)
+        assert shapes is not None
+        checks = shapes.way_checks(lambda: self.present)
+        self.robot = RobotFacts(description.joints, description.limits, RATE, None, checks)
+        names = description.joints.names
+        self.judge = CollisionModel(description.urdf, names, parse_disabled_pairs(srdf, "srdf"))
+        self.file = yaml.safe_load(robot.controllers_file.read_text())
+
+    def least(self, way: FloatArray) -> float:
+        """Return the smallest distance [m] on a way that is straight between 400 poses."""
+        fractions = np.linspace(0.0, 1.0, 400)
+        poses = [begin + part * (end - begin) for begin, end in pairwise(way) for part in fractions]
+        return min(self.judge.clearance(pose).distance for pose in poses)
+
+    def near(self, pose: FloatArray, *beginnings: str) -> bool:
+        """Return whether two links with these beginnings of their names are nearest, and near."""
+        clearance = self.judge.clearance(pose)
+        links = clearance.links and (clearance.links.first, clearance.links.second)
+        fit = links and all(map(str.startswith, links, beginnings))
+        return bool(fit) and 0.0 < clearance.distance < DISTANCE / 2
+
+    def free_poses(self, count: int, seed: int) -> list[FloatArray]:
+        """Return random poses within the limits at which links keep their distance."""
+        random, limits = np.random.default_rng(seed), self.robot.limits
+        found: list[FloatArray] = []
+        while len(found) < count:
+            pose = random.uniform(limits.target_lower, limits.target_upper)
+            if self.judge.clearance(pose).distance > DISTANCE:
+                found.append(pose)
+        return found
+
+
+@pytest.fixture(scope="module")
+def prime() -> Prime:
+    return Prime()
+
+
+def at(pose: FloatArray) -> JointState:
+    state = JointState(len(pose))
+    state.array.fill(0.0)
+    state.position[:] = pose
+    return state
+
+
+@pytest.mark.parametrize("every", [25, pytest.param(1, marks=pytest.mark.soak)])
+def test_standby_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, every: int) -> None:
+    """The judge looks at all that is refused, and at `every` n-th other way."""
+    parameters = prime.file["standby_controller"]["ros__parameters"]
+    standby = StandbyController()
+    standby.on_configure(standby.Parameters.model_validate(parameters), prime.robot)
+    poses = [np.array(parameters["poses"][name]["positions"]) for name in parameters["sequence"]]
+    refused = 0
+    for number, pose in enumerate(prime.free_poses(1000, seed=7)):
+        prime.present[:] = pose
+        try:
+            standby.on_activate(at(pose), JointCommand(len(pose)), 0.0)
+        except ControllerError as error:
+            refused += 1
+            assert prime.least(np.array([pose, *poses])) < DISTANCE
+            assert "on the way to pose '" in str(error)
+            assert "mm apart, expected 20 mm" in str(error)
+        else:
+            if number % every == 0:
+                assert prime.least(np.array([pose, *poses])) > DISTANCE - TOLERANCE
+    assert 0 < refused < 100
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.soak)])
+def test_move_is_refused_exactly_where_its_way_is_too_narrow(prime: Prime, count: int) -> None:
+    controller = JointTrajectoryController()
+    raw = {"stiffness": 20.0, "damping": 2.0, "max_acceleration": 5.0, "max_jerk": 60.0}
+    controller.on_configure(controller.Parameters.model_validate(raw), prime.robot)
+    names, refused = prime.robot.joints.names, 0
+    poses = prime.free_poses(2 * count, seed=count)
+    for here, there in zip(poses[::2], poses[1::2], strict=True):
+        prime.present[:] = here
+        controller.on_activate(at(here), JointCommand(len(here)), 0.0)
+        try:
+            goal = controller.planner.move(dict(zip(names, there.tolist(), strict=True)), 0.0)
+        except MotionRefusedError as error:
+            refused += 1
+            assert "mm apart, expected 20 mm at least: take another way" in str(error)
+            assert controller.follower.progress.goal.trajectory.duration == 0.0
+            continue
+        times = np.linspace(0.0, goal.trajectory.duration, 500).tolist()
+        way = [goal.trajectory.at(time)[0] for time in times]
+        least = min(prime.judge.clearance(pose).distance for pose in way)
+        assert least > DISTANCE - TOLERANCE
+    assert 0 < refused < count / 2
+
+
+def test_way_out_of_a_narrow_place_is_free_and_deeper_into_it_is_not(prime: Prime) -> None:
+    """Links that are too near, pushed by hand: the arm must come out again."""
+    assert prime.robot.way_check is not None
+    check, random = prime.robot.way_check(), np.random.default_rng(3)
+    limits, clear = prime.robot.limits, np.zeros(len(prime.present))
+    narrow = next(
+        pose
+        for pose in random.uniform(limits.target_lower, limits.target_upper, (5000, len(clear)))
+        if 0.0 < prime.judge.clearance(pose).distance < 0.01
+    )
+    near = prime.judge.clearance(narrow).distance
+    out = next(
+        pose
+        for pose in narrow + random.uniform(-0.1, 0.1, (5000, len(clear)))
+        if prime.least(np.array([narrow, pose])) == pytest.approx(near)
+    )
+    assert check.conflict(np.array([narrow, out])) is None
+    deeper = check.conflict(np.array([narrow, 2 * narrow - out]))
+    assert deeper is not None
+    assert deeper.clearance.distance < near
+
+
+def test_way_of_one_arm_is_checked_against_the_other_arm_where_it_is(prime: Prime) -> None:
+    limits, random = prime.robot.limits, np.random.default_rng(2)
+    poses = random.uniform(limits.target_lower, limits.target_upper, (50_000, len(prime.present)))
+    arms_meet = next(pose for pose in poses if prime.near(pose, "left", "right"))
+    left = prime.robot.of(np.arange(7)).way_check
+    assert left is not None
+    way = np.array([np.zeros(7), arms_meet[:7]])
+    prime.present[:] = np.concatenate([np.zeros(7), arms_meet[7:]])
+    conflict = left().conflict(way)
+    assert conflict is not None
+    links = conflict.clearance.links
+    assert links is not None
+    assert (links.first[:5], links.second[:5]) == ("left_", "right")
+    prime.present[:] = 0.0
+    assert left().conflict(way) is None

@@ -1,0 +1,45 @@
+"""The collision shapes of the robot's links, for all that keeps links apart."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_controller_manager.hardware.urdf import RobotDescription
+from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
+from humanoid_motion.collision.semantic_description import parse_disabled_pairs
+from humanoid_motion.collision.way_check import WayCheck
+
+if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s
+    from humanoid_motion.collision.collision_model import CollisionModel
+
+
+def link_shapes(srdf: str, description: RobotDescription, distance: float) -> "LinkShapes | None":
+    """Return the shapes of the robot's links; None without an SRDF: no links are kept apart.
+
+    `distance` [m]: that any two links keep. Raises ConfigError, MeshError, see CollisionModel.
+    """
+    if not srdf:
+        return None
+    from humanoid_motion.collision.collision_model import CollisionModel
+
+    disabled = parse_disabled_pairs(srdf, "robot_description_semantic")
+    model = CollisionModel(description.urdf, description.joints.names, disabled)
+    return LinkShapes(model, distance)
+
+
+class LinkShapes:
+    """Makes what keeps links apart: the loop's stage, and the checks of controllers."""
+
+    def __init__(self, model: "CollisionModel", distance: float) -> None:
+        self._model, self._distance = model, distance
+
+    def stage(self) -> SelfCollisionStage:
+        """Return the stage of the loop's thread."""
+        return SelfCollisionStage(self._model, self._distance)
+
+    def way_checks(self, present: Callable[[], FloatArray]) -> Callable[[], WayCheck]:
+        """Return what makes a WayCheck for a thread. `present`: see WayCheck."""
+        rows = np.arange(len(self._model.reach))
+        return lambda: WayCheck(self._model.another(), self._distance, present, rows)

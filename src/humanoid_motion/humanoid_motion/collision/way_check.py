@@ -1,0 +1,52 @@
+"""Whether a way of some joints keeps the links of the whole robot apart."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray, IndexArray
+
+if TYPE_CHECKING:  # they import MuJoCo, which takes 0.3 s
+    from humanoid_motion.collision.collision_model import CollisionModel
+    from humanoid_motion.collision.path_check import Conflict
+
+
+class WayCheck:
+    """Looks for the first place of a way that is too narrow. One thread calls it.
+
+    A way that begins where links are nearer than `distance` may not bring any nearer than there.
+    """
+
+    def __init__(
+        self,
+        model: "CollisionModel",
+        distance: float,
+        present: Callable[[], FloatArray],
+        rows: IndexArray,
+    ) -> None:
+        """Check ways of the joints at `rows` of the model's joints.
+
+        `distance` [m]: of any two links. `present` returns where all joints are now, (n_joints,)
+        [rad]: the others stay there.
+        """
+        self._model, self._distance, self._present = model, distance, present
+        self._rows = rows
+
+    def of(self, rows: IndexArray) -> Self:
+        """Return the check of ways of the joints at `rows` of this one's, for another thread."""
+        model = self._model.another()
+        return type(self)(model, self._distance, self._present, self._rows[rows])
+
+    def conflict(self, way: FloatArray) -> "Conflict | None":
+        """Return the first conflict of `way` (n_samples, k) [rad], see `first_conflict`."""
+        from humanoid_motion.collision.path_check import first_conflict
+
+        whole = np.tile(self._present(), (len(way), 1))
+        whole[:, self._rows] = way
+        begin = self._model.clearance(whole[0]).distance
+        return first_conflict(self._model, whole, min(self._distance, begin))
+
+    def refusal(self, conflict: "Conflict") -> str:
+        """Return what is wrong with a way, for people."""
+        return f"{conflict.clearance}, expected {1000 * self._distance:.0f} mm at least"
