@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Self
 
 import mujoco
@@ -49,7 +49,7 @@ class CollisionModel:
         self.names: tuple[str, ...] = tuple(
             self._model.body(body).name for body in self._model.geom_bodyid
         )
-        self.reach = self._reaches()  # [m]
+        self.reach = self.reach_of(self.names)  # [m]
 
     def another(self) -> Self:
         """Return the same model for another thread."""
@@ -130,21 +130,28 @@ class CollisionModel:
             )
         return np.array([names[name] for name in joints], dtype=np.intp)
 
-    def _reaches(self) -> FloatArray:
-        """Return how far [m] any shape is from the axis of each joint at most, at any pose."""
+    def reach_of(self, links: Collection[str]) -> FloatArray:
+        """Return how far [m] any shape of `links` is from the axis of each joint, (n_joints,).
+
+        An upper bound for all poses: shapes count as the spheres around them.
+        """
         model = self._model
         reach = dict.fromkeys(self._joints, 0.0)
         for geom, carrier in enumerate(model.geom_bodyid.tolist()):
-            far = float(np.linalg.norm(model.geom_pos[geom]) + model.geom_rbound[geom])
-            body = carrier
+            if self.names[geom] not in links:
+                continue
+            centre, body = model.geom_pos[geom], carrier
+            away = 0.0  # [m] of the shape's centre from the place `centre` in the frame of `body`
             while body:
                 first = int(model.body_jntadr[body])
                 for joint in range(first, first + int(model.body_jntnum[body])):
                     name = model.joint(joint).name
                     if name in reach:
-                        from_axis = far + float(np.linalg.norm(model.jnt_pos[joint]))
-                        reach[name] = max(reach[name], from_axis)
-                far += float(np.linalg.norm(model.body_pos[body]))
+                        arm = np.cross(centre - model.jnt_pos[joint], model.jnt_axis[joint])
+                        far = model.geom_rbound[geom] + away + np.linalg.norm(arm)
+                        reach[name] = max(reach[name], float(far))
+                away += float(np.linalg.norm(centre))
+                centre = model.body_pos[body]
                 body = int(model.body_parentid[body])
         return np.array([reach[name] for name in self._joints])
 

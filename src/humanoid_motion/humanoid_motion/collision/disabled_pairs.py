@@ -13,7 +13,7 @@ from humanoid_motion.collision.semantic_description import Cause
 
 POSES: Final = 1000  # random ones; a pair that overlaps at all of them always does
 _MOST_JOINTS: Final = 3  # between two links, for the proof that they never touch
-_MOST_POSES: Final = 50_000  # of one proof
+_MOST_POSES: Final = 1_000_000  # of one proof
 
 
 def disabled_pairs(
@@ -65,7 +65,7 @@ def _never_touch(
     """
     boxes = [(lower[joints], upper[joints])]
     position = np.clip(np.zeros(len(lower)), lower, upper)
-    reach = model.reach[joints]
+    reach = model.reach_of((pair.first, pair.second))[joints]
     for _ in range(_MOST_POSES):
         if not boxes:
             return True

@@ -35,6 +35,31 @@ def fingers() -> str:
     return f'<robot name="fingers"><link name="base">{shapes}</link>{left}{right}</robot>'
 
 
+@pytest.fixture(scope="session")
+def chain() -> str:
+    """Three joints whose axes and origins are turned against each other, and a long tip."""
+    ball = "<geometry><sphere radius='0.01'/></geometry>"
+    parts, parent = [f"<link name='base'><collision>{ball}</collision></link>"], "base"
+    axes = ("1 0 0", "0 1 0", "0 0 1")
+    for name, axis, turn in zip("abc", axes, ("0.3 0 1", "0 -0.7 0", "1 1 0"), strict=True):
+        parts.append(f"""
+  <joint name="{name}" type="revolute">
+    <parent link="{parent}"/><child link="{name}_link"/>
+    <origin xyz="0.1 -0.05 0.2" rpy="{turn}"/><axis xyz="{axis}"/>
+    <limit lower="-3" upper="3" effort="1" velocity="1"/>
+  </joint>
+  <link name="{name}_link">
+    <inertial>
+      <mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>
+    </inertial>
+    <collision>
+      <origin xyz="0.02 0.1 0.05" rpy="0.5 0 0"/><geometry><box size="0.02 0.3 0.04"/></geometry>
+    </collision>
+  </link>""")
+        parent = f"{name}_link"
+    return f'<robot name="chain">{"".join(parts)}</robot>'
+
+
 def tips_apart(position: FloatArray) -> FloatArray:
     """Return the distances [m] (...) of the two tips at `position` (..., 2) [rad]."""
     y = np.array([APART / 2, -APART / 2]) - LENGTH * np.sin(position)

@@ -58,6 +58,17 @@ def test_positions_are_taken_in_the_order_of_the_joints(fingers, model) -> None:
 
 def test_no_shape_is_farther_from_an_axis_than_its_reach(model) -> None:
     np.testing.assert_allclose(model.reach, LENGTH + RADIUS)
+    np.testing.assert_allclose(model.reach_of(["left_link"]), [LENGTH + RADIUS, 0.0])
+
+
+@given(st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6))
+@settings(deadline=None)
+def test_shapes_move_by_angle_times_reach_at_most(chain, angles: list[float]) -> None:
+    """Of a chain of three joints, turned and bent: the tip against the base."""
+    model, tip = CollisionModel(chain, ("a", "b", "c"), {}), LinkPair("base", "c_link")
+    here, there = np.array(angles).reshape(2, 3)
+    motion = abs(model.between(tip, there) - model.between(tip, here))
+    assert motion <= np.abs(there - here) @ model.reach_of(["c_link"]) + 1e-6
 
 
 def test_disabled_pair_is_not_checked(fingers) -> None:
