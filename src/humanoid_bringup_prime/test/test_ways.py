@@ -21,6 +21,8 @@ from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.collision.path_check import TOLERANCE
 from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 from humanoid_motion.errors import MotionRefusedError
+from humanoid_motion.trajectory.points import Point
+from humanoid_motion.trajectory.trajectory import STRAIGHT
 
 if TYPE_CHECKING:
     from humanoid_control_common.joints import FloatArray
@@ -165,3 +167,35 @@ def test_way_of_one_arm_is_checked_against_the_other_arm_where_it_is(prime: Prim
     assert (links.first[:5], links.second[:5]) == ("left_", "right")
     prime.present[:] = 0.0
     assert left().conflict(way) is None
+
+
+@pytest.mark.parametrize("duration", [3000.0, 30_000_000.0])
+def test_slow_way_is_checked_with_as_few_looks_as_a_fast_one(
+    prime: Prime, monkeypatch: pytest.MonkeyPatch, duration: float
+) -> None:
+    """The loop goes to DAMPING if the ROS side is busy with a check for 200 ms."""
+    controller = JointTrajectoryController()
+    raw = {"stiffness": 20.0, "damping": 2.0, "allow_partial_joints_goal": True}
+    controller.on_configure(controller.Parameters.model_validate(raw), prime.robot)
+    prime.present.fill(0.0)
+    controller.on_activate(at(prime.present), JointCommand(len(prime.present)), 0.0)
+    elbow = ["left_elbow_pitch"]
+    goal = controller.planner.follow(elbow, [Point(duration, [-0.9])], 0.0)
+    times, poses = goal.trajectory.poses()
+    assert len(times) < 200
+    exact = np.array([goal.trajectory.at(time)[0] for time in times])
+    assert np.abs(poses - exact).max() < 1e-9
+    middle = np.array([goal.trajectory.at(time)[0] for time in (times[1:] + times[:-1]) / 2])
+    assert np.abs((poses[1:] + poses[:-1]) / 2 - middle).max() < STRAIGHT
+
+
+def test_way_with_too_many_looks_is_refused(prime: Prime) -> None:
+    controller = JointTrajectoryController()
+    raw = {"stiffness": 20.0, "damping": 2.0, "allow_partial_joints_goal": True}
+    controller.on_configure(controller.Parameters.model_validate(raw), prime.robot)
+    prime.present.fill(0.0)
+    controller.on_activate(at(prime.present), JointCommand(len(prime.present)), 0.0)
+    points = [Point(2.0 * i, [-0.5 - 0.4 * (-1) ** i] * 2) for i in range(1, 1001)]
+    elbows = ["left_elbow_pitch", "right_elbow_pitch"]
+    with pytest.raises(MotionRefusedError, match="send it in parts"):
+        controller.planner.follow(elbows, points, 0.0)

@@ -122,6 +122,15 @@ def test_a_motion_that_its_caller_interrupts_stops(remote: Starter, client: Clie
     motion.move({ELBOW: -0.6}, 0.0, 0.0)  # refused while it comes to rest, which is over
 
 
+def test_a_motion_that_another_caller_replaces_says_so(remote: Starter, client: Client) -> None:
+    run = remote.hc("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
+    run.wait_for("moves for 60.00 s")
+    motion = TrajectoryClient(client)
+    motion.move({ELBOW: -0.6}, 5.0, 0.0)
+    assert run.finish() == 1
+    assert run.lines[-1] == "hc: another motion took its place"
+
+
 def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
     remote: Starter, client: Client
 ) -> None:

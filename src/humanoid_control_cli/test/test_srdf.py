@@ -32,6 +32,12 @@ def test_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     assert pairs[LinkPair.of("left_elbow_pitch_link", "left_shoulder_yaw_link")] == "Adjacent"
 
 
+def test_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "missing" / "lite.srdf"
+    result = CliRunner().invoke(app, ["srdf", "--robot", "lite", "--output", str(file)])
+    assert str(result.exception) == f"{file}: cannot be written: No such file or directory"
+
+
 def test_file_that_is_no_srdf_is_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "notes.srdf"
     file.write_text("notes")

@@ -73,6 +73,8 @@ class TrajectoryClient:
             raise RefusedError(f"{waits}: no end {self._client.timeout:g} s after the planned one")
         for name in left:
             state = self._states[name]
+            if state.goal > self._goals[name]:
+                raise RefusedError(WORDS[TrajectoryState.PREEMPTED])
             if state.status != TrajectoryState.SUCCEEDED:
                 raise RefusedError(f"{WORDS[state.status]}: {state.message}")
 
@@ -139,7 +141,9 @@ class TrajectoryClient:
         if self._is_idle(name):
             return True
         later = state.goal - self._goals[name]
-        return bool(later > 0 or (later == 0 and state.status != TrajectoryState.ACTIVE))
+        if later > 0:  # one that was never begun leaves the motion as it is
+            return bool(state.status != TrajectoryState.OVERTAKEN)
+        return bool(later == 0 and state.status != TrajectoryState.ACTIVE)
 
 
 class JoggedJoint:

@@ -55,7 +55,10 @@ def srdf(
     if output is None:
         typer.echo(text, nl=False)
         return
-    output.write_text(text, encoding="utf-8")
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{output}: cannot be written: {error.strerror}") from error
     counts = ", ".join(
         f"{count} {cause}" for cause, count in sorted(Counter(pairs.values()).items())
     )

@@ -1,5 +1,6 @@
 """The loop's side of the trajectory controller: follows goals tick by tick."""
 
+from collections import deque
 from dataclasses import replace
 from typing import Final
 
@@ -35,7 +36,9 @@ class Follower:
         self._acceleration = acceleration
         self._jog_timeout = jog_timeout
         self._offered: LatestValue[Goal] = LatestValue()
-        self._cancelled: LatestValue[int] = LatestValue()
+        # Numbers to stop, each with that of the latest goal then: a stop is never lost.
+        self._cancelled: deque[tuple[int, int]] = deque(maxlen=REMEMBERED)
+        self._newest = 0  # number of the goal offered last
         self._kept: LatestValue[float] = LatestValue()
         everything = np.full(len(joints), np.inf)
         self._any = Tolerances(everything, everything, np.inf, 0.0)
@@ -50,11 +53,12 @@ class Follower:
 
     def offer(self, goal: Goal) -> None:
         """Give a planned goal to the next tick, which refuses it if it is overtaken."""
+        self._newest = goal.number
         self._offered.put(goal)
 
     def cancel(self, number: int = ALL) -> None:
         """Stop goal `number`, or all, along the path."""
-        self._cancelled.put(number)
+        self._cancelled.append((number, self._newest))
 
     def keep(self, now: float) -> None:
         """Ask for the jog in force again, at `now` [s] of the loop's time."""
@@ -98,12 +102,15 @@ class Follower:
 
     def _look(self, now: float) -> bool:
         """Look at what other threads have left; return whether a goal begins in this tick."""
-        cancelled = self._cancelled.take()
-        if cancelled is not None:
-            self._cancel(cancelled)
+        cancelled = [self._cancelled.popleft() for _ in range(len(self._cancelled))]
+        for number, _ in cancelled:
+            self._cancel(number)
         offered = self._offered.take()
         if offered is not None:
             self._accept(offered, now)
+            for number, newest in cancelled:
+                if offered.number <= newest:
+                    self._cancel(number)
         kept = self._kept.take()
         self._fresh = self._fresh if kept is None else kept
         waiting = self._waiting

@@ -43,14 +43,6 @@ class MotionRules:
     way_check: WayCheck | None = None
 
 
-def samples(duration: float) -> int:
-    """Return how many poses of a trajectory stand for it: one each 10 ms.
-
-    At 20 rad/s² a joint is 0.3 mrad away from the straight line between two of them.
-    """
-    return 2 + int(duration / 0.01)
-
-
 class _Start(NamedTuple):
     """Where a new motion begins."""
 
@@ -194,8 +186,8 @@ class Planner:
         check = self._rules.way_check
         if check is None:
             return
-        times = np.linspace(0.0, trajectory.duration, samples(trajectory.duration))
-        conflict = check.conflict(np.array([trajectory.at(time)[0] for time in times.tolist()]))
+        times, poses = trajectory.poses()
+        conflict = check.conflict(poses)
         if conflict is not None:
             raise MotionRefusedError(
                 f"at {times[conflict.sample]:.2f} s {check.refusal(conflict)}: take another way"

@@ -153,6 +153,18 @@ def test_a_stop_in_the_same_tick_comes_before_a_goal(bench: Any) -> None:
     bench.refuse_steps()
 
 
+def test_a_stop_in_the_tick_of_a_goal_from_rest_stops_it(bench: Any) -> None:
+    goal = bench.move(joint_0=1.5)
+    bench.planner.cancel()
+    bench.planner.cancel(goal.number + 1)  # of someone else, in the same tick
+    bench.run(1.0)
+    assert bench.status(goal) is Status.CANCELED
+    assert bench.command.position[0] == 0.0
+    later = bench.move(joint_0=0.5)
+    bench.run(3.0)
+    assert bench.status(later) is Status.SUCCEEDED
+
+
 def test_a_goal_that_was_planned_for_another_motion_is_refused(bench: Any) -> None:
     bench.move(joint_0=1.5)
     bench.run(0.2)

@@ -1,7 +1,6 @@
 """Whether the robot keeps its links apart on a whole way, between the samples, too."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -9,8 +8,11 @@ import numpy as np
 from humanoid_control_common.joints import FloatArray
 from humanoid_motion.collision.clearance import Clearance
 from humanoid_motion.collision.collision_model import CollisionModel
+from humanoid_motion.errors import MotionRefusedError
 
 TOLERANCE: Final = 0.002  # [m]; the distance between two checked poses may be smaller by this
+# 10 µs each. The ROS side waits meanwhile, and after 200 ms without it the loop goes to DAMPING.
+MOST_LOOKS: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +30,25 @@ def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> C
     The way is straight in joint space between two samples. From a pose whose links are d apart the
     check goes on to where none can have come nearer than `distance` - TOLERANCE: a point moves by
     the angle of each joint times its distance from that joint's axis at most.
+
+    Raises MotionRefusedError for a way that takes more than MOST_LOOKS looks.
     """
-    unchecked = 0.0  # [m] that shapes may move before the next check
-    for sample, (begin, end) in enumerate(pairwise(way)):
-        motion = float(np.abs(end - begin) @ model.reach)  # [m]
-        done = 0.0
-        while motion - done > unchecked:
-            done += unchecked
-            position = begin + done / motion * (end - begin)
-            clearance = model.clearance(position)
-            if clearance.distance < distance:
-                return Conflict(sample, position, clearance)
-            unchecked = clearance.distance - distance + TOLERANCE
-        unchecked -= motion - done
+    motion = np.abs(np.diff(way, axis=0)) @ model.reach  # [m] of any shape between two samples
+    moved = np.concatenate([[0.0], np.cumsum(motion)])  # [m] until each sample
+    place, looks = 0.0, 0  # [m] of the next look
+    while place < moved[-1]:
+        if looks == MOST_LOOKS:
+            raise MotionRefusedError(
+                f"the way needs more than {MOST_LOOKS} looks at the links: send it in parts"
+            )
+        looks += 1
+        sample = int(np.searchsorted(moved, place, side="right")) - 1
+        part = (place - moved[sample]) / motion[sample]
+        position = way[sample] + part * (way[sample + 1] - way[sample])
+        clearance = model.clearance(position)
+        if clearance.distance < distance:
+            return Conflict(sample, position, clearance)
+        place += clearance.distance - distance + TOLERANCE
     clearance = model.clearance(way[-1])
     if clearance.distance < distance:
         return Conflict(len(way) - 1, way[-1], clearance)

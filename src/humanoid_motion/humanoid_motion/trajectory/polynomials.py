@@ -80,6 +80,13 @@ def values(coefficients: FloatArray, time: float) -> FloatArray:
     return found
 
 
+def positions(coefficients: FloatArray, times: FloatArray) -> FloatArray:
+    """Return the positions [rad], (k, n), at one of `times` [s], (k,), of each segment."""
+    powers = times[:, None] ** np.arange(COUNT)
+    found: FloatArray = np.einsum("kc,kcn->kn", powers, coefficients)
+    return found
+
+
 def shifted(coefficients: FloatArray, time: float) -> FloatArray:
     """Return the coefficients (6, n) of the same polynomials, with t counted from `time` [s] on."""
     found = coefficients.copy()

@@ -2,11 +2,14 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
 from humanoid_control_common.joints import FloatArray
-from humanoid_motion.trajectory.polynomials import values
+from humanoid_motion.trajectory.polynomials import extremes, positions, values
+
+STRAIGHT: Final = 3e-4  # [rad] between `poses` and the way itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +43,25 @@ class Trajectory:
         time = max(time, 0.0)
         segment = bisect_right(self.knots, time) - 1
         return values(self.coefficients[segment], time - self.knots[segment])
+
+    def poses(self) -> tuple[FloatArray, FloatArray]:
+        """Return times [s], (k,), and positions [rad], (k, n), that stand for the whole way.
+
+        Between two of them no joint is more than STRAIGHT away from the straight line. A slow
+        motion has no more of them than a fast one along the same way.
+        """
+        duration = np.diff(self.knots)
+        if not self.duration:
+            return np.zeros(1), self.end[:1]
+        lowest, highest = extremes(self.coefficients, duration)
+        bend = np.maximum(-lowest[2], highest[2]).max(axis=1)  # [rad/s^2] of each segment
+        counts = np.maximum(np.ceil(duration * np.sqrt(bend / (8 * STRAIGHT))), 1).astype(int)
+        segments = np.repeat(np.arange(len(counts)), counts)
+        number = np.arange(len(segments)) - np.repeat(np.cumsum(counts) - counts, counts)
+        since = duration[segments] / counts[segments] * number
+        times = np.append(np.array(self.knots)[segments] + since, self.duration)
+        found = positions(self.coefficients[segments], since)
+        return times, np.concatenate([found, self.end[:1]])
 
 
 def hold(position: FloatArray) -> Trajectory:
