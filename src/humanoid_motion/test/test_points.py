@@ -35,13 +35,13 @@ def test_points_keep_the_order_of_their_names(joints: Any) -> None:
         (NAMES, [Point(1.0, [0, 0], [0, 0]), Point(2.0, [0, 0])], "point 1: no velocities, but"),
         (NAMES, [Point(1.0, [0, 0], [], [0, 0])], "accelerations without velocities"),
         (NAMES, [Point(1.0, [0, 0], [0, 0.2])], "last point, joint_1: velocity 0.2 rad/s"),
-        (NAMES, [Point(-1.0, [0, 0])], "point 0: time_from_start -1 s, expected 0 s or more"),
+        (NAMES, [Point(-1.0, [0, 0])], "point 0: time_from_start -1 s, expected 0.001 to 86400 s"),
         (NAMES, [Point(NAN, [0, 0])], "point 0: time_from_start nan s"),
-        (NAMES, [Point(0.0, [0, 0])], "point 0: time_from_start 0 s, expected more"),
+        (NAMES, [Point(0.0, [0, 0])], "point 0: time_from_start 0 s, expected 0.001 to 86400 s"),
         (
             NAMES,
             [Point(1.0, [0, 0]), Point(1.0, [0, 0])],
-            "point 1: time_from_start 1 s, expected more than the 1 s of point 0",
+            "point 1: time_from_start 1 s, expected 1.001 to 86400 s: after point 0",
         ),
     ],
 )

@@ -12,6 +12,9 @@ from humanoid_motion.errors import MotionRefusedError, Refusal
 
 # The check of the limits takes about 30 µs per point; the sender's other requests wait for it.
 MOST_POINTS: Final = 1000
+SHORTEST: Final = 1e-3  # [s] between two points: no loop is faster
+LONGEST: Final = 86_400.0  # [s], a day
+LARGEST: Final = 1e6  # [rad, rad/s, rad/s^2], far beyond every limit: no computation overflows
 RESTS: Final = 1e-3  # [rad/s]: a last velocity below it is one at rest
 
 
@@ -79,14 +82,14 @@ def _checked_rows(joints: JointSet, names: Sequence[str], *, partial: bool) -> I
 
 def _checked_times(points: Sequence[Point]) -> FloatArray:
     times = np.array([point.time for point in points])
-    before = -np.inf
-    for i, time in enumerate(times):
-        if not np.isfinite(time) or time < 0.0 or time <= before:
-            least = "0 s or more" if i == 0 else f"more than the {before:g} s of point {i - 1}"
-            raise MotionRefusedError(f"point {i}: time_from_start {time:g} s, expected {least}")
-        before = time
-    if times[-1] == 0.0:
-        raise MotionRefusedError("point 0: time_from_start 0 s, expected more for the only point")
+    least = 0.0 if len(points) > 1 else SHORTEST  # an only point takes time to be reached
+    for i, time in enumerate(times.tolist()):
+        if not least <= time <= LONGEST:
+            raise MotionRefusedError(
+                f"point {i}: time_from_start {time:g} s, expected {least:g} to {LONGEST:g} s"
+                + (f": after point {i - 1}" if i else "")
+            )
+        least = time + SHORTEST
     return times
 
 
@@ -108,11 +111,13 @@ def _checked_values(what: str, names: Sequence[str], points: Sequence[Point]) ->
             text = f"point {i}: {count} {what}, expected {len(names)}"
             raise MotionRefusedError(f"{text}: one for each of {', '.join(names)}")
     found = np.array([getattr(point, what) for point in points], dtype=np.float64)
-    wrong = np.argwhere(~np.isfinite(found))
+    wrong = np.argwhere(~(np.abs(found) < LARGEST))
     if len(wrong):
         i, joint = wrong[0]
-        text = f"point {i}, {names[joint]}: {found[i, joint]} in {what}, expected a finite number"
-        raise MotionRefusedError(text)
+        raise MotionRefusedError(
+            f"point {i}, {names[joint]}: {found[i, joint]} in {what}, expected a number below "
+            f"{LARGEST:g}"
+        )
     return found
 
 
