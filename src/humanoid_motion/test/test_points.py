@@ -37,6 +37,9 @@ def test_points_keep_the_order_of_their_names(joints: Any) -> None:
         (NAMES, [Point(1.0, [0, 0], [0, 0.2])], "last point, joint_1: velocity 0.2 rad/s"),
         (NAMES, [Point(-1.0, [0, 0])], "point 0: time_from_start -1 s, expected 0.001 to 86400 s"),
         (NAMES, [Point(NAN, [0, 0])], "point 0: time_from_start nan s"),
+        (NAMES, [Point(1e-200, [0, 0]), Point(1e-150, [0, 0])], "point 1: time_from_start 1e-150"),
+        (NAMES, [Point(1e5, [0, 0])], "point 0: time_from_start 100000 s, expected 0.001 to"),
+        (NAMES, [Point(1.0, [0, 1e7])], "point 0, joint_1: 10000000.0 in positions, expected a"),
         (NAMES, [Point(0.0, [0, 0])], "point 0: time_from_start 0 s, expected 0.001 to 86400 s"),
         (
             NAMES,

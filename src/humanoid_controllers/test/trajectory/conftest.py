@@ -73,6 +73,8 @@ class Bench:
 
     def refuse_steps(self) -> None:
         """Fail if the commanded positions step, or are faster or bend more than the limits."""
+        if len(self.positions) < 2:
+            return
         velocity = np.diff(self.positions, axis=0) / PERIOD
         assert np.abs(velocity).max() <= 3.0 * (1 + 1e-6)
         bend = np.diff(np.concatenate([0 * velocity[:1], velocity]), axis=0) / PERIOD
