@@ -1,0 +1,1 @@
+"""MoveIt's configuration of Prime: files only."""
