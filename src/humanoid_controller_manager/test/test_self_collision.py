@@ -143,6 +143,16 @@ def test_no_target_stays_beyond_the_effort_of_a_joint_that_was_pushed(bench: Ben
     assert np.all(np.abs(spring) <= LIMITS.effort + 1e-9)
 
 
+@pytest.mark.parametrize("field", ["position", "velocity"])
+def test_joint_without_measurement_makes_no_target_invalid(bench: Bench, field: str) -> None:
+    bench.tick(APART)
+    getattr(bench.state, field)[0] = np.nan
+    bench.command.position[:] = TOUCHING / 10
+    bench.stage.apply(bench.state, bench.command, PERIOD)
+    assert np.isfinite(bench.command.position[1])
+    assert bench.limited == [0, 0]
+
+
 def test_robot_at_rest_costs_no_look_at_its_shapes(bench: Bench, monkeypatch) -> None:
     bench.tick(APART)
     monkeypatch.setattr(bench.model, "clearance", lambda position: pytest.fail("looked"))

@@ -1,5 +1,6 @@
 """Slow targets down that bring two links of the robot nearer than they may come."""
 
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -44,7 +45,9 @@ class SelfCollisionStage:
         ahead = measured + AHEAD * state.velocity
         rate = min(SLOWING * period, 1.0)
         motion = self._motion(step)
-        if motion <= rate * (self._least(measured, ahead, before) - self._distance):
+        room = self._least(measured, ahead, before) - self._distance
+        # A joint without measurement cannot be judged: the loop leaves the mode for that.
+        if motion <= rate * room or not isfinite(self._motion(ahead - wanted)):
             return wanted
         there = self._nearest(measured, ahead + step, wanted)
         if there >= DETECTED:
