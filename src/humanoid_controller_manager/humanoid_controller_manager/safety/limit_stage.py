@@ -127,16 +127,18 @@ class LimitStage:
         before: FloatArray,
         period: float,
     ) -> None:
-        wanted = np.where(self._acts, command.position, state.position)
+        acts, velocity = self._acts, np.where(self._acts, command.velocity, 0.0)
+        wanted = np.where(acts, command.position, state.position)
         allowed = stage.allowed(state, before, wanted, period)
-        if allowed is wanted:
+        part = stage.allowed_velocity(state, velocity)
+        if allowed is wanted and part == 1.0:
             return
-        self.counts[Limited.SELF_COLLISION] += self._acts
-        # A joint that was pushed away may be farther from its target than its effort allows.
-        reach = self._effort / np.maximum(self._acting_gains(command)[0], LEAST_STIFFNESS)
-        near = _between(allowed, state.position - reach, state.position + reach)
-        np.copyto(command.position, near, where=self._acts)
-        np.copyto(command.velocity, 0.0, where=self._acts)
+        self.counts[Limited.SELF_COLLISION] += acts
+        np.copyto(command.position, allowed, where=acts)
+        np.copyto(command.velocity, part * velocity, where=acts)
+        # The target before may be too far from a joint that was pushed since, and the velocity may
+        # have been opposed to the spring.
+        self._limit_torque(state, command, self._acting_gains(command))
 
     def _targets_before(self, state: JointState) -> FloatArray:
         """Return the targets of the tick before [rad] (n,), measured where none acted."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s
 
 SLOWING: Final = 5.0  # [1/s]: links approach by this part of their remaining room in a second
 AHEAD: Final = 0.2  # [s]; inertia / damping of an arm with 2 Nm s/rad: the time in which it brakes
+MARGIN: Final = 1.5  # so that a joint that reaches the velocity is not braked for it
+_HALVINGS: Final = 6
 _TRIES: Final = 4  # shorter steps, before the target stays where it is
 _SHORTER: Final = 0.95  # than a line says: distances over angles are curved
 
@@ -65,6 +67,27 @@ class SelfCollisionStage:
             if now - there <= allowed:
                 return before + part * step
         return before
+
+    def allowed_velocity(self, state: JointState, velocity: FloatArray) -> float:
+        """Return which part, 0 to 1, of the target velocity [rad/s] (n_joints,) is allowed.
+
+        It leads the links nowhere nearer than MARGIN times the distance in AHEAD, or than they are.
+        """
+        measured, lead = state.position, AHEAD * velocity
+        motion = self._motion(lead)
+        if motion == 0.0 or motion <= self._least(measured, measured, measured) - self._distance:
+            return 1.0
+        if not isfinite(motion + self._motion(measured)):
+            return 1.0  # see `allowed`
+        least = min(MARGIN * self._distance, self._model.clearance(measured).distance)
+        if self._model.clearance(measured + lead).distance >= least:
+            return 1.0
+        free, near = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            part = (free + near) / 2.0
+            far = self._model.clearance(measured + part * lead).distance >= least
+            free, near = (part, near) if far else (free, part)
+        return free
 
     def _nearest(self, measured: FloatArray, ahead: FloatArray, target: FloatArray) -> float:
         """Return the smallest distance [m] of the poses that count."""
