@@ -199,3 +199,32 @@ def test_way_with_too_many_looks_is_refused(prime: Prime) -> None:
     elbows = ["left_elbow_pitch", "right_elbow_pitch"]
     with pytest.raises(MotionRefusedError, match="send it in parts"):
         controller.planner.follow(elbows, points, 0.0)
+
+
+def test_jog_ends_where_links_come_too_near_and_turns_back_at_once(prime: Prime) -> None:
+    """A command that runs on into the torso would keep the arm there until it has come back."""
+    controller = JointTrajectoryController()
+    raw = {"stiffness": 20.0, "damping": 2.0, "allow_partial_joints_goal": True}
+    controller.on_configure(controller.Parameters.model_validate(raw), prime.robot)
+    names = prime.robot.joints.names
+    joint = "left_shoulder_yaw"
+    prime.present.fill(0.0)
+    prime.present[names.index("left_elbow_pitch")] = -1.5
+    controller.on_activate(at(prime.present), JointCommand(len(names)), 0.0)
+    command, now = JointCommand(len(names)), 0.0
+
+    def jog(speed: float, seconds: float) -> None:
+        nonlocal now
+        for tick in range(round(seconds * RATE)):
+            if tick % 10 == 0:
+                controller.planner.jog({joint: speed}, now)
+            now += 1 / RATE
+            controller.update(at(prime.present), command, now, 1 / RATE)
+            prime.present[:] = command.position
+
+    jog(-0.2, 10.0)
+    nearest = prime.judge.clearance(prime.present)
+    assert DISTANCE - TOLERANCE < nearest.distance < DISTANCE + 2 * TOLERANCE, nearest
+    end = command.position[names.index(joint)]
+    jog(0.2, 1.0)
+    assert command.position[names.index(joint)] > end + 0.1

@@ -126,8 +126,8 @@ class Planner:
     def jog(self, speeds: Mapping[str, float], now: float) -> Goal:
         """Move joints at `speeds` [rad/s] while this is called often enough; return the goal.
 
-        Each joint moves towards the end of its range. A repeated call with the same speeds keeps
-        the motion; the follower stops it when calls cease.
+        Each joint moves towards the end of its range; all stop where links come too near. A
+        repeated call with the same speeds keeps the motion; the follower stops it when calls cease.
         """
         rows, values = self._targets(speeds, "velocity")
         if not values.any():
@@ -169,12 +169,19 @@ class Planner:
         speeds = np.full(len(self._joints), np.inf)
         speeds[rows] = speed
         trajectory = jerk_limited_way(start.state, goal, limits, self._joints, duration, speeds)
+        check = self._rules.way_check
+        if jog and check is not None:  # else the command would run on where the joints are stopped
+            clear = check.last_clear(trajectory.poses()[1])
+            if clear is not None:
+                trajectory = jerk_limited_way(
+                    start.state, clear, limits, self._joints, duration, speeds
+                )
         return self._offer(trajectory, start, self._rules.tolerances, jog=jog)
 
     def _offer(
         self, trajectory: Trajectory, start: _Start, tolerances: Tolerances, *, jog: bool = False
     ) -> Goal:
-        if not jog:  # it ends when its caller says so; the limit stage slows it down
+        if not jog:  # see `_way`
             self._check_links(trajectory)
         number = next(self._numbers)
         goal = Goal(number, trajectory, tolerances, start.after, start.begin, jog)

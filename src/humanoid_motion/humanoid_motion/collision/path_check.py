@@ -21,6 +21,7 @@ class Conflict:
 
     sample: int  # index of the sample before it
     position: FloatArray  # (n_joints,) [rad]
+    before: FloatArray  # (n_joints,) [rad], the last pose before it that was looked at
     clearance: Clearance
 
 
@@ -36,6 +37,7 @@ def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> C
     motion = np.abs(np.diff(way, axis=0)) @ model.reach  # [m] of any shape between two samples
     moved = np.concatenate([[0.0], np.cumsum(motion)])  # [m] until each sample
     place, looks = 0.0, 0  # [m] of the next look
+    before = way[0]
     while place < moved[-1]:
         if looks == MOST_LOOKS:
             raise MotionRefusedError(
@@ -47,9 +49,10 @@ def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> C
         position = way[sample] + part * (way[sample + 1] - way[sample])
         clearance = model.clearance(position)
         if clearance.distance < distance:
-            return Conflict(sample, position, clearance)
+            return Conflict(sample, position, before, clearance)
+        before = position
         place += clearance.distance - distance + TOLERANCE
     clearance = model.clearance(way[-1])
     if clearance.distance < distance:
-        return Conflict(len(way) - 1, way[-1], clearance)
+        return Conflict(len(way) - 1, way[-1], before, clearance)
     return None

@@ -47,6 +47,11 @@ class WayCheck:
         begin = self._model.clearance(whole[0]).distance
         return first_conflict(self._model, whole, min(self._distance, begin))
 
+    def last_clear(self, way: FloatArray) -> FloatArray | None:
+        """Return the pose (k,) [rad] of `way` just before its first conflict; None without one."""
+        conflict = self.conflict(way)
+        return None if conflict is None else conflict.before[self._rows]
+
     def refusal(self, conflict: "Conflict") -> str:
         """Return what is wrong with a way, for people."""
         return f"{conflict.clearance}, expected {1000 * self._distance:.0f} mm at least"
