@@ -131,8 +131,10 @@ class StandbyController(Controller):
         return Progress(self._segment(), len(self._ends), fraction)
 
     def _check_links(self) -> None:
-        conflict = self._way_check and self._way_check.conflict(self._waypoints)
-        if self._way_check and conflict:
+        if self._way_check is None:
+            return
+        conflict = self._way_check.conflict(self._waypoints)
+        if conflict is not None:
             name = self._names[min(conflict.sample, len(self._names) - 1)]
             raise ControllerError(
                 f"on the way to pose '{name}' {self._way_check.refusal(conflict)}: move the arms "

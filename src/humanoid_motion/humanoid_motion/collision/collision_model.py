@@ -90,21 +90,20 @@ class CollisionModel:
 
     def joints_between(self, pair: LinkPair) -> list[int]:
         """Return the indices of the joints whose angles change how the two links are placed."""
-        chains = [self._chain(link) for link in (pair.first, pair.second)]
-        names = set(chains[0]) ^ set(chains[1])
+        names = self._chain(pair.first) ^ self._chain(pair.second)
         return [i for i, name in enumerate(self._joints) if name in names]
 
     def _shapes(self, link: str) -> list[int]:
         return [geom for geom, name in enumerate(self.names) if name == link]
 
-    def _chain(self, link: str) -> list[str]:
-        """Return the joints between the world and `link`, outermost first."""
+    def _chain(self, link: str) -> set[str]:
+        """Return the joints between the world and `link`."""
         model = self._model
-        found: list[str] = []
+        found: set[str] = set()
         body = int(model.body(link).id)
         while body:
             first = int(model.body_jntadr[body])
-            found += [model.joint(i).name for i in range(first, first + model.body_jntnum[body])]
+            found |= {model.joint(i).name for i in range(first, first + model.body_jntnum[body])}
             body = int(model.body_parentid[body])
         return found
 

@@ -15,10 +15,10 @@ PAIR: Final = "disable_collisions"
 class Cause(StrEnum):
     """Why a pair needs no check, in the words of MoveIt's setup assistant."""
 
-    ADJACENT = "Adjacent"  # one joint, or fixed joints only, between them
+    ADJACENT = "Adjacent"  # one joint moves them against each other
     DEFAULT = "Default"  # they overlap at the zero pose: the shapes are too large there
     ALWAYS = "Always"  # they overlap at every pose that was tried
-    NEVER = "Never"  # they touched at no pose that was tried
+    NEVER = "Never"  # no angles within the joint limits let them touch: proven
 
 
 def parse_disabled_pairs(srdf: str, where: str) -> dict[LinkPair, str]:

@@ -34,9 +34,8 @@ class WayCheck:
         self._rows = rows
 
     def of(self, rows: IndexArray) -> Self:
-        """Return the check of ways of the joints at `rows` of this one's, for another thread."""
-        model = self._model.another()
-        return type(self)(model, self._distance, self._present, self._rows[rows])
+        """Return the check of ways of the joints at `rows` of this one's, in its place."""
+        return type(self)(self._model, self._distance, self._present, self._rows[rows])
 
     def conflict(self, way: FloatArray) -> "Conflict | None":
         """Return the first conflict of `way` (n_samples, k) [rad], see `first_conflict`."""
