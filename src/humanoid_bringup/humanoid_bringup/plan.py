@@ -14,10 +14,9 @@ from humanoid_bringup.options import ALL, Backend, Options, Process
 from humanoid_bringup.preflight.gamepad import joystick_number
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.calibration import is_placeholder
-from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
+from humanoid_control_common.config import Document, StrictModel, read_text, read_yaml, validate
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
-from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
 from humanoid_devices_erob.impedance.wiring import (
     NODE,
@@ -147,10 +146,7 @@ def _srdf(file: Path | None) -> str:
     """Return the text of an SRDF, if any. Raises ConfigError for one that is missing or wrong."""
     if file is None:
         return ""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: cannot be read: {error}") from error
+    text = read_text(file)
     parse_disabled_pairs(text, str(file))
     return text
 

@@ -63,15 +63,20 @@ def _index_places(node: yaml.Node, key: KeyPath, places: dict[KeyPath, str], pat
             _index_places(item, (*key, i), places, path)
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a file. Raises ConfigError if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
 def read_yaml(path: Path) -> Document:
     """Parse a YAML file without validating its content.
 
     Raises ConfigError if it cannot be read, is not YAML or contains a key twice.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    text = read_text(path)
     places: dict[KeyPath, str] = {}
     loader = _Loader(text)
     try:

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from humanoid_control_cli.up.command import RobotName
+from humanoid_control_common.config import read_text
 from humanoid_control_common.errors import ConfigError
 
 _RATE: Final = 200.0  # [Hz], of no effect on joints and limits
@@ -67,9 +68,4 @@ def srdf(
 
 def _present(file: Path, robot: str) -> str:
     """Return the text of `file`, or an empty description if there is none."""
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return f'<robot name="{robot}"/>'
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: cannot be read: {error}") from error
+    return read_text(file) if file.exists() else f'<robot name="{robot}"/>'
