@@ -36,6 +36,27 @@ def test_no_thread_of_the_middleware_is_left_when_a_session_has_ended() -> None:
     assert after == 0
 
 
+EXECUTOR = """
+from rclpy.executors import ShutdownException
+from humanoid_controller_manager.ros.ros_session import ros_session
+
+with ros_session([]) as ros:
+    executor = ros.executor()
+    executor.add_node(ros.node("first", services=False))
+try:
+    executor.wait_for_ready_callbacks(timeout_sec=0.0)
+except ShutdownException:
+    print("shut down")
+"""
+
+
+def test_an_executor_is_shut_down_when_its_session_has_ended() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EXECUTOR], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "shut down\n"
+
+
 # A manager on mock hardware that says when it is powered, and one part of which fails.
 MANAGER = """
 import sys

@@ -50,7 +50,7 @@ class StackProcess:
                 code = exit_code(lambda: self._run(session, requests))
             except BaseException as error:
                 self.error, code = error, 1
-            session.destroy_nodes()
+            session.close()
             session.machine.process.ended = True
             self._ended(code)
 
@@ -71,7 +71,7 @@ class StackProcess:
         session = self.session
         if session is not None:
             session.machine.process.killed = True
-            session.destroy_nodes()
+            session.close()
             self._ended(KILLED)
 
     def _ended(self, code: int) -> None:

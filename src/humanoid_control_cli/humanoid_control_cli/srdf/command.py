@@ -6,7 +6,6 @@ from typing import Annotated, Final
 import typer
 
 from humanoid_control_cli.up.command import RobotName
-from humanoid_control_common.config import read_text
 from humanoid_control_common.errors import ConfigError
 
 _RATE: Final = 200.0  # [Hz], of no effect on joints and limits
@@ -68,4 +67,6 @@ def srdf(
 
 def _present(file: Path, robot: str) -> str:
     """Return the text of `file`, or an empty description if there is none."""
+    from humanoid_control_common.config import read_text  # late: slow to import
+
     return read_text(file) if file.exists() else f'<robot name="{robot}"/>'

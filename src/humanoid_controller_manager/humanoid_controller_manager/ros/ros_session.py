@@ -61,6 +61,7 @@ class RosSession:
 
     def __init__(self) -> None:
         self._nodes: WeakSet[Node] = WeakSet()
+        self._executors: WeakSet[CallbackExecutor] = WeakSet()
 
     def node(self, name: str, *, services: bool, arguments: Sequence[str] = ()) -> ParameterNode:
         """Return a node that accepts all given parameters; with `services` to look at them.
@@ -82,7 +83,9 @@ class RosSession:
 
     def executor(self) -> CallbackExecutor:
         """Return an executor without nodes, for one thread."""
-        return CallbackExecutor()
+        executor = CallbackExecutor()
+        self._executors.add(executor)
+        return executor
 
     def forward_logging(self, node: Node) -> None:
         """Forward Python's logging, from INFO on, to the log of `node`."""
@@ -90,19 +93,23 @@ class RosSession:
         root.handlers = [RosLogHandler(node.get_logger())]
         root.setLevel(logging.INFO)
 
-    def destroy_nodes(self) -> None:
-        """Destroy every node made here, before the process ends.
+    def close(self) -> None:
+        """Shut every executor down and destroy every node made here, before the process ends.
 
-        Otherwise Fast DDS's static destructors destroy them while its threads run: one end in
-        twenty crashed (SIGABRT in malloc) when a client left at the same time.
+        Otherwise Fast DDS's static destructors destroy the nodes while its threads run: one end in
+        twenty crashed (SIGABRT in malloc) when a client left at the same time. And the garbage
+        collector may destroy the guard condition of an executor before the executor, whose
+        `__del__` then raises.
         """
+        for executor in list(self._executors):
+            executor.shutdown()
         for node in list(self._nodes):
             node.destroy_node()
 
 
 @contextmanager
 def ros_session(arguments: Sequence[str]) -> Iterator[RosSession]:
-    """Initialize rclpy with a tuned middleware; at the end destroy the session's nodes."""
+    """Initialize rclpy with a tuned middleware; at the end close the session."""
     tune_middleware(get_rmw_implementation_identifier())
     # rclpy's own handlers would end the context before the hardware is disabled.
     with for_rcl(arguments) as words:
@@ -111,7 +118,7 @@ def ros_session(arguments: Sequence[str]) -> Iterator[RosSession]:
     try:
         yield session
     finally:
-        session.destroy_nodes()
+        session.close()
         rclpy.try_shutdown()
 
 

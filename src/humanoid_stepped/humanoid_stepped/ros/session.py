@@ -53,7 +53,7 @@ class SteppedSession(RosSession):
     def forward_logging(self, node: Any) -> None:
         """See RosSession: PythonLog takes the logging of all processes."""
 
-    def destroy_nodes(self) -> None:
+    def close(self) -> None:
         """See RosSession."""
         for node in self.nodes:
             node.destroy_node()
