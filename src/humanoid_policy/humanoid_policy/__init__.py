@@ -1,0 +1,1 @@
+"""Learned policies without ROS: metadata of ONNX models, observations, actions, inference."""
