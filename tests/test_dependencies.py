@@ -49,6 +49,8 @@ BY_PIP = {
 WITHOUT_KEY = {
     "greenlet": "runtime",
     "mcap": "runtime",
+    "onnx": "dev",
+    "onnxruntime": "runtime",
     "playwright": "dev",
     "pysoem": "runtime",
     "ruckig": "runtime",

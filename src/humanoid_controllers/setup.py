@@ -37,6 +37,8 @@ setup(
             f"{package_name}.remote:RemotePolicyController",
             "humanoid_control/JointTrajectoryController = "
             f"{package_name}.trajectory.controller:JointTrajectoryController",
+            "humanoid_control/RlPolicyController = "
+            f"{package_name}.policy.controller:RlPolicyController",
         ],
         "humanoid_control.ros": [
             "joint_state_broadcaster/JointStateBroadcaster = "
@@ -44,6 +46,7 @@ setup(
             f"humanoid_control/RemotePolicyController = {package_name}.ros:attach_remote",
             "humanoid_control/JointTrajectoryController = "
             f"{package_name}.trajectory.ros:attach_trajectory",
+            f"humanoid_control/RlPolicyController = {package_name}.policy.ros:attach_policy",
         ],
     },
 )

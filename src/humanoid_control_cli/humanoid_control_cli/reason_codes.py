@@ -10,9 +10,10 @@ from humanoid_controllers.reason_codes import CODES as OPERATORS
 from humanoid_devices_can.reason_codes import CODES as CAN
 from humanoid_devices_erob.reason_codes import CODES as ETHERCAT
 from humanoid_devices_mujoco.reason_codes import CODES as SIMULATION
+from humanoid_policy.reason_codes import CODES as POLICIES
 from humanoid_recording.reason_codes import CODES as RECORDING
 
-TABLES: Final = (MODES, OPERATORS, LOOP, ETHERCAT, CAN, SIMULATION, RECORDING)
+TABLES: Final = (MODES, OPERATORS, LOOP, POLICIES, ETHERCAT, CAN, SIMULATION, RECORDING)
 CODE_OF_NAME: Final = {code.name: code for table in TABLES for code in table}
 
 

@@ -161,7 +161,7 @@ def _refusal(situation: Situation, intent: Intent) -> Reason:
     if intent not in _STIFF:
         return NO_REASON
     if intent is Intent.START_LOCOMOTION and not situation.policy_loaded:
-        return Reason.of(NO_POLICY_LOADED, "no policy loaded")
+        return Reason.of(NO_POLICY_LOADED, "no policy loaded: `hc policy load FILE`")
     if intent in _START and situation.unfinished:
         text = f"requires STANDBY to be finished ({situation.unfinished})"
         return Reason.of(STANDBY_UNFINISHED, text)

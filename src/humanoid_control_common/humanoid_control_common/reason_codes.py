@@ -65,8 +65,8 @@ JOINTS_SETTLING: Final = CODES.add(
 )
 NO_POLICY_LOADED: Final = CODES.add(
     "NO_POLICY_LOADED",
-    "LOCOMOTION needs a learned policy, which this version does not load.",
-    "Use REMOTE.",
+    "LOCOMOTION needs a learned policy, and none is loaded.",
+    "`hc policy load FILE`; docs/policies.md describes the file.",
 )
 UNKNOWN_MODE: Final = CODES.add(
     "UNKNOWN_MODE",

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from humanoid_control_common.errors import ControllerError
+
 _NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 
 
@@ -79,6 +81,14 @@ class Reason:
 
 
 NO_REASON: Final = Reason()
+
+
+class ReasonedError(ControllerError):
+    """A controller failed for a reason with a code of its own."""
+
+    def __init__(self, code: ReasonCode, text: str) -> None:
+        super().__init__(text)
+        self.reason = Reason.of(code, text)
 
 
 def joined(reasons: Iterable[Reason], separator: str = "; ") -> Reason:

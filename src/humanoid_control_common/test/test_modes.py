@@ -206,12 +206,12 @@ def test_the_same_question_gets_the_same_answer_and_changes_nothing() -> None:
         (
             Situation(mode=Mode.STANDBY, unfinished=NO_REASON),
             Intent.START_LOCOMOTION,
-            "Rejected START_LOCOMOTION: no policy loaded",
+            "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`",
         ),
         (  # conditions that no waiting will meet come first
             Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),
             Intent.START_LOCOMOTION,
-            "Rejected START_LOCOMOTION: no policy loaded",
+            "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`",
         ),
         (
             Situation(mode=Mode.STANDBY, unfinished=UNFINISHED),

@@ -1,6 +1,6 @@
 """The contract between the control loop and controllers: `Controller` and `Broadcaster`.
 
-    on_configure -> on_activate -> update* -> on_deactivate
+    on_configure -> [on_activate -> update* -> on_deactivate]* -> on_cleanup
 
 The loop calls `update` once per tick in its own thread: it must not block, log or allocate much.
 If it raises, the loop writes the command of the fallback in the same tick.
@@ -58,6 +58,12 @@ class Controller(ABC):
 
     def on_deactivate(self) -> None:
         """Release resources. Another controller is in charge already."""
+
+    def on_cleanup(self) -> None:
+        """Release what `on_configure` took: nobody uses this instance again.
+
+        Called by another thread than the loop's; not at the end of the process.
+        """
 
     @property
     def gains(self) -> ModeGains | None:

@@ -9,6 +9,7 @@ import pytest
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Mode
+from humanoid_control_common.reasons import CodeTable, ReasonedError
 from humanoid_controller_manager.loop.snapshot import Phase
 
 MARK = 1.25  # a value that only the bad command holds
@@ -72,6 +73,16 @@ def test_the_controllers_error_is_kept_for_the_log(rig: Any) -> None:
     error = RuntimeError("boom")
     robot.controllers["torque"].fail["update"] = error
     assert robot.tick().fall.error is error
+
+
+def test_an_error_with_a_code_of_its_own_keeps_it_behind_that_of_the_loop(rig: Any) -> None:
+    robot = rig().start("damped")
+    robot.run("torque")
+    code = CodeTable("test").add("TOO_HOT", "It is too hot.", "Let it cool down.")
+    robot.controllers["torque"].fail["update"] = ReasonedError(code, "63 degrees")
+    reason = robot.tick().fall.reason
+    assert reason.text == "torque failed: 63 degrees"
+    assert reason.codes == ("CONTROLLER_FAILED", "TOO_HOT")
 
 
 def _slow(robot: Any, periods: float) -> Any:

@@ -100,7 +100,7 @@ def test_start_is_refused_while_standby_moves(robot: Any) -> None:
 def test_locomotion_is_refused_as_no_policy_is_loaded(robot: Any) -> None:
     robot.enter(Mode.STANDBY)
     answer = robot.ask(Intent.START_LOCOMOTION)
-    assert answer.message == "Rejected START_LOCOMOTION: no policy loaded"
+    assert answer.message == "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`"
     assert robot.tick(2).mode is Mode.STANDBY
 
 

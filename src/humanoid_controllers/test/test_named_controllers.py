@@ -120,7 +120,7 @@ def test_a_mode_whose_controller_is_gone_is_refused(robot: Any) -> None:
 def test_a_policy_that_was_loaded_later_is_found(robot: Any) -> None:
     robot.enter(Mode.STANDBY)
     refused = robot.ask(INTENT_OF_MODE[Mode.LOCOMOTION])
-    assert refused.message == "Rejected START_LOCOMOTION: no policy loaded"
+    assert refused.message == "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`"
     robot.modes._controller_of = {**NAMES, Mode.LOCOMOTION: "other_standby"}.get
     assert robot.ask(INTENT_OF_MODE[Mode.LOCOMOTION]).accepted
 

@@ -1,7 +1,12 @@
-"""Why a policy is refused."""
+"""Why a policy is refused, and why one that runs must end."""
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.reasons import ReasonedError
 
 
 class PolicyRefusedError(ConfigError):
     """A model or its metadata is wrong. The text names file, key, joint, found and expected."""
+
+
+class PolicyFailedError(ReasonedError):
+    """A policy that runs must end: its action must not be followed."""

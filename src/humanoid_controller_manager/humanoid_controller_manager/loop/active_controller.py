@@ -24,12 +24,12 @@ from humanoid_controller_manager.loop.mode_controllers import (
     checked_slots,
     controllers_of,
     member_names,
+    reason_of_failure,
     refusal_as_safe,
 )
 from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import Fall, MemberReport, Phase
 from humanoid_controller_manager.reason_codes import (
-    CONTROLLER_FAILED,
     CONTROLLER_LATE,
     CONTROLLER_REFUSED,
     INVALID_COMMAND,
@@ -292,7 +292,7 @@ class ActiveController:
             return _named(slot, failure), failure.error
         except PLUGIN_ERRORS as error:
             text = f"{slot.name} failed: {words_of(error)}"
-            return Reason.of(CONTROLLER_FAILED, text), error
+            return reason_of_failure(text, error), error
         elapsed = tick.clock() - started
         # A late soft command is still right; leaving the controller would make the robot limp.
         if elapsed > self._patience and slot.mode not in SAFE_MODES:
@@ -310,7 +310,7 @@ def _named(slot: Runnable, error: BaseException) -> Reason:
     """Return the `error` of an activation, or of a member, with the controller's name."""
     if isinstance(error, MemberError):
         return error.reason
-    return Reason.of(CONTROLLER_FAILED, f"{slot.name}: {words_of(error)}")
+    return reason_of_failure(f"{slot.name}: {words_of(error)}", error)
 
 
 def _refused(text: str) -> Reason:

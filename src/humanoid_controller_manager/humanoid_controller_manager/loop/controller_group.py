@@ -28,10 +28,11 @@ from humanoid_controller_manager.loop.mode_controllers import (
     are_disjoint,
     checked_report,
     group_name,
+    reason_of_failure,
 )
 from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import MemberReport
-from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED, INVALID_COMMAND
+from humanoid_controller_manager.reason_codes import INVALID_COMMAND
 
 HELD: Final[Mapping[str, Capability]] = {
     "position": Capability.PER_TICK,
@@ -49,7 +50,7 @@ class MemberError(Exception):
     def __init__(self, text: str, error: BaseException | None = None) -> None:
         super().__init__(text)
         self.error = error
-        self.reason = Reason.of(CONTROLLER_FAILED if error else INVALID_COMMAND, text)
+        self.reason = reason_of_failure(text, error) if error else Reason.of(INVALID_COMMAND, text)
 
 
 class Hold:

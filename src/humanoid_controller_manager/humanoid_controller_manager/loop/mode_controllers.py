@@ -11,10 +11,12 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import IndexArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.reasons import NO_REASON, Reason, ReasonedError
 from humanoid_controller_manager.controller import Controller, Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.results import shown
 from humanoid_controller_manager.loop.snapshot import MemberReport
+from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
 
 # A plug-in may call exit(), which must not end the loop.
 PLUGIN_ERRORS: Final = (Exception, SystemExit)
@@ -117,6 +119,12 @@ class ControllerSlot:
     def deactivate(self) -> None:
         """Deactivate it. Raises what it raises."""
         self.controller.on_deactivate()
+
+
+def reason_of_failure(text: str, error: BaseException) -> Reason:
+    """Return the reason of a controller that raised `error`, in the words of `text`."""
+    cause = error.reason if isinstance(error, ReasonedError) else NO_REASON
+    return Reason.of(CONTROLLER_FAILED, text, cause)
 
 
 def group_name(members: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """Load, configure, clean up and unload controllers."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -205,13 +206,9 @@ class Lifecycle:
     def configure(self, name: str) -> None:
         """Unconfigured or inactive -> inactive, with the present parameters."""
         record = self.in_executor(lambda: self._configurable(name))
-        side = self.surroundings.open(name, record.entry)
-        try:
-            configured = self._configured(record, side)
+        configured = self._configured(record)
+        with self._closed_if_refused(configured):
             self.in_executor(lambda: self._replace(record, configured))
-        except BaseException:
-            self.in_executor(side.close)
-            raise
 
     def cleanup(self, name: str) -> None:
         """Inactive or unconfigured -> unconfigured."""
@@ -244,15 +241,11 @@ class Lifecycle:
                 "controllers"
             )
         self.in_executor(lambda: self._refuse_in_force(record))
-        side = self.surroundings.open(name, entry)
-        try:
-            configured = self._configured(record, side)
+        configured = self._configured(record)
+        with self._closed_if_refused(configured):
             return self.in_executor(
                 lambda: self._put_first(replace(record, configured=configured), mode)
             )
-        except BaseException:
-            self.in_executor(side.close)
-            raise
 
     def take_out(self, name: str) -> Change:
         """Unload a mode controller that is inactive or unconfigured; return what is left."""
@@ -275,7 +268,20 @@ class Lifecycle:
         plugin = import_controller(name, entry.type)
         self.in_executor(lambda: self.registry.put(Record(name, entry, plugin)))
 
-    def _configured(self, record: Record, side: RosSide) -> Configured:
+    def _configured(self, record: Record) -> Configured:
+        side = self.surroundings.open(record.name, record.entry)
+        with self._closed_if_refused(side):
+            return self._attached(record, side)
+
+    @contextmanager
+    def _closed_if_refused(self, opened: RosSide | Configured) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.in_executor(opened.close)
+            raise
+
+    def _attached(self, record: Record, side: RosSide) -> Configured:
         rows, document, mode = None, side.document, record.mode
         if mode is not None:
             rows, document = claimed_rows(record.name, mode, document, self.robot.joints)
@@ -304,7 +310,7 @@ class Lifecycle:
         self._refuse_active(record, "configured")
         self.registry.put(replace(record, configured=configured))
         if record.configured is not None:
-            record.configured.side.close()
+            record.configured.close()
 
     def _put_first(self, record: Record, mode: Mode) -> Change:
         self._refuse_in_force(record)
@@ -313,7 +319,7 @@ class Lifecycle:
         before = member_names(self.registry.of_mode(mode) or "")
         self.registry.put_first(record)
         if old is not None and old.configured is not None:
-            old.configured.side.close()
+            old.configured.close()
         return Change(mode, before, member_names(self.registry.of_mode(mode) or ""))
 
     def _refuse_in_force(self, record: Record) -> None:
@@ -337,7 +343,7 @@ class Lifecycle:
         if needed:
             raise ControllerError(f"Controller '{record.name}' can not be cleaned-up: {needed}")
         self.registry.put(replace(record, configured=None))
-        record.configured.side.close()
+        record.configured.close()
 
     def _refuse_active(self, record: Record, done: str) -> None:
         """Raise ControllerError for a controller that is active, or about to be."""

@@ -4,6 +4,7 @@ Mappings are exchanged as a whole, never changed: any thread may read, only the 
 exchanges.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -62,6 +63,15 @@ class Configured:
     slot: ControllerSlot | None  # None: a broadcaster
     listener: SnapshotListener | None
 
+    def close(self) -> None:
+        """Remove topics and services, and let the instance release what it holds."""
+        self.side.close()
+        if self.slot is not None:
+            try:
+                self.instance.on_cleanup()
+            except (Exception, SystemExit):  # plug-in code: may raise anything
+                logger.exception("%s failed to clean up", self.slot.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -78,6 +88,8 @@ class Record:
         """The mode it implements; None for a broadcaster."""
         return getattr(self.plugin, "mode", None)
 
+
+logger = logging.getLogger(__name__)
 
 Records: TypeAlias = Mapping[str, Record]
 # Takes the new slots of the loop and the new listeners. Raises ConfigError and changes nothing.

@@ -47,6 +47,12 @@ class Damper(Controller):
         if parameters.gain < 0.0:
             raise ZeroDivisionError("gain")
         self.configured = parameters.gain, robot
+        self.cleaned = 0
+
+    def on_cleanup(self) -> None:
+        self.cleaned += 1
+        if self.configured[0] == 13.0:
+            raise SystemExit(2)
 
 
 class Stiff(Damper):

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.errors import ConfigError, ControllerError
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.parameters import ControllerEntry
+from humanoid_controller_manager.switching.lifecycle import Lifecycle
 from humanoid_controller_manager.switching.registry import State, listeners_of, slots_of
 
 
@@ -113,6 +114,45 @@ def test_configuring_anew_takes_a_fresh_instance_and_the_parameters_of_now(world
     assert world.instance("d") is not before
     assert world.instance("d").configured[0] == 7.0
     assert world.open_sides == 1
+
+
+def test_an_instance_that_is_not_used_any_more_is_cleaned_up_once(world: Any) -> None:
+    world.lifecycle.bring_up(world.entries)
+    first = world.instance("d")
+    world.lifecycle.configure("d")
+    second = world.instance("d")
+    assert (first.cleaned, second.cleaned) == (1, 0)
+    world.lifecycle.cleanup("d")
+    world.lifecycle.unload("d")
+    assert (first.cleaned, second.cleaned) == (1, 1)
+
+
+def test_an_instance_that_comes_too_late_is_cleaned_up(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.lifecycle.bring_up(world.entries)
+    made: list[Any] = []
+
+    def replaced(self: Lifecycle, record: Any, configured: Any) -> None:
+        made.append(configured.instance)
+        raise ControllerError("a switch to it is on its way")
+
+    monkeypatch.setattr(Lifecycle, "_replace", replaced)
+    with pytest.raises(ControllerError):
+        world.lifecycle.configure("d")
+    assert made[0].cleaned == 1
+    assert world.instance("d").cleaned == 0
+    assert world.open_sides == 1
+
+
+def test_an_instance_that_fails_to_clean_up_is_gone_all_the_same(
+    world: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.gain = 13.0
+    world.lifecycle.bring_up(world.entries)
+    world.lifecycle.unload("d")
+    assert "d" not in world.registry.records
+    assert "d failed to clean up" in caplog.text
 
 
 @pytest.mark.parametrize("broken", ["on_configure", "topics"])

@@ -1,0 +1,1 @@
+"""`hc policy`: learned policies."""

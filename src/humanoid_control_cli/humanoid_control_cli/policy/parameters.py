@@ -1,0 +1,36 @@
+"""The parameters file of a policy controller that `hc policy load` loads."""
+
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+
+import yaml
+
+from humanoid_control_common.config import load_yaml
+from humanoid_controllers.policy.parameters import MotionParameters
+from humanoid_policy.model import load_policy
+
+CONTROLLER: Final = "rl_policy_controller"
+
+
+def write_parameters(model: Path, motion: Path | None) -> Path:
+    """Return a new file with the parameters of the controller that follows `model`.
+
+    The file stays: the control process reads it again whenever the controller is configured anew.
+
+    Raises PolicyRefusedError for a wrong model, ConfigError for a wrong file of waypoints.
+    """
+    load_policy(str(model))
+    own: dict[str, object] = {
+        "type": "humanoid_control/RlPolicyController",
+        "fallback_controllers": ["damping_controller", "zero_torque_controller"],
+        "model": str(model),
+    }
+    if motion is not None:
+        own["motion"] = load_yaml(motion, MotionParameters).model_dump()
+    folder = Path(mkdtemp(prefix="hc_policy_"))
+    folder.chmod(0o755)  # the control process may have another user
+    file = folder / f"{CONTROLLER}.yaml"
+    content = {CONTROLLER: {"ros__parameters": own}}
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return file

@@ -1,0 +1,1 @@
+"""LOCOMOTION by a learned policy."""

@@ -1,0 +1,191 @@
+"""LOCOMOTION: follows the actions of a learned policy."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.controller import Controller, RobotFacts
+from humanoid_controllers.policy.live_inputs import LiveInputs
+from humanoid_controllers.policy.on_robot import (
+    check_period,
+    check_robot,
+    joint_rows,
+    motion_of,
+)
+from humanoid_controllers.policy.parameters import PolicyParameters
+from humanoid_policy.action import ActionLaw, Target
+from humanoid_policy.errors import PolicyFailedError
+from humanoid_policy.inference import Inference
+from humanoid_policy.model import PolicyModel, load_policy
+from humanoid_policy.motion_reference import reference_at
+from humanoid_policy.observation.moment import Moment, Reference
+from humanoid_policy.reason_codes import (
+    POLICY_INFERENCE_FAILED,
+    POLICY_LATE,
+    POLICY_NOT_FINITE,
+    POLICY_OUT_OF_LIMITS,
+)
+
+# A motion begins at most so far from the measured joint: soft arms hang by 0.15 rad below their
+# target.
+START_TOLERANCE: Final = 0.3  # [rad]
+ROUNDING: Final = 1e-5  # [rad] of a motion that reaches a limit; the limit stage removes it
+
+
+class RlPolicyController(Controller):
+    """Asks the policy in each policy step, and follows its answer from the next step on.
+
+    So an action acts exactly one policy period after its observation, however fast the machine is.
+    Until the first action the pose measured at activation is held with the policy's gains. The
+    target moves no faster than the joints' velocity limits.
+
+    `inference` computes the actions, in a thread of the ROS side; `live` takes its topics.
+    """
+
+    Parameters = PolicyParameters
+    mode: ClassVar[Mode] = Mode.LOCOMOTION
+    needs: ClassVar[Mapping[str, Capability]] = {
+        "position": Capability.PER_TICK,
+        "stiffness": Capability.PER_MODE,
+        "damping": Capability.PER_MODE,
+    }
+
+    def on_configure(self, parameters: PolicyParameters, robot: RobotFacts) -> None:
+        """See Controller. Raises ConfigError for a model that is wrong or does not fit."""
+        model = load_policy(parameters.model)
+        try:
+            self._prepare(model, parameters, robot)
+        except ConfigError as error:
+            raise ConfigError(f"{parameters.model}: {error}") from error
+
+    def _prepare(self, model: PolicyModel, parameters: PolicyParameters, robot: RobotFacts) -> None:
+        metadata, observation = model.metadata, model.observation
+        # From here on arrays have the policy's order; `rows` leads to the controller's.
+        self._rows = joint_rows(metadata, robot.joints)
+        robot = robot.of(self._rows)
+        check_period(metadata, robot.update_rate)
+        check_robot(metadata, robot)
+        self.sources = observation.sources
+        self._motion = motion_of(metadata, parameters.motion, robot)
+        self._metadata, self._limits = metadata, robot.limits
+        self._law = ActionLaw(metadata)
+        self.live = LiveInputs(self.sources, parameters)
+        self.inference = Inference(lambda moment: model.infer(observation.compute(moment)))
+        self._gains = np.array([metadata.joint_stiffness, metadata.joint_damping])
+        # No velocity is commanded where it cannot act.
+        self._has_velocity = robot.acts_per_tick("velocity").astype(np.float64)
+        self._half_tick = 0.5 / robot.update_rate  # [s]
+        self._step = 0  # number of the latest question, over all activations
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller. Raises ControllerError if a motion begins far from the measured pose."""
+        position = state.position[self._rows]
+        if self._motion is not None:
+            self._refuse_far(position, self._motion.at(0.0)[0])
+        self._began = self._next = now  # [s]; `_next`: time of the next policy step
+        self._asked = False
+        self._held: FloatArray | None = None  # see ActionLaw; None before the first action
+        self._action = np.zeros(len(self._metadata.action_joint_names))
+        self._target = Target(position, np.zeros_like(position), np.zeros_like(position))
+        self._position = position.copy()  # commanded
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller. Raises PolicyFailedError for an action that must not be followed."""
+        reference = None if self._motion is None else reference_at(self._motion, now - self._began)
+        if now >= self._next - self._half_tick:
+            period_end = self._next + self._metadata.policy_period
+            held_up = period_end <= now + self._half_tick  # steps that were missed stay missed
+            self._next = now + self._metadata.policy_period if held_up else period_end
+            self._policy_step(state, now, reference)
+        if self._held is not None:
+            self._target = self._law.target(self._held, reference)
+            self._refuse_beyond(self._target)
+        step = self._limits.velocity * period
+        self._position += np.clip(self._target.position - self._position, -step, step)
+        rows = self._rows
+        command.position[rows] = self._position
+        command.velocity[rows] = self._target.velocity * self._has_velocity
+        command.effort[rows] = self._target.effort
+        command.array[3:, rows] = self._gains
+
+    def on_cleanup(self) -> None:
+        """See Controller. The thread of the inference ends."""
+        self.inference.close()
+
+    def _policy_step(self, state: JointState, now: float, reference: Reference | None) -> None:
+        """Take the action of the step before, and ask for the next one."""
+        if self._asked:
+            self._action = self._answered()
+            self._held = self._law.held(self._action, self._target.position)
+        imu, velocity = self.live.present(now)
+        position, speed, effort = state.array[:, self._rows]
+        moment = Moment(
+            position,
+            speed,
+            effort,
+            self._action,
+            reference,
+            None if imu is None else imu.angular_velocity,
+            None if imu is None else imu.gravity,
+            velocity,
+        )
+        self._step += 1
+        self._asked = True
+        self.inference.ask(self._step, moment)
+
+    def _answered(self) -> FloatArray:
+        """Return the action of the step before. Raises PolicyFailedError."""
+        answer = self.inference.answer(self._step)
+        if answer is None:
+            period = self._metadata.policy_period
+            raise PolicyFailedError(POLICY_LATE, f"no action within {period:g} s")
+        if answer.action is None:
+            raise PolicyFailedError(POLICY_INFERENCE_FAILED, f"inference failed: {answer.error}")
+        wrong = np.flatnonzero(~np.isfinite(answer.action))
+        if wrong.size:
+            found = answer.action[wrong[0]]
+            text = f"{self._metadata.action_joint_names[wrong[0]]}: action {found}"
+            raise PolicyFailedError(POLICY_NOT_FINITE, f"{text}, expected a finite number")
+        return answer.action
+
+    def _refuse_beyond(self, target: Target) -> None:
+        """Raise PolicyFailedError for a target beyond the joints' limits."""
+        limits = self._limits
+        lower, upper = limits.target_lower, limits.target_upper
+        wrong = (target.position < lower - ROUNDING) | (target.position > upper + ROUNDING)
+        if wrong.any():
+            self._fail_at(wrong, "position", "rad", target.position, (lower, upper))
+        wrong = np.abs(target.effort) > limits.effort
+        if wrong.any():
+            self._fail_at(wrong, "effort", "Nm", target.effort, (-limits.effort, limits.effort))
+
+    def _fail_at(
+        self,
+        wrong: np.ndarray,
+        what: str,
+        unit: str,
+        found: FloatArray,
+        allowed: tuple[FloatArray, FloatArray],
+    ) -> None:
+        i = int(np.flatnonzero(wrong)[0])
+        low, high = (limit[i] for limit in allowed)
+        raise PolicyFailedError(
+            POLICY_OUT_OF_LIMITS,
+            f"{self._metadata.joint_names[i]}: {what} {found[i]:.4g} {unit}, allowed {low:.4g} to "
+            f"{high:.4g} {unit}",
+        )
+
+    def _refuse_far(self, measured: FloatArray, begin: FloatArray) -> None:
+        far = np.flatnonzero(~(np.abs(measured - begin) <= START_TOLERANCE))
+        if far.size:
+            i = far[0]
+            raise ControllerError(
+                f"{self._metadata.joint_names[i]} is at {measured[i]:.4g} rad, but the motion "
+                f"begins at {begin[i]:.4g} rad, expected within {START_TOLERANCE:g} rad: STANDBY "
+                "must end where the motion begins"
+            )

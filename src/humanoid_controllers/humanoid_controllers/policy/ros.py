@@ -1,0 +1,78 @@
+"""The ROS side of the policy controller: the thread of its inference, and topics."""
+
+from typing import Final
+
+import numpy as np
+from geometry_msgs.msg import Twist
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import Imu
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controllers.once_per_text import OncePerText
+from humanoid_controllers.policy.controller import RlPolicyController
+from humanoid_controllers.policy.live_inputs import ImuSample, VelocityCommand
+from humanoid_policy.observation.terms import Source, projected_gravity
+
+NOT_GIVEN: Final = -1.0  # first element of a covariance, see sensor_msgs/Imu
+UNIT: Final = 0.01  # largest difference of a quaternion's length to 1
+
+
+def attach_policy(context: PluginContext, controller: RlPolicyController) -> None:
+    """Start the inference; subscribe to what the policy observes: `imu/data`, `~/velocity`."""
+    side = PolicySide(context, controller)
+    node = context.node
+    if Source.IMU in controller.sources:
+        node.create_subscription(Imu, "imu/data", side.on_imu, qos_profile_sensor_data)
+    if Source.VELOCITY in controller.sources:
+        node.create_subscription(Twist, "~/velocity", side.on_velocity, 4)
+    context.machine.start("policy", side.infer)
+
+
+class PolicySide:
+    """Callbacks in the executor's thread; `infer` in the thread of the inference."""
+
+    def __init__(self, context: PluginContext, controller: RlPolicyController) -> None:
+        self._context = context
+        self._live = controller.live
+        self._inference = controller.inference
+        self._warn_once = OncePerText(context.node.get_logger().warning)
+
+    def infer(self) -> None:
+        """Answer the questions of the loop until the controller is cleaned up."""
+        machine = self._context.machine
+        if not self._context.simulated:
+            machine.make_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
+        self._inference.run(machine)
+
+    def on_imu(self, message: Imu) -> None:
+        """Keep a valid message; log once what is wrong with another one."""
+        turning, at = message.angular_velocity, message.orientation
+        velocity = np.array([turning.x, turning.y, turning.z])
+        orientation = np.array([at.x, at.y, at.z, at.w])
+        problem = _imu_problem(message, velocity, orientation)
+        if problem:
+            self._warn_once(f"message of the IMU refused: {problem}")
+            return
+        gravity = projected_gravity(orientation / np.linalg.norm(orientation))
+        self._live.imu.put(ImuSample(velocity, gravity, self._context.now()))
+
+    def on_velocity(self, message: Twist) -> None:
+        """Keep a valid command; log once what is wrong with another one."""
+        linear, angular = message.linear, message.angular
+        value = np.array([linear.x, linear.y, angular.z])
+        if not np.isfinite(value).all():
+            self._warn_once(f"velocity command refused: found {value}, expected finite numbers")
+            return
+        self._live.velocity.put(VelocityCommand(value, self._context.now()))
+
+
+def _imu_problem(message: Imu, velocity: FloatArray, orientation: FloatArray) -> str:
+    if NOT_GIVEN in (message.orientation_covariance[0], message.angular_velocity_covariance[0]):
+        return "it has no orientation or no angular velocity (covariance -1), expected both"
+    if not np.isfinite(velocity).all():
+        return f"angular velocity {velocity}, expected finite numbers"
+    if not abs(float(np.linalg.norm(orientation)) - 1.0) <= UNIT:
+        return f"orientation {orientation}, expected a quaternion of length 1"
+    return ""

@@ -1,0 +1,81 @@
+"""Inference beside the control loop: single slots between the loop's thread and another one."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.machine.machine import Machine
+from humanoid_controller_manager.loop.latest_value import LatestValue
+from humanoid_policy.observation.moment import Moment
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What the policy decides on in one policy step."""
+
+    step: int
+    moment: Moment  # its arrays are never written again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The action of one policy step."""
+
+    step: int
+    action: FloatArray | None  # (m,); None: it could not be computed
+    error: str = ""  # why not
+
+
+class Inference:
+    """One question and one answer at a time.
+
+    The loop calls `ask` and `answer`; `run`, or `step` in its place, belongs to another thread.
+
+    Args:
+        compute: returns the action, (m,), of a moment.
+    """
+
+    def __init__(self, compute: Callable[[Moment], FloatArray]) -> None:
+        self._compute = compute
+        self._asked: LatestValue[Question] = LatestValue()
+        self._answered: LatestValue[Answer] = LatestValue()
+        self._wake = Event()  # a question waits, or the end
+        self._closed = False
+
+    def ask(self, step: int, moment: Moment) -> None:
+        """Leave a question in place of one that was not taken."""
+        self._asked.put(Question(step, moment))
+        self._wake.set()
+
+    def answer(self, step: int) -> Answer | None:
+        """Return the answer of policy step `step`, None if it is not there. Others are dropped."""
+        found = self._answered.take()
+        return found if found is not None and found.step == step else None
+
+    def close(self) -> None:
+        """End `run`. Called by any thread."""
+        self._closed = True
+        self._wake.set()
+
+    def run(self, machine: Machine) -> None:
+        """Answer questions until `close` is called."""
+        while not self._closed:
+            machine.wait(self._wake)
+            self._wake.clear()  # before taking: a question left meanwhile wakes again
+            self.step()
+
+    def step(self) -> None:
+        """Answer the question that waits, if there is one."""
+        question = self._asked.take()
+        if question is None:
+            return
+        try:
+            answer = Answer(question.step, self._compute(question.moment))
+        except Exception as error:  # ONNX Runtime's errors have no common class
+            logger.exception("the inference of a policy failed")
+            answer = Answer(question.step, None, str(error))
+        self._answered.put(answer)

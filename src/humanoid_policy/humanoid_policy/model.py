@@ -1,0 +1,132 @@
+"""A policy's model: an ONNX file, run by ONNX Runtime on one thread."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_policy.errors import PolicyRefusedError
+from humanoid_policy.metadata import PolicyMetadata
+from humanoid_policy.observation.observation import Float32Array, Observation
+
+PACKAGE: Final = "package://"
+LARGEST: Final = 256 << 20  # [bytes] of a file: policies have a hundredth of it
+_FATAL: Final = 4  # the severity of ONNX Runtime's messages that are shown
+_LONGEST_SHOWN: Final = 200  # characters of a message of ONNX Runtime
+
+
+class PolicyModel:
+    """A checked model. One thread at a time calls `infer`.
+
+    Args:
+        content: of the file.
+        where: the file's name, for messages.
+
+    Raises PolicyRefusedError for a model that ONNX Runtime cannot run, wrong metadata, and inputs
+    and outputs that do not fit them.
+    """
+
+    def __init__(self, content: bytes, where: str) -> None:
+        session = _session(content, where)
+        found = session.get_modelmeta().custom_metadata_map
+        self.metadata = PolicyMetadata.from_strings(found, where)
+        self.observation = Observation(self.metadata)
+        self._session = session
+        self._input = _only(session.get_inputs(), f"{where}: input", self.observation.size)
+        count = len(self.metadata.action_joint_names)
+        self._output = _only(session.get_outputs(), f"{where}: output", count)
+        self._warm_up(where, count)
+
+    def infer(self, observation: Float32Array) -> FloatArray:
+        """Return the action, (m,), for an observation, (size,). Raises what ONNX Runtime raises."""
+        (action,) = self._session.run([self._output], {self._input: observation[None]})
+        return np.asarray(action[0], dtype=np.float64)
+
+    def _warm_up(self, where: str, count: int) -> None:
+        """Infer once: the first time takes longer. Raises PolicyRefusedError."""
+        try:
+            action = self.infer(np.zeros(self.observation.size, dtype=np.float32))
+        except Exception as error:  # ONNX Runtime's errors have no common class
+            raise PolicyRefusedError(f"{where}: cannot be run: {_shown(error)}") from error
+        if action.shape != (count,):
+            found = ", ".join(str(size) for size in (1, *action.shape))
+            raise PolicyRefusedError(
+                f"{where}: output: found shape [{found}], expected [1, {count}]"
+            )
+        wrong = np.flatnonzero(~np.isfinite(action))
+        if wrong.size:
+            joint = self.metadata.action_joint_names[wrong[0]]
+            raise PolicyRefusedError(
+                f"{where}: the action of {joint} (index {wrong[0]}) is {action[wrong[0]]} for an "
+                "observation of zeros, expected a finite number"
+            )
+
+
+def load_policy(name: str) -> PolicyModel:
+    """Return the policy of a file. Raises PolicyRefusedError, see `policy_file` and PolicyModel."""
+    path = policy_file(name)
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise PolicyRefusedError(f"{path}: {size} bytes, expected {LARGEST} at most")
+        content = path.read_bytes()
+    except OSError as error:
+        raise PolicyRefusedError(f"{path}: cannot be read: {error.strerror}") from error
+    return PolicyModel(content, str(path))
+
+
+def policy_file(name: str) -> Path:
+    """Return the file that is named by an absolute path or `package://NAME/PATH`.
+
+    Raises PolicyRefusedError for another form and for a package that is not installed.
+    """
+    if not name.startswith(PACKAGE):
+        path = Path(name)
+        if not path.is_absolute():
+            raise PolicyRefusedError(
+                f"model '{name}': expected an absolute path or {PACKAGE}NAME/PATH"
+            )
+        return path
+    package, _, rest = name.removeprefix(PACKAGE).partition("/")
+    try:
+        return Path(get_package_share_directory(package)) / rest
+    except (PackageNotFoundError, ValueError) as error:
+        raise PolicyRefusedError(
+            f"model '{name}': the package '{package}' is not installed"
+        ) from error
+
+
+def _session(content: bytes, where: str) -> Any:
+    import onnxruntime  # takes 0.3 s, and only policies need it
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = _FATAL
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # ONNX Runtime's errors have no common class
+        raise PolicyRefusedError(f"{where}: no ONNX model that runs: {_shown(error)}") from error
+
+
+def _only(found: list[Any], what: str, size: int) -> str:
+    """Return the name of the only input or output, if it is float32 [1, size]."""
+    if len(found) != 1:
+        names = ", ".join(it.name for it in found[:8]) or "none"
+        raise PolicyRefusedError(f"{what}: found {len(found)} ({names}), expected one")
+    (it,) = found
+    shape = it.shape
+    fits = len(shape) == 2 and all(  # a dimension that is no number may have any size
+        not isinstance(is_, int) or is_ == wanted
+        for is_, wanted in zip(shape, (1, size), strict=True)
+    )
+    if it.type != "tensor(float)" or not fits:
+        text = f"{what} '{it.name}': found {it.type} {shape}, expected tensor(float) [1, {size}]"
+        raise PolicyRefusedError(text)
+    return str(it.name)
+
+
+def _shown(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

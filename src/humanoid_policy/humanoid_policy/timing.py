@@ -1,0 +1,38 @@
+"""How long a policy takes for an action."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from humanoid_control_common.machine.machine import Machine
+from humanoid_policy.model import PolicyModel
+from humanoid_policy.observation.moment import Moment, Reference
+
+REPETITIONS: Final = 2000
+
+
+class Times(NamedTuple):
+    """Times of observation and inference together."""
+
+    median: float  # [s]
+    most: float  # [s], of 99 %
+
+
+def measured(model: PolicyModel, machine: Machine, repetitions: int = REPETITIONS) -> Times:
+    """Return the times of `model` on a machine, at a moment of zeros."""
+    moment = still_moment(model)
+    found = np.empty(repetitions)
+    for i in range(repetitions):
+        begin = machine.clock()
+        model.infer(model.observation.compute(moment))
+        found[i] = machine.clock() - begin
+    return Times(*np.percentile(found, (50.0, 99.0)).tolist())
+
+
+def still_moment(model: PolicyModel) -> Moment:
+    """Return a moment at rest at the default positions, with all that any term needs."""
+    metadata = model.metadata
+    default, zeros = np.array(metadata.default_joint_pos), np.zeros(len(metadata.joint_names))
+    action, three = np.zeros(len(metadata.action_joint_names)), np.zeros(3)
+    reference = Reference(default, zeros, np.zeros(1))
+    return Moment(default, zeros, zeros, action, reference, three, -np.eye(3)[2], three)

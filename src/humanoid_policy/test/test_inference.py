@@ -1,0 +1,82 @@
+"""The hand-over between the loop and the inference: one question, one answer, no waiting."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_policy.inference import Inference
+from humanoid_policy.observation.moment import Moment
+
+
+def moment(value: float) -> Moment:
+    row = np.full(3, value)
+    return Moment(row, row, row, row)
+
+
+def doubled(asked: Moment) -> FloatArray:
+    return 2.0 * asked.position
+
+
+def test_a_question_is_answered_once() -> None:
+    inference = Inference(doubled)
+    inference.ask(1, moment(1.5))
+    assert inference.answer(1) is None
+    inference.step()
+    answer = inference.answer(1)
+    assert answer is not None
+    assert answer.action == pytest.approx([3.0, 3.0, 3.0])
+    inference.step()
+    assert inference.answer(1) is None
+
+
+def test_an_answer_of_another_step_is_dropped() -> None:
+    inference = Inference(doubled)
+    inference.ask(1, moment(1.0))
+    inference.step()
+    inference.ask(2, moment(2.0))
+    assert inference.answer(2) is None
+    inference.step()
+    answer = inference.answer(2)
+    assert answer is not None
+    assert answer.action == pytest.approx([4.0, 4.0, 4.0])
+
+
+def test_an_error_is_an_answer_without_action(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(asked: Moment) -> FloatArray:
+        raise RuntimeError("no memory")
+
+    inference = Inference(fail)
+    inference.ask(1, moment(1.0))
+    with caplog.at_level(logging.ERROR):
+        inference.step()
+    answer = inference.answer(1)
+    assert answer is not None
+    assert answer.action is None
+    assert answer.error == "no memory"
+    assert "the inference of a policy failed" in caplog.text
+
+
+def test_the_thread_answers_until_it_is_closed() -> None:
+    inference = Inference(doubled)
+    inference.ask(1, moment(7.0))
+    thread = LINUX.start("policy", lambda: inference.run(LINUX))
+    answer = None
+    while answer is None and thread.is_alive():
+        answer = inference.answer(1)
+    assert answer is not None
+    assert answer.action == pytest.approx([14.0, 14.0, 14.0])
+    inference.close()
+    thread.join()
+
+
+def test_a_thread_that_waits_ends_when_it_is_closed() -> None:
+    inference = Inference(doubled)
+    thread = LINUX.start("policy", lambda: inference.run(LINUX))
+    inference.close()
+    thread.join()
+    assert not thread.is_alive()

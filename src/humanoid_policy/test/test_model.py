@@ -1,0 +1,119 @@
+"""Models: loaded with their metadata, or refused with a sentence that names the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_support.policies import policy_model, write_policy
+
+from humanoid_policy.errors import PolicyRefusedError
+from humanoid_policy.model import PolicyModel, load_policy, policy_file
+
+
+def test_the_action_is_that_of_the_model(properties: dict[str, str]) -> None:
+    weights = np.arange(16.0).reshape(8, 2)
+    model = PolicyModel(policy_model(properties, weights, np.array([1.0, -1.0])), "policy.onnx")
+    observation = np.linspace(-1.0, 1.0, 8, dtype=np.float32)
+    action = model.infer(observation)
+    assert action.dtype == np.float64
+    assert action == pytest.approx(observation @ weights + [1.0, -1.0])
+
+
+def test_a_file_is_loaded(properties: dict[str, str], tmp_path: Path) -> None:
+    model = load_policy(str(write_policy(tmp_path / "policy.onnx", properties)))
+    assert model.metadata.to_strings() == properties
+    assert model.observation.size == 8
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "no ONNX model that runs"),
+        (b"task: reach", "no ONNX model that runs"),
+        (b"\x08\x0a" * 1000, "no ONNX model that runs"),
+    ],
+)
+def test_what_is_no_model_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / "policy.onnx"
+    file.write_bytes(content)
+    with pytest.raises(PolicyRefusedError, match=f"{file}: {words}"):
+        load_policy(str(file))
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PolicyRefusedError, match=r"none.onnx: cannot be read: No such file"):
+        load_policy(str(tmp_path / "none.onnx"))
+    with pytest.raises(PolicyRefusedError, match="cannot be read: Is a directory"):
+        load_policy(str(tmp_path))
+
+
+def test_a_path_must_say_where_it_begins() -> None:
+    with pytest.raises(PolicyRefusedError, match=r"model 'a/b.onnx': expected an absolute path"):
+        policy_file("a/b.onnx")
+    with pytest.raises(PolicyRefusedError, match="the package 'not_there' is not installed"):
+        policy_file("package://not_there/policy.onnx")
+    with pytest.raises(PolicyRefusedError, match="the package '' is not installed"):
+        policy_file("package://")
+    found = policy_file("package://humanoid_policy/policies/a.onnx")
+    assert found.as_posix().endswith("share/humanoid_policy/policies/a.onnx")
+
+
+def test_an_input_of_another_size_is_refused(properties: dict[str, str]) -> None:
+    content = policy_model(properties, size=9)
+    with pytest.raises(PolicyRefusedError) as refused:
+        PolicyModel(content, "policy.onnx")
+    assert str(refused.value) == (
+        "policy.onnx: input 'observation': found tensor(float) [1, 9], "
+        "expected tensor(float) [1, 8]"
+    )
+
+
+def test_an_output_of_another_size_is_refused(properties: dict[str, str]) -> None:
+    import onnx
+
+    model = onnx.load_from_string(policy_model(properties))
+    (names,) = (it for it in model.metadata_props if it.key == "action_joint_names")
+    names.value = "wrist,shoulder,elbow"
+    (terms,) = (it for it in model.metadata_props if it.key == "observation_names")
+    terms.value = "joint_pos,joint_vel"
+    (scales,) = (it for it in model.metadata_props if it.key == "observation_scales")
+    scales.value = "1,1"
+    with pytest.raises(
+        PolicyRefusedError, match=r"input 'observation': found .*\[1, 8\], expected"
+    ):
+        PolicyModel(model.SerializeToString(), "policy.onnx")
+    terms.value, scales.value = "joint_pos,joint_vel,phase,actions", "1,1,1,1"
+    with pytest.raises(PolicyRefusedError, match=r"expected tensor\(float\) \[1, 10\]"):
+        PolicyModel(model.SerializeToString(), "policy.onnx")
+    terms.value, scales.value = "joint_pos,joint_vel,actions", "1,1,1"
+    names.value = "wrist"
+    with pytest.raises(PolicyRefusedError, match=r"\[1, 8\], expected tensor\(float\) \[1, 7\]"):
+        PolicyModel(model.SerializeToString(), "policy.onnx")
+
+
+def test_two_inputs_are_refused(properties: dict[str, str]) -> None:
+    import onnx
+
+    model = onnx.load_from_string(policy_model(properties))
+    second = model.graph.input.add()
+    second.CopyFrom(model.graph.input[0])
+    second.name = "time_step"
+    with pytest.raises(PolicyRefusedError, match=r"input: found 2 \(observation, time_step\)"):
+        PolicyModel(model.SerializeToString(), "policy.onnx")
+
+
+def test_a_model_without_metadata_is_refused(properties: dict[str, str]) -> None:
+    import onnx
+
+    model = onnx.load_from_string(policy_model(properties))
+    del model.metadata_props[:]
+    with pytest.raises(PolicyRefusedError, match="metadata keys missing: 'task, joint_names"):
+        PolicyModel(model.SerializeToString(), "policy.onnx")
+
+
+def test_a_model_that_is_not_finite_at_once_is_refused(properties: dict[str, str]) -> None:
+    content = policy_model(properties, bias=np.array([0.0, np.nan]))
+    with pytest.raises(PolicyRefusedError, match=r"the action of shoulder \(index 1\) is nan"):
+        PolicyModel(content, "policy.onnx")

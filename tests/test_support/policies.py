@@ -1,0 +1,106 @@
+"""Small ONNX models of policies, with metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_policy.metadata import PolicyMetadata
+from humanoid_policy.observation.observation import Observation
+
+OPSET: Final = 17
+IR_VERSION: Final = 10
+
+
+ARM: Final = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow_pitch", "wrist_roll",
+              "wrist_pitch", "wrist_yaw")  # fmt: skip
+READY: Final = (-0.15, 0.12, 0.0, -0.5, 0.0, 0.0, 0.0)  # [rad] of the left arm; rolls are mirrored
+
+
+def prime_properties(**changes: str) -> dict[str, str]:
+    """Return the metadata of a policy of both arms of Prime that begins at the ready pose.
+
+    Its gains are those of LOCOMOTION.
+    """
+    names = [f"{side}_{joint}" for side in ("left", "right") for joint in ARM]
+    mirrored = [-value if joint.endswith("roll") else value
+                for joint, value in zip(ARM, READY, strict=True)]  # fmt: skip
+    found = {
+        "task": "test",
+        "joint_names": ",".join(names),
+        "joint_stiffness": ",".join(["20.0"] * len(names)),
+        "joint_damping": ",".join(["2.0"] * len(names)),
+        "default_joint_pos": ",".join(str(value) for value in (*READY, *mirrored)),
+        "action_joint_names": ",".join(names),
+        "action_kind": "targets",
+        "action_scale": "0.5",
+        "observation_names": "joint_pos,joint_vel,actions",
+        "policy_period": "0.02",
+    }
+    return {key: text for key, text in {**found, **changes}.items() if text}
+
+
+def policy_model(
+    properties: Mapping[str, str],
+    weights: FloatArray | None = None,
+    bias: FloatArray | float = 0.0,
+    *,
+    size: int | None = None,
+    invalid_for: float = np.inf,
+) -> bytes:
+    """Return a model whose action is `observation @ weights + bias`, by default the bias.
+
+    The action is not finite where the sum of squares of the observation exceeds `invalid_for`.
+    `size` of the observation is that of the metadata.
+    """
+    from onnx import TensorProto, helper, numpy_helper  # takes 0.3 s
+
+    metadata = PolicyMetadata.from_strings(properties, "test")
+    count = len(metadata.action_joint_names)
+    size = Observation(metadata).size if size is None else size
+    matrix = np.zeros((size, count)) if weights is None else weights
+    constants = {
+        "weights": matrix,
+        "bias": np.broadcast_to(bias, (1, count)),
+        "bound": np.full(1, min(invalid_for, 1e30)),
+        "none": np.zeros(1),
+    }
+    initial = [
+        numpy_helper.from_array(value.astype(np.float32), name) for name, value in constants.items()
+    ]
+    nodes = [
+        helper.make_node("MatMul", ["observation", "weights"], ["product"]),
+        helper.make_node("Add", ["product", "bias"], ["sum"]),
+        helper.make_node("ReduceSumSquare", ["observation"], ["square"], axes=[1], keepdims=1),
+        helper.make_node("Sub", ["bound", "square"], ["left"]),
+        helper.make_node("Sqrt", ["left"], ["root"]),  # of a negative number: not a number
+        helper.make_node("Mul", ["root", "none"], ["nothing"]),
+        helper.make_node("Add", ["sum", "nothing"], ["action"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "policy",
+        [helper.make_tensor_value_info("observation", TensorProto.FLOAT, [1, size])],
+        [helper.make_tensor_value_info("action", TensorProto.FLOAT, [1, count])],
+        initial,
+    )
+    opsets = [helper.make_operatorsetid("", OPSET)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+    helper.set_model_props(model, dict(properties))
+    return bytes(model.SerializeToString())
+
+
+def write_policy(
+    file: Path,
+    properties: Mapping[str, str],
+    bias: FloatArray | float = 0.0,
+    *,
+    invalid_for: float = np.inf,
+) -> Path:
+    """Write a model into `file`; return it. See `policy_model`."""
+    file.write_bytes(policy_model(properties, bias=bias, invalid_for=invalid_for))
+    return file
