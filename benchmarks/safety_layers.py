@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
@@ -18,6 +18,7 @@ import numpy as np
 from figures import Figure, arguments, figure, report, single
 from in_process import Robot, robot
 
+from humanoid_control_common.joints import IndexArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.control_loop import SwitchRequest
@@ -38,7 +39,13 @@ CLOCK = time.perf_counter
 class NoLimits(LimitStage):
     """A limit stage without limits."""
 
-    def apply(self, state: JointState, command: JointCommand, period: float) -> None:
+    def apply(
+        self,
+        state: JointState,
+        command: JointCommand,
+        period: float,
+        shares: Sequence[IndexArray] = (),
+    ) -> None:
         """Do nothing."""
 
 

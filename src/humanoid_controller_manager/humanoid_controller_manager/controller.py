@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.config import StrictModel
-from humanoid_control_common.joints import IndexArray, JointLimits, JointSet
+from humanoid_control_common.joints import FloatArray, IndexArray, JointLimits, JointSet
 from humanoid_control_common.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
@@ -54,6 +54,13 @@ class Controller(ABC):
         """Write the command of this tick to `command`; it holds the controller's previous one.
 
         In the first update `command` is zero. `now` and `period` are in [s].
+        """
+
+    def on_held_back(self, target: FloatArray, why: str) -> None:
+        """Learn that the latest command led only to `target` [rad], (n,), instead of its position.
+
+        Called right before `update` when the limit stage kept links of the robot apart; `why` names
+        them. A controller that goes on as if it were further would jump when its way is free.
         """
 
     def on_deactivate(self) -> None:

@@ -96,6 +96,20 @@ def test_velocity_alone_drives_links_no_nearer_and_does_not_come_and_go(bench: B
     assert len(set(speeds)) > 15  # in many small steps
 
 
+def test_of_several_controllers_only_those_that_lead_nearer_are_slowed_down(bench: Bench) -> None:
+    """The other one makes room."""
+    for _ in range(300):
+        bench.tick(TOUCHING)
+    here = bench.state.position.copy()
+    apart = here + np.array([0.02, 0.01])  # left leads nearer, right away: together nearer
+    assert tips_apart(apart) < tips_apart(here)
+    bench.command.position[:] = apart
+    bench.stage.apply(bench.state, bench.command, PERIOD, [np.array([0]), np.array([1])])
+    assert bench.command.position[1] == pytest.approx(apart[1], abs=1e-9)
+    assert here[0] < bench.command.position[0] < apart[0] - 1e-3
+    assert tips_apart(bench.command.position) > DISTANCE - 1e-5
+
+
 def test_links_that_are_too_near_may_only_move_apart(bench: Bench) -> None:
     bench.state.position[:] = 0.49, -0.49
     before = tips_apart(bench.state.position)

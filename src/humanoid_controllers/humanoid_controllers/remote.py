@@ -158,6 +158,10 @@ class RemotePolicyController(Controller):
         self._target.damping[:] = self._parameters.damping
         self._position = state.position.copy()
 
+    def on_held_back(self, target: FloatArray, why: str) -> None:
+        """See Controller. The way to the commanded target begins there: it can turn at once."""
+        self._position[:] = target
+
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
         received = self._received.take()

@@ -10,7 +10,7 @@ import pytest
 from humanoid_control_common.joints import FloatArray
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.jerk_limited.way import jerk_limited_way
-from humanoid_motion.trajectory.braking import Braking
+from humanoid_motion.trajectory.pace import Pace
 from humanoid_motion.trajectory.polynomials import values
 from humanoid_motion.trajectory.trajectory import Trajectory
 
@@ -54,8 +54,8 @@ def _run(seed: int, count: int, joints: Any, limits: Any) -> int:
         ticks = int(rng.uniform(1.0, way.duration / PERIOD + 5.0))
         states = _goes_on(way, 0.0, ticks)
         if rng.random() < 0.5:  # cancelled
-            braking = Braking(way, ticks * PERIOD, within.acceleration)
-            stop = [braking.step(PERIOD) for _ in range(300)]
+            braking = Pace(way, ticks * PERIOD, within.acceleration)
+            stop = [braking.brake(PERIOD) for _ in range(300)]
             assert braking.stopped
             states = np.concatenate([states, stop])
             stops += 1
@@ -150,13 +150,13 @@ def test_a_stop_stays_on_the_path_and_takes_the_least_time(joints: Any, limits: 
     way = jerk_limited_way(start, goal, limits(2), joints(2))
     middle = way.duration / 2
     assert way.at(middle)[1, 0] == pytest.approx(VELOCITY)
-    braking, states = Braking(way, middle, limits(2).acceleration), []
+    braking, states = Pace(way, middle, limits(2).acceleration), []
     while not braking.stopped:
-        states.append(braking.step(PERIOD))
+        states.append(braking.brake(PERIOD))
     assert len(states) * PERIOD == pytest.approx(VELOCITY / (0.9 * ACCELERATION), abs=2 * PERIOD)
     for state in states:
         assert state[0, 1] == pytest.approx(0.5 * state[0, 0])
-    assert braking.step(PERIOD)[1:].tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert braking.brake(PERIOD)[1:].tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_stop_in_the_last_part_of_a_way_that_brakes_anyway_is_its_own_end(
@@ -165,9 +165,9 @@ def test_a_stop_in_the_last_part_of_a_way_that_brakes_anyway_is_its_own_end(
     start, goal = np.zeros((3, 1)), np.array([1.0])
     way = jerk_limited_way(start, goal, limits(1), joints(1))
     begin = way.duration - 0.15
-    braking = Braking(way, begin, limits(1).acceleration)
+    braking = Pace(way, begin, limits(1).acceleration)
     states = [start]
     while not braking.stopped:
-        states.append(braking.step(PERIOD))
+        states.append(braking.brake(PERIOD))
         assert np.abs(states[-1][2]).max() <= ACCELERATION * (1 + 1e-6)
     assert states[-1][0] <= goal + 1e-9

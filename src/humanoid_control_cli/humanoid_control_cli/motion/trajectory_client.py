@@ -22,6 +22,7 @@ WORDS: Final = {
     TrajectoryState.GOAL_TOLERANCE_VIOLATED: "the goal is not reached",
     TrajectoryState.ENDED: "ended",
     TrajectoryState.OVERTAKEN: "not begun",
+    TrajectoryState.LINKS_TOO_NEAR: "stopped before links touch",
 }
 
 

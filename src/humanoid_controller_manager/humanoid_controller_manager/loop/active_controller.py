@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import IndexArray
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.reason_codes import IMPEDANCE_NOT_CONFIRMED
@@ -35,6 +36,7 @@ from humanoid_controller_manager.reason_codes import (
     INVALID_COMMAND,
     NO_FALLBACK_LEFT,
 )
+from humanoid_controller_manager.safety.limit_stage import HeldBack
 
 NO_CONTROLLER: Final = "none"
 LARGEST_SWITCH_NUMBER: Final = (1 << 32) - 1  # the next one is 1
@@ -77,6 +79,7 @@ class ActiveController:
         self.progress: Progress | None = None  # of the controller in charge, if it has any
         self.remark = ""  # of the controller in charge
         self.members: tuple[MemberReport, ...] = ()  # of the group in charge
+        self.held_back: HeldBack | None = None  # how the limit stage changed the latest command
         self._hardware = hardware
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
@@ -107,6 +110,12 @@ class ActiveController:
     def mode(self) -> Mode:
         """The mode of the controller in charge."""
         return Mode.ZERO_TORQUE if self._slot is None else self._slot.mode
+
+    @property
+    def shares(self) -> Sequence[IndexArray]:
+        """The joints of each member of the group in charge; empty for a single controller."""
+        slot = self._slot
+        return slot.shares if isinstance(slot, ControllerGroup) else ()
 
     def refusal_of(self, name: str) -> Reason:
         """Return why controller `name` cannot be activated on this hardware, if so.
@@ -250,6 +259,7 @@ class ActiveController:
         except PLUGIN_ERRORS as error:
             return error
         self._candidate.array.fill(0.0)
+        self.held_back = None  # that was another controller's command
         return None
 
     def _enter(self, slot: Runnable, now: float, phase: Phase) -> None:
@@ -286,6 +296,8 @@ class ActiveController:
         candidate = self._candidate
         started = tick.clock()
         try:
+            if self.held_back is not None:
+                slot.held_back(*self.held_back)
             slot.update(tick, candidate)
             self.progress, self.remark, self.members = slot.report()
         except MemberError as failure:

@@ -187,7 +187,8 @@ class ControlLoop:
         if before[:2] != (active.switch_number, active.phase):
             self._mode_begins()
         self.without_effect.look(command)
-        self.limits.apply(state, command, min(period, self._longest_step))
+        self.limits.apply(state, command, min(period, self._longest_step), active.shares)
+        active.held_back = self.limits.held_back
         if self._abandoned:
             return
         self.hardware.write(command, now, period)

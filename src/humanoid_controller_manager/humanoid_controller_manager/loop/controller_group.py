@@ -93,7 +93,8 @@ class ControllerGroup:
         self.members = tuple((slot, slot.share) for slot in members if slot.share is not None)
         self._joints = hardware.joints
         self._hardware = hardware
-        claimed = np.concatenate([share.rows for _, share in self.members])
+        self.shares = tuple(share.rows for _, share in self.members)
+        claimed = np.concatenate(self.shares)
         free = np.setdiff1d(np.arange(len(self._joints)), claimed)
         self.hold = Hold(free, _hold_gains(self.mode, free, hardware)) if free.size else None
         self.not_updated = tuple(MemberReport(slot.name, None, "") for slot in members)
@@ -170,6 +171,14 @@ class ControllerGroup:
             begun = ended
         if self.hold is not None:
             command.array[:, self.hold.rows] = self.hold.command.array
+
+    def held_back(self, target: FloatArray, why: str) -> None:
+        """Tell all members that their latest commands led only to `target`. Raises MemberError."""
+        for slot, share in self.members:
+            try:
+                slot.controller.on_held_back(target[share.rows], why)
+            except PLUGIN_ERRORS as error:
+                raise MemberError(f"{slot.name} failed: {words_of(error)}", error) from error
 
     def report(self) -> Report:
         """Return the progress of the member that is furthest from its end, and all remarks.

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import IndexArray
+from humanoid_control_common.joints import FloatArray, IndexArray
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import SAFE_MODES, Mode
 from humanoid_control_common.reasons import NO_REASON, Reason, ReasonedError
@@ -107,6 +107,10 @@ class ControllerSlot:
     def update(self, tick: Tick, command: JointCommand) -> None:
         """Write its command of this tick to `command`. Raises what it raises."""
         self.controller.update(tick.state, command, tick.now, tick.period)
+
+    def held_back(self, target: FloatArray, why: str) -> None:
+        """Tell it that its latest command led only to `target`. Raises what it raises."""
+        self.controller.on_held_back(target, why)
 
     def report(self) -> Report:
         """Return its checked progress and remark. Raises what it raises; TypeError."""

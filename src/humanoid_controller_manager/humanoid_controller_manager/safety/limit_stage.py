@@ -1,12 +1,13 @@
 """The limit stage: limits commands between the controller and `write`."""
 
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray, JointLimits
+from humanoid_control_common.joints import FloatArray, IndexArray, JointLimits
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 
@@ -26,6 +27,13 @@ class Limited(IntEnum):
     TORQUE = 5  # stiffness, damping and feed-forward together exceeded it
     GAINS = 6  # stiffness or damping
     SELF_COLLISION = 7  # the target would bring two links too near to each other
+
+
+class HeldBack(NamedTuple):
+    """Targets that the limit stage slowed down, so that links stay apart."""
+
+    target: FloatArray  # [rad] where they lead instead, (n,)
+    why: str  # the links and their distance
 
 
 class LimitStage:
@@ -52,6 +60,7 @@ class LimitStage:
         self, limits: JointLimits, self_collision: SelfCollisionStage | None = None
     ) -> None:
         self.self_collision = self_collision
+        self.held_back: HeldBack | None = None  # by the latest `apply`
         count = limits.lower.shape[0]
         self.counts: NDArray[np.int64] = np.zeros((len(Limited), count), dtype=np.int64)
         self._limits = limits
@@ -98,15 +107,24 @@ class LimitStage:
         self._stiffness = b""
         self._acted.fill(False)
 
-    def apply(self, state: JointState, command: JointCommand, period: float) -> None:
-        """Limit `command` in place for the measured `state`, `period` [s] after the last call."""
+    def apply(
+        self,
+        state: JointState,
+        command: JointCommand,
+        period: float,
+        shares: Sequence[IndexArray] = (),
+    ) -> None:
+        """Limit `command` in place for the measured `state`, `period` [s] after the last call.
+
+        `shares`: the joints of each of several controllers that made it.
+        """
         gains = self._acting_gains(command)
         if period != self._period:
             self._period = period
             np.multiply(self._limits.velocity, period * STEP_ROUNDING, out=self._step)
             self._within.set_step(self._step)
         begins = self._stiffness_begins(gains[0])
-        stage = self.self_collision
+        stage, self.held_back = self.self_collision, None
         before = None if stage is None else self._targets_before(state)
         if begins or not self._within(state, command, gains, self._reference):
             gains = self._limit_gains(command)
@@ -114,7 +132,7 @@ class LimitStage:
             self._limit_torque(state, command, gains)
             np.copyto(self._acted, self._acts)
         if stage is not None and before is not None and np.count_nonzero(self._acts):
-            self._keep_links_apart(stage, state, command, before, period)
+            self._keep_links_apart(stage, state, command, before, period, shares)
         self._reference[:] = command.position
 
     # Inside.
@@ -126,10 +144,11 @@ class LimitStage:
         command: JointCommand,
         before: FloatArray,
         period: float,
+        shares: Sequence[IndexArray],
     ) -> None:
         acts, velocity = self._acts, np.where(self._acts, command.velocity, 0.0)
         wanted = np.where(acts, command.position, state.position)
-        allowed = stage.allowed(state, before, wanted, period)
+        allowed = stage.allowed(state, before, wanted, period, shares)
         part = stage.allowed_velocity(state, velocity)
         if allowed is wanted and part == 1.0:
             return
@@ -139,6 +158,8 @@ class LimitStage:
         # The target before may be too far from a joint that was pushed since, and the velocity may
         # have been opposed to the spring.
         self._limit_torque(state, command, self._acting_gains(command))
+        if allowed is not wanted:
+            self.held_back = HeldBack(command.position.copy(), str(stage.clearance))
 
     def _targets_before(self, state: JointState) -> FloatArray:
         """Return the targets of the tick before [rad] (n,), measured where none acted."""

@@ -1,11 +1,12 @@
 """Slow targets down that bring two links of the robot nearer than they may come."""
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.joints import FloatArray, IndexArray
 from humanoid_control_common.mit_interface import JointState
 from humanoid_motion.collision.clearance import DETECTED, Clearance
 
@@ -29,6 +30,9 @@ class SelfCollisionStage:
     the step of the target is shortened, for all joints by the same part, until that holds. Links
     that are nearer than `distance` already may only move apart; if it is the motion that leads
     there, targets come back to the measured pose, so that the damping brakes it.
+
+    Where several controllers share the joints, only the steps of those that lead nearer are
+    shortened: the others may make room.
     """
 
     def __init__(self, model: "CollisionModel", distance: float) -> None:
@@ -37,11 +41,17 @@ class SelfCollisionStage:
         self.clearance: Clearance | None = None  # the smallest one of those measured last
 
     def allowed(
-        self, state: JointState, before: FloatArray, wanted: FloatArray, period: float
+        self,
+        state: JointState,
+        before: FloatArray,
+        wanted: FloatArray,
+        period: float,
+        shares: Sequence[IndexArray] = (),
     ) -> FloatArray:
         """Return the targets [rad] that are allowed instead of `wanted`, `wanted` if these are.
 
-        `before`: the targets of the tick `period` [s] before. All (n_joints,).
+        `before`: the targets of the tick `period` [s] before. All (n_joints,). `shares`: the joints
+        of each of several controllers.
         """
         measured, step = state.position, wanted - before
         ahead = measured + AHEAD * state.velocity
@@ -60,12 +70,14 @@ class SelfCollisionStage:
         allowed = rate * max(now - self._distance, 0.0)
         if now - there <= allowed:
             return wanted
-        part = 1.0
+        apart = self._leading_apart((measured, ahead, before), step, shares, now)
+        nearer, part = step - apart, 1.0
         for _ in range(_TRIES):
             part *= _SHORTER * allowed / (now - there)  # where a line to the known distance leads
-            there = self._nearest(measured, ahead + part * step, before + part * step)
+            shorter = apart + part * nearer
+            there = self._nearest(measured, ahead + shorter, before + shorter)
             if now - there <= allowed:
-                return before + part * step
+                return before + shorter
         return before
 
     def allowed_velocity(self, state: JointState, velocity: FloatArray) -> float:
@@ -88,6 +100,26 @@ class SelfCollisionStage:
             far = self._model.clearance(measured + part * lead).distance >= least
             free, near = (part, near) if far else (free, part)
         return free
+
+    def _leading_apart(
+        self,
+        poses: tuple[FloatArray, FloatArray, FloatArray],
+        step: FloatArray,
+        shares: Sequence[IndexArray],
+        now: float,
+    ) -> FloatArray:
+        """Return the part of `step` of those shares that by themselves lead no nearer than `now`.
+
+        `poses`: measured, ahead, and the targets before.
+        """
+        measured, ahead, before = poses
+        apart = np.zeros_like(step)
+        for rows in shares:
+            alone = np.zeros_like(step)
+            alone[rows] = step[rows]
+            if self._nearest(measured, ahead + alone, before + alone) >= now:
+                apart += alone
+        return apart
 
     def _nearest(self, measured: FloatArray, ahead: FloatArray, target: FloatArray) -> float:
         """Return the smallest distance [m] of the poses that count."""

@@ -32,6 +32,7 @@ _CODES: Final = {
     Status.CANCELED: FollowJointTrajectory.Result.SUCCESSFUL,  # as upstream: the status tells
     Status.PATH_TOLERANCE_VIOLATED: FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,
     Status.GOAL_TOLERANCE_VIOLATED: FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED,
+    Status.LINKS_TOO_NEAR: FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,
 }
 
 
@@ -111,8 +112,9 @@ class TrajectoryAction:
 class ControllerState:
     """Publishes `~/controller_state` while someone listens; in the publisher's thread."""
 
-    def __init__(self, context: PluginContext) -> None:
+    def __init__(self, context: PluginContext, controller: JointTrajectoryController) -> None:
         create = context.node.create_publisher
+        self._follower = controller.follower
         self._topic = create(JointTrajectoryControllerState, "~/controller_state", 10)
         self._names = list(context.robot.joints.names)
         self._stamp = context.stamp
@@ -127,7 +129,8 @@ class ControllerState:
         message.header.stamp = self._stamp(snapshot)
         message.reference, message.feedback, message.error = _points(snapshot)
         message.output = message.reference
-        message.speed_scaling_factor = 1.0
+        progress = self._follower.progress
+        message.speed_scaling_factor = 1.0 if progress is None else progress.rate
         self._topic.publish(message)
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
@@ -64,6 +65,10 @@ class JointTrajectoryController(Controller):
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller. The measured pose is held."""
         self.follower.begin(state.position, now)
+
+    def on_held_back(self, target: FloatArray, why: str) -> None:
+        """See Controller. The motion goes on from there."""
+        self.follower.held_back(target, why)
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""

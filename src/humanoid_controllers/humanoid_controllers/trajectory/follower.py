@@ -10,19 +10,25 @@ from humanoid_control_common.joints import FloatArray, JointSet
 from humanoid_control_common.mit_interface import JointState
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
-from humanoid_motion.trajectory.braking import Braking
+from humanoid_motion.trajectory.pace import Pace, made
 from humanoid_motion.trajectory.trajectory import hold
 
 REMEMBERED: Final = 16  # ended goals
 ALL: Final = 0  # a number that no goal has
 LATE: Final = 1e-6  # [s] rounding of a tick's time
+SAME: Final = 1e-6  # [rad], [rad/s]: a goal that is further off does not continue the motion
+PATIENCE: Final = 1.0  # [s] for a motion that is held back to get on
+CRAWL: Final = 0.05  # of the time on its path: slower it does not get on
 
 
 class Follower:
     """Follows one goal after another, without a step of the velocity.
 
-    `begin` and `step` are called by the loop's thread; `offer`, `cancel`, `keep` and `progress` by
-    any thread.
+    A motion that is held back goes on along its path, from where it got to. One that does not get
+    on ends.
+
+    `begin`, `held_back` and `step` are called by the loop's thread; `offer`, `cancel`, `keep` and
+    `progress` by any thread.
 
     Args:
         joints: the controller's.
@@ -44,9 +50,13 @@ class Follower:
         self._any = Tolerances(everything, everything, np.inf, 0.0)
         self._ended: tuple[tuple[int, Status, str], ...] = ()
         self._waiting: Goal | None = None  # accepted, to begin at its time
-        self._braking: Braking | None = None
-        self._ending = (Status.CANCELED, "")  # of the goal in force, once the braking is done
+        self._pace: Pace | None = None  # while time on the path does not pass as on the clock
+        self._stops = False  # comes to rest along the path
+        self._ending = (Status.CANCELED, "")  # of the goal in force, once it has
         self._time = 0.0  # [s] on the trajectory in the latest tick
+        self._before = 0.0  # [s] the same in the tick before
+        self._slowed = ""  # what holds the motion back
+        self._look_at = (0.0, 0.0)  # [s] now and on the trajectory, when it last got on
         self._fresh = 0.0  # [s] when the jog in force was last asked for
         self._take_up(Goal(0, hold(np.zeros(len(joints))), self._any), 0.0)
         self._command = self._goal.trajectory.end  # (3, n) of the latest tick
@@ -69,9 +79,27 @@ class Follower:
     def begin(self, position: FloatArray, now: float) -> None:
         """Hold `position` [rad], (n,)."""
         self._take_up(Goal(0, hold(position.copy()), self._any), now)
-        self._status, self._time, self._fresh = Status.HOLDING, 0.0, now
+        self._status, self._fresh = Status.HOLDING, now
         self._command = self._goal.trajectory.end
         self._report()
+
+    def held_back(self, target: FloatArray, why: str) -> None:
+        """Learn that the latest step got only to `target` [rad], (n,), and why."""
+        path = self._goal.trajectory
+        if self._before >= path.duration:
+            return  # it rests
+        part = made(path.at(self._before)[0], path.at(self._time)[0], target)
+        if self._pace is None:
+            time = self._before + part * (self._time - self._before)
+            self._pace = Pace(path, time, self._acceleration, part)
+            self._look_at = (self._began + self._time, time)
+        else:
+            self._pace.hold_back(part)
+        self._time, self._slowed = self._pace.time, why
+        if self._waiting is not None and self._waiting.begin is not None:
+            text = f"{why}: the motion that it continues is slowed down; send it again"
+            self._note(self._waiting, Status.OVERTAKEN, text)
+            self._waiting = None
 
     def end(self) -> None:
         """Drop the goals: another controller is in charge."""
@@ -82,15 +110,14 @@ class Follower:
     def step(self, state: JointState, now: float, period: float) -> FloatArray:
         """Return the commanded state (3, n) of this tick; `state` is measured."""
         begun = self._look(now)
-        if self._is_active and not begun and self._braking is None:
+        if self._is_active and not begun and not self._stops:
             self._judge(state, now)
-        if self._braking is None:
+        self._before = self._time
+        if self._pace is None:
             self._time = now - self._began
             self._command = self._goal.trajectory.at(self._time)
         else:
-            self._command = self._braking.step(period)
-            if self._braking.stopped:
-                self._rest(now)
+            self._go_slowly(self._pace, now, period)
         self._report()
         return self._command
 
@@ -99,6 +126,15 @@ class Follower:
     @property
     def _is_active(self) -> bool:
         return self._status is Status.ACTIVE
+
+    def _go_slowly(self, pace: Pace, now: float, period: float) -> None:
+        self._command = pace.brake(period) if self._stops else pace.recover(period)
+        self._time, self._began = pace.time, now - pace.time
+        if self._stops:
+            if pace.stopped:
+                self._rest(now)
+        elif pace.ended or pace.rate == 1.0:
+            self._pace = None
 
     def _look(self, now: float) -> bool:
         """Look at what other threads have left; return whether a goal begins in this tick."""
@@ -126,7 +162,8 @@ class Follower:
         """Let `goal` wait for its time, if it continues what is commanded then."""
         rests = now - self._began >= self._goal.trajectory.duration
         late = goal.begin is None or goal.begin < now - LATE
-        if goal.after is not self._goal or self._braking is not None or (late and not rests):
+        fits = goal.after is self._goal and self._pace is None and not (late and not rests)
+        if not fits or not self._is_continued(goal):
             text = "another goal or a stop came while it was planned: send it again"
             self._note(goal, Status.OVERTAKEN, text)
             return
@@ -134,9 +171,17 @@ class Follower:
             self._note(self._waiting, Status.PREEMPTED, "another goal came")
         self._waiting = replace(goal, begin=None) if late else goal
 
+    def _is_continued(self, goal: Goal) -> bool:
+        """Return whether `goal` begins as the motion in force will be then."""
+        if goal.begin is None:
+            return True
+        here = self._goal.trajectory.at(goal.begin - self._began)[:2]
+        return bool((np.abs(goal.trajectory.at(0.0)[:2] - here) < SAME).all())
+
     def _take_up(self, goal: Goal, began: float) -> None:
         self._goal, self._began, self._status, self._text = goal, began, Status.ACTIVE, ""
-        self._braking = self._waiting = None
+        self._pace = self._waiting = None
+        self._stops, self._time = False, 0.0
 
     def _cancel(self, number: int) -> None:
         waiting = self._waiting
@@ -148,12 +193,15 @@ class Follower:
 
     def _judge(self, state: JointState, now: float) -> None:
         """End the goal in force if that is due; `state` is measured."""
-        goal, time = self._goal, now - self._began
+        goal = self._goal
+        time = now - self._began if self._pace is None else self._time
         limits = goal.tolerances
         error = np.abs(state.position - self._command[0])
         ends = goal.trajectory.duration
         if goal.jog and now - self._fresh > self._jog_timeout and time < ends:
             self._brake(Status.CANCELED, "nobody asks for it any more")
+        elif self._pace is not None and not self._gets_on(now):
+            self._brake(Status.LINKS_TOO_NEAR, f"{self._slowed}: the way is not free")
         elif time < ends:
             wrong = error > limits.path
             if wrong.any():
@@ -167,6 +215,14 @@ class Follower:
                 text = self._beyond(error, wrong, limits.goal) or "the joints still move"
                 self._finish(Status.GOAL_TOLERANCE_VIOLATED, text)
 
+    def _gets_on(self, now: float) -> bool:
+        """Return whether a motion that is held back has not been stuck for PATIENCE."""
+        since, place = self._look_at
+        if now - since < PATIENCE:
+            return True
+        self._look_at = (now, self._time)
+        return self._time - place >= CRAWL * (now - since)
+
     def _beyond(self, error: FloatArray, wrong: np.ndarray, limit: FloatArray) -> str:
         return "; ".join(
             f"{self._joints.names[i]}: {error[i]:.3g} rad away, tolerance {limit[i]:.3g} rad"
@@ -178,16 +234,17 @@ class Follower:
         if self._waiting is not None:
             self._note(self._waiting, Status.PREEMPTED, "the motion that it continues was stopped")
             self._waiting = None
-        if self._braking is None:
-            self._braking = Braking(self._goal.trajectory, self._time, self._acceleration)
-            self._ending = (status, text)
+        if not self._stops:
+            path = self._goal.trajectory
+            self._pace = self._pace or Pace(path, self._time, self._acceleration)
+            self._stops, self._ending = True, (status, text)
 
     def _rest(self, now: float) -> None:
-        """Hold the pose at which the braking ended."""
+        """Hold the pose at which the joints came to rest."""
         number, ending = self._goal.number, self._ending
         self._note(self._goal, *ending)
         self._take_up(Goal(number, hold(self._command[0].copy()), self._any), now)
-        (self._status, self._text), self._time = ending, 0.0
+        self._status, self._text = ending
 
     def _finish(self, status: Status, text: str) -> None:
         self._note(self._goal, status, text)
@@ -202,7 +259,8 @@ class Follower:
             self._began,
             self._status,
             self._text,
-            self._braking is not None,
+            self._stops,
             self._time,
+            1.0 if self._pace is None else self._pace.rate,
             self._ended,
         )

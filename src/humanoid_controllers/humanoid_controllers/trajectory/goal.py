@@ -22,6 +22,7 @@ class Status(IntEnum):
     GOAL_TOLERANCE_VIOLATED = 6
     ENDED = 7  # with the controller
     OVERTAKEN = 8  # by another goal or a stop while it was planned: it never began
+    LINKS_TOO_NEAR = 9  # the limit stage kept two links apart, and the motion did not get on
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,18 @@ class Progress(NamedTuple):
     text: str  # why it ended
     braking: bool  # it is coming to rest, and takes no other goal meanwhile
     time: float  # [s] on the trajectory
+    rate: float = 1.0  # at which that time passes; below 1 the motion is slowed down
     ended: tuple[tuple[int, Status, str], ...] = ()  # latest goals: number, status, reason
 
     @property
     def rests(self) -> bool:
         """Whether the commanded joints are at rest."""
         return not self.braking and self.time >= self.goal.trajectory.duration
+
+    @property
+    def slowed(self) -> bool:
+        """Whether the motion is held back, or recovers from that: none can be planned on it."""
+        return self.rate < 1.0
 
     def of(self, number: int) -> tuple[Status, str]:
         """Return status and reason of a goal."""

@@ -214,6 +214,9 @@ class Planner:
         progress = self._progress()
         if progress.braking:
             raise MotionRefusedError("the joints are coming to rest: send it again when they are")
+        if progress.slowed:
+            text = "links too near to each other slow the motion down: stop it, or send this later"
+            raise MotionRefusedError(text)
         goal = progress.goal
         if progress.rests:
             return _Start(goal.trajectory.end, goal, begin)

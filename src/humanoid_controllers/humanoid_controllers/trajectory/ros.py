@@ -55,7 +55,7 @@ def _with_action(
     from humanoid_controllers.trajectory.action import ControllerState, TrajectoryAction
 
     TrajectoryAction(context, controller, side)  # the node keeps it
-    state = ControllerState(context)
+    state = ControllerState(context, controller)
 
     def publish(snapshot: Snapshot) -> None:
         side.publish(snapshot)
