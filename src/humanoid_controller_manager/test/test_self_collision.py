@@ -9,10 +9,11 @@ from humanoid_control_common.joints import JointLimits
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.safety.limit_stage import Limited, LimitStage
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
+from humanoid_motion.collision.clearance import LinkPair
 from humanoid_motion.collision.collision_model import CollisionModel
-from src.humanoid_motion.test.collision.conftest import fingers, tips_apart
+from src.humanoid_motion.test.collision.conftest import NARROW, fingers, three_fingers, tips_apart
 
-__all__ = ["fingers"]  # a fixture
+__all__ = ["fingers", "three_fingers"]  # fixtures
 
 DISTANCE, PERIOD = 0.02, 0.01  # [m], [s]
 APART, TOUCHING = np.zeros(2), np.array([0.6, -0.6])
@@ -117,6 +118,29 @@ def test_links_that_are_too_near_may_only_move_apart(bench: Bench) -> None:
     assert bench.tick(TOUCHING) == pytest.approx(before, abs=1e-5)
     assert bench.tick(APART) > before
     np.testing.assert_allclose(np.abs(bench.state.position), 0.49 - SPEED * PERIOD, atol=1e-4)
+
+
+def test_links_that_are_too_near_let_no_others_come_as_near(three_fingers: str) -> None:
+    """Right and third touch nearly; left comes from the other side."""
+    model = CollisionModel(three_fingers, ("left", "right", "third"))
+    limit = np.full(3, 1.5)
+    limits = JointLimits(-limit, limit, np.full(3, SPEED), np.full(3, 8.0))
+    stage = LimitStage(limits, SelfCollisionStage(model, DISTANCE))
+    state, command = JointState(3), JointCommand(3)
+    state.array.fill(0.0)
+    state.position[:] = NARROW
+    near, others = LinkPair.of("right_link", "third_link"), LinkPair.of("left_link", "right_link")
+    least = model.pairs(state.position)[near]
+    assert least < DISTANCE / 2
+    command.stiffness[:] = 20.0
+    for _ in range(300):
+        command.position[:] = 0.6, *NARROW[1:]
+        stage.apply(state, command, PERIOD)
+        state.position[:] = command.position
+        apart = model.pairs(state.position)
+        assert apart[near] > least - 1e-6
+        assert apart.get(others, 1.0) > DISTANCE - 1e-5
+    assert apart[others] < DISTANCE + 1e-3
 
 
 def test_motion_that_leads_too_near_brings_its_target_back_to_the_joint(bench: Bench) -> None:

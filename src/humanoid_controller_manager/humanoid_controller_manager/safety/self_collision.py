@@ -1,14 +1,14 @@
 """Slow targets down that bring two links of the robot nearer than they may come."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from humanoid_control_common.joints import FloatArray, IndexArray
 from humanoid_control_common.mit_interface import JointState
-from humanoid_motion.collision.clearance import DETECTED, Clearance
+from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
 
 if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s
     from humanoid_motion.collision.collision_model import CollisionModel
@@ -16,8 +16,10 @@ if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s
 SLOWING: Final = 5.0  # [1/s]: links approach by this part of their remaining room in a second
 AHEAD: Final = 0.2  # [s]; inertia / damping of an arm with 2 Nm s/rad: the time in which it brakes
 MARGIN: Final = 1.5  # so that a joint that reaches the velocity is not braked for it
+_Poses: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]  # measured, ahead, targets before
 _HALVINGS: Final = 6
 _TRIES: Final = 4  # shorter steps, before the target stays where it is
+_ROUNDING: Final = 1e-9  # [m]: the distance of links that do not move is the same
 _SHORTER: Final = 0.95  # than a line says: distances over angles are curved
 
 
@@ -28,8 +30,8 @@ class SelfCollisionStage:
     the pose half-way from the measured one to the target: a joint that lags may cut a corner that
     its target went around. Two links may approach at SLOWING times the room that they have left:
     the step of the target is shortened, for all joints by the same part, until that holds. Links
-    that are nearer than `distance` already may only move apart; if it is the motion that leads
-    there, targets come back to the measured pose, so that the damping brakes it.
+    that are nearer than `distance` already may only move apart, each pair by itself; if it is the
+    motion that leads there, targets come back to the measured pose, so that the damping brakes it.
 
     Where several controllers share the joints, only the steps of those that lead nearer are
     shortened: the others may make room.
@@ -64,21 +66,13 @@ class SelfCollisionStage:
         there = self._nearest(measured, ahead + step, wanted)
         if there >= DETECTED:
             return wanted
-        now = self._nearest(measured, ahead, before)
-        if now < self._distance and self._is_driven_nearer(measured, ahead, before):
-            return measured
-        allowed = rate * max(now - self._distance, 0.0)
-        if now - there <= allowed:
+        poses = measured, ahead, before
+        now = self._nearest(*poses)
+        if now < self._distance:
+            return self._in_narrow_place(poses, wanted, rate)
+        if now - there <= rate * (now - self._distance):
             return wanted
-        apart = self._leading_apart((measured, ahead, before), step, shares, now)
-        nearer, part = step - apart, 1.0
-        for _ in range(_TRIES):
-            part *= _SHORTER * allowed / (now - there)  # where a line to the known distance leads
-            shorter = apart + part * nearer
-            there = self._nearest(measured, ahead + shorter, before + shorter)
-            if now - there <= allowed:
-                return before + shorter
-        return before
+        return before + self._shortened(poses, step, (now, there), rate, shares)
 
     def allowed_velocity(self, state: JointState, velocity: FloatArray) -> float:
         """Return which part, 0 to 1, of the target velocity [rad/s] (n_joints,) is allowed.
@@ -101,17 +95,75 @@ class SelfCollisionStage:
             free, near = (part, near) if far else (free, part)
         return free
 
-    def _leading_apart(
-        self,
-        poses: tuple[FloatArray, FloatArray, FloatArray],
-        step: FloatArray,
-        shares: Sequence[IndexArray],
-        now: float,
-    ) -> FloatArray:
-        """Return the part of `step` of those shares that by themselves lead no nearer than `now`.
+    def _in_narrow_place(self, poses: _Poses, wanted: FloatArray, rate: float) -> FloatArray:
+        """Return the targets that are allowed while two links or more are too near.
 
-        `poses`: measured, ahead, and the targets before.
+        They may only move apart; the others may approach by `rate` of their room.
         """
+        measured, ahead, before = poses
+        if self._is_driven_nearer(measured, ahead, before):
+            return measured
+        now, target, part = self._pairs(*poses), wanted, 1.0
+        for _ in range(_TRIES):
+            there = self._pairs(measured, ahead + target - before, target)
+            share = self._allowed_share(now, there, rate)
+            if share == 1.0:
+                return target
+            part *= _SHORTER * share
+            target = before + part * (wanted - before)
+        return before
+
+    def _allowed_share(
+        self, now: Mapping[LinkPair, float], there: Mapping[LinkPair, float], rate: float
+    ) -> float:
+        """Return which part of the way from distances `now` to `there` every pair may come."""
+        share = 1.0
+        for pair, apart in there.items():
+            here = now.get(pair, DETECTED)
+            allowed = rate * max(here - self._distance, 0.0)
+            if here - apart > allowed + _ROUNDING:
+                share = min(share, allowed / (here - apart))
+        return share
+
+    def _shortened(
+        self,
+        poses: _Poses,
+        step: FloatArray,
+        distances: tuple[float, float],
+        rate: float,
+        shares: Sequence[IndexArray],
+    ) -> FloatArray:
+        """Return the part of `step` that is allowed; it is too long.
+
+        `distances`: the smallest ones [m], without and with the step.
+        """
+        measured, ahead, before = poses
+        now, there = distances
+        allowed = rate * (now - self._distance)
+        apart = self._leading_apart(poses, step, shares, now)
+        nearer, part = step - apart, 1.0
+        for _ in range(_TRIES):
+            part *= _SHORTER * allowed / (now - there)  # where a line to the known distance leads
+            shorter = apart + part * nearer
+            there = self._nearest(measured, ahead + shorter, before + shorter)
+            if now - there <= allowed:
+                return shorter
+        return np.zeros_like(step)
+
+    def _pairs(
+        self, measured: FloatArray, ahead: FloatArray, target: FloatArray
+    ) -> dict[LinkPair, float]:
+        """Return the smallest distance [m] of every pair at the poses that count."""
+        found: dict[LinkPair, float] = {}
+        for pose in (ahead, (measured + target) / 2.0, target):
+            for pair, apart in self._model.pairs(pose).items():
+                found[pair] = min(apart, found.get(pair, apart))
+        return found
+
+    def _leading_apart(
+        self, poses: _Poses, step: FloatArray, shares: Sequence[IndexArray], now: float
+    ) -> FloatArray:
+        """Return the steps of those shares that by themselves lead no nearer than `now`."""
         measured, ahead, before = poses
         apart = np.zeros_like(step)
         for rows in shares:

@@ -1,12 +1,13 @@
 """Whether the robot keeps its links apart on a whole way, between the samples, too."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from humanoid_control_common.joints import FloatArray
-from humanoid_motion.collision.clearance import Clearance
+from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.errors import MotionRefusedError
 
@@ -28,14 +29,18 @@ class Conflict:
 def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> Conflict | None:
     """Return the first place of `way` (n_samples, n_joints) [rad] nearer than `distance` [m].
 
-    The way is straight in joint space between two samples. From a pose whose links are d apart the
-    check goes on to where none can have come nearer than `distance` - TOLERANCE: a point moves by
-    the angle of each joint times its distance from that joint's axis at most.
+    Links that are nearer where it begins may not come nearer than there.
+
+    The way is straight in joint space between two samples. From a pose at which all pairs of links
+    have some room left the check goes on to where none can have used up more than that, and
+    TOLERANCE: a point moves by the angle of each joint times its distance from that joint's axis at
+    most.
 
     Raises MotionRefusedError for a way that takes more than MOST_LOOKS looks.
     """
     motion = np.abs(np.diff(way, axis=0)) @ model.reach  # [m] of any shape between two samples
     moved = np.concatenate([[0.0], np.cumsum(motion)])  # [m] until each sample
+    narrow = {pair: it for pair, it in model.pairs(way[0]).items() if it < distance}
     place, looks = 0.0, 0  # [m] of the next look
     before = way[0]
     while place < moved[-1]:
@@ -47,12 +52,28 @@ def first_conflict(model: CollisionModel, way: FloatArray, distance: float) -> C
         sample = int(np.searchsorted(moved, place, side="right")) - 1
         part = (place - moved[sample]) / motion[sample]
         position = way[sample] + part * (way[sample + 1] - way[sample])
-        clearance = model.clearance(position)
-        if clearance.distance < distance:
+        room, clearance = _room(model, position, distance, narrow)
+        if room < 0.0:
             return Conflict(sample, position, before, clearance)
         before = position
-        place += clearance.distance - distance + TOLERANCE
-    clearance = model.clearance(way[-1])
-    if clearance.distance < distance:
-        return Conflict(len(way) - 1, way[-1], before, clearance)
-    return None
+        place += room + TOLERANCE
+    room, clearance = _room(model, way[-1], distance, narrow)
+    return Conflict(len(way) - 1, way[-1], before, clearance) if room < 0.0 else None
+
+
+def _room(
+    model: CollisionModel, position: FloatArray, distance: float, narrow: Mapping[LinkPair, float]
+) -> tuple[float, Clearance]:
+    """Return how much nearer [m] the links may come, and the clearance of those with the least.
+
+    `narrow`: pairs that may come as near as these distances [m], the others as `distance`.
+    """
+    if not narrow:
+        clearance = model.clearance(position)
+        return clearance.distance - distance, clearance
+    found = (
+        (apart - narrow.get(pair, distance), Clearance(apart, pair))
+        for pair, apart in model.pairs(position).items()
+    )
+    none = DETECTED - distance, Clearance(DETECTED, None)
+    return min(none, *found, key=lambda it: it[0])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # they import MuJoCo, which takes 0.3 s
 class WayCheck:
     """Looks for the first place of a way that is too narrow. One thread calls it.
 
-    A way that begins where links are nearer than `distance` may not bring any nearer than there.
+    A way that begins where links are nearer than `distance` may not bring these nearer than there.
     """
 
     def __init__(
@@ -43,8 +43,7 @@ class WayCheck:
 
         whole = np.tile(self._present(), (len(way), 1))
         whole[:, self._rows] = way
-        begin = self._model.clearance(whole[0]).distance
-        return first_conflict(self._model, whole, min(self._distance, begin))
+        return first_conflict(self._model, whole, self._distance)
 
     def last_clear(self, way: FloatArray) -> FloatArray | None:
         """Return the pose (k,) [rad] of `way` just before its first conflict; None without one."""

@@ -60,6 +60,18 @@ def chain() -> str:
     return f'<robot name="chain">{"".join(parts)}</robot>'
 
 
+@pytest.fixture(scope="session")
+def three_fingers() -> str:
+    """The two, and a third one on the other side of the right one."""
+    names = (("left", 0.2), ("right", -0.2), ("third", -0.35))
+    fingers = "".join(_finger(name, y) for name, y in names)
+    return f'<robot name="fingers"><link name="base"/>{fingers}</robot>'
+
+
+# Right leans to the left, and third follows it: they are 10 mm apart.
+NARROW = np.array([0.0, -0.45, -0.62])
+
+
 def tips_apart(position: FloatArray) -> FloatArray:
     """Return the distances [m] (...) of the two tips at `position` (..., 2) [rad]."""
     y = np.array([APART / 2, -APART / 2]) - LENGTH * np.sin(position)

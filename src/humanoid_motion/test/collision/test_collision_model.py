@@ -17,7 +17,7 @@ from humanoid_motion.collision.semantic_description import (
     parse_disabled_pairs,
     with_disabled_pairs,
 )
-from src.humanoid_motion.test.collision.conftest import APART, LENGTH, RADIUS, tips_apart
+from src.humanoid_motion.test.collision.conftest import APART, LENGTH, NARROW, RADIUS, tips_apart
 
 JOINTS = ("left", "right")
 TIPS = LinkPair("left_link", "right_link")
@@ -122,6 +122,24 @@ def test_first_conflict_is_found_between_samples_that_are_free(model) -> None:
     assert conflict is not None
     assert conflict.sample == 0
     assert conflict.clearance.links == TIPS
+
+
+def test_links_that_begin_too_near_let_no_others_come_as_near(three_fingers) -> None:
+    """Right and third begin 10 mm apart; the left one may come to its own distance only."""
+    model = CollisionModel(three_fingers, ("left", "right", "third"))
+    begin = NARROW
+    near, others = LinkPair.of("right_link", "third_link"), LinkPair.of("left_link", "right_link")
+    least = model.pairs(begin)[near]
+    assert 0.005 < least < 0.015
+    away = np.array([0.0, -0.45, -0.3])
+    assert first_conflict(model, np.array([begin, away]), 0.02) is None
+    deeper = first_conflict(model, np.array([begin, away, begin - [0.0, 0.0, 0.05]]), 0.02)
+    assert deeper is not None
+    assert deeper.clearance.links == near
+    conflict = first_conflict(model, np.array([begin, [0.6, *begin[1:]]]), 0.02)
+    assert conflict is not None
+    assert conflict.clearance.links == others
+    assert least < conflict.clearance.distance < 0.02
 
 
 def test_last_pose_of_a_way_is_checked(model) -> None:
