@@ -12,6 +12,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
+        (f"share/{package_name}/config", ["config/teach.yaml"]),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -33,6 +34,7 @@ setup(
             f"humanoid_control/DampingController = "
             f"{package_name}.passive_controllers:DampingController",
             f"humanoid_control/StandbyController = {package_name}.standby:StandbyController",
+            f"humanoid_control/TeachController = {package_name}.teach.controller:TeachController",
             "humanoid_control/RemotePolicyController = "
             f"{package_name}.remote:RemotePolicyController",
             "humanoid_control/JointTrajectoryController = "

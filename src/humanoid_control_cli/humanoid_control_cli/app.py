@@ -13,6 +13,7 @@ from humanoid_control_cli.domain import NAMESPACE, choose_namespace
 from humanoid_control_cli.motion.command import jog, move
 from humanoid_control_cli.new_controller.command import new_controller
 from humanoid_control_cli.new_robot.command import new_robot
+from humanoid_control_cli.payload.command import app as payload
 from humanoid_control_cli.policy.command import app as policy
 from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
 from humanoid_control_cli.sdo.command import app as sdo
@@ -50,6 +51,7 @@ MACHINE = (calibrate, decode, doctor, new_controller, new_robot, srdf, version)
 for command in (*ROBOT, *DATA, *MACHINE):
     app.command()(command)
 app.add_typer(black_box, name="blackbox")
+app.add_typer(payload, name="payload")
 app.add_typer(policy, name="policy")
 app.add_typer(sdo, name="sdo")
 app.add_typer(twin, name="twin")

@@ -81,6 +81,15 @@ class Controller(ABC):
         return None
 
     @property
+    def compensates_gravity(self) -> bool:
+        """Whether the loop holds its joints against gravity, beside what it commands.
+
+        Valid after `on_configure`, and constant then. Without effect in ZERO_TORQUE and DAMPING.
+        See GravityCompensation.
+        """
+        return False
+
+    @property
     def progress(self) -> Progress | None:
         """Its progress; None for a controller without an end. Read after `update`."""
         return None
@@ -120,6 +129,7 @@ class RobotFacts:
     capabilities: CapabilityArray | None = None
     # Makes a check of ways against self-collision; None: the robot's links are not kept apart.
     way_check: Callable[[], WayCheck] | None = None
+    no_gravity: str = ""  # why gravity cannot be compensated; empty if it can
 
     def acts_per_tick(self, interface: str) -> NDArray[np.bool_]:
         """Return on which joints the command `interface` acts in every tick, shape (n,)."""
@@ -137,6 +147,7 @@ class RobotFacts:
             self.update_rate,
             None if self.capabilities is None else self.capabilities[:, rows],
             None if whole is None else lambda: whole().of(rows),
+            self.no_gravity,
         )
 
 

@@ -92,6 +92,12 @@ LINKS_TOO_NEAR: Final = CODES.add(
     "down and stop before they touch.",
     "The message names the links. Command another way; a pair that may touch belongs in the SRDF.",
 )
+GRAVITY_NOT_HELD: Final = CODES.add(
+    "GRAVITY_NOT_HELD",
+    "A joint needs more torque or bias against gravity than it may have, so it sinks.",
+    "Take a lighter payload or another pose; `hc status --all` counts the ticks by joint, and "
+    "docs/gravity.md has the limits.",
+)
 COMMANDS_WITHOUT_EFFECT: Final = CODES.add(
     "COMMANDS_WITHOUT_EFFECT",
     "A controller commands an interface on which a joint does not act.",

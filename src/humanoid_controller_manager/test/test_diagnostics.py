@@ -20,6 +20,7 @@ from humanoid_controller_manager.ros.diagnostics import (
 )
 from humanoid_controller_manager.safety.loop_diagnoses import (
     COMMANDS,
+    GRAVITY,
     LIMITS,
     MODE,
     SELF_COLLISION,
@@ -58,7 +59,8 @@ def watched(rig: type[Rig]) -> Watched:
 
 def test_a_robot_that_is_well_is_ok_throughout(watched) -> None:
     found = watched.report()
-    assert [*found] == [TIMING, MODE, SELF_COLLISION, LIMITS, COMMANDS, "hardware: arm", WATCHDOGS]
+    loop = [TIMING, MODE, SELF_COLLISION, GRAVITY, LIMITS, COMMANDS]
+    assert [*found] == [*loop, "hardware: arm", WATCHDOGS]
     assert {diagnosis.level for diagnosis in found.values()} == {OK}
     assert found[MODE].message == "DAMPING"
     assert found[MODE].values["controller"] == "damped"

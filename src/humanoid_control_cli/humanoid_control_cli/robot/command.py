@@ -17,6 +17,7 @@ class Request(StrEnum):
     STANDBY = "standby"
     REMOTE = "remote"
     START_REMOTE = "start_remote"
+    TEACH = "teach"
     LOCOMOTION = "locomotion"
     START_LOCOMOTION = "start_locomotion"
     ZERO_TORQUE = "zero_torque"
@@ -65,6 +66,10 @@ def mode(
             typer.echo(modes.statement())
         elif request is Request.QUIT:
             typer.echo(modes.quit(wait=wait))
+        elif request is Request.TEACH:
+            from humanoid_control_cli.teach.start import start_teaching
+
+            typer.echo(start_teaching(client, modes))
         else:
             before = modes.statement()
             intent = Intent.FORCE_ZERO_TORQUE if force else INTENT_OF_MODE[MODE_OF[request]]

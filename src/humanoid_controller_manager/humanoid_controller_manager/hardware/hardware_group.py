@@ -24,7 +24,7 @@ from humanoid_controller_manager.hardware.member import (
     Member,
     block_named,
 )
-from humanoid_controller_manager.hardware.mode_gains import mode_gains
+from humanoid_controller_manager.hardware.mode_gains import mode_gains, torque_efficiency
 from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT, HardwareComponent
 from humanoid_controller_manager.loop.results import finite_number
@@ -46,6 +46,8 @@ class HardwareGroup:
         self.members = tuple(members)
         # Configured gains of the joints with gains per mode: (modes, 2, n); NaN where unknown.
         self.mode_gains = np.full((len(Mode), 2, len(joints)), np.nan)
+        # Realized / nominal torque of each joint, (n,).
+        self.torque_efficiency = np.ones(len(joints))
         # Configured gains of held joints, where those of the mode are unknown; None: not given.
         self.hold_gains: ModeGains | None = None
         self.capabilities = np.zeros((len(COMMAND_INTERFACES), len(joints)), dtype=np.int8)
@@ -109,8 +111,12 @@ class HardwareGroup:
         return mine & per_mode
 
     def _take_mode_gains(self, member: Member) -> None:
-        """Store the configured gains of its joints with gains per mode. Raises ConfigError."""
+        """Store configured gains and efficiencies of its joints. Raises ConfigError."""
         where = f"<ros2_control name='{member.info.name}'>"
+        self.torque_efficiency[member.rows] = [
+            torque_efficiency(joint.parameters, f"{where}: joint '{joint.name}'")
+            for joint in member.info.joints
+        ]
         gains = mode_gains(member.info.parameters, where)
         if gains is not None:
             self.mode_gains[:, :, self._per_mode(member)] = gains[:, :, np.newaxis]

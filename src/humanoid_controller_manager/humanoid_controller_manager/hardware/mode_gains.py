@@ -8,12 +8,15 @@ import numpy as np
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.hardware.block_parameters import number
 
 # In a block: the configured gains of its joints with gains per mode. In a simulated joint: the
 # gains of its drive; a joint without them takes gains in every tick.
 STIFFNESS: Final = "mode_stiffness"  # [Nm/rad], one number for each mode
 DAMPING: Final = "mode_damping"  # [Nm s/rad]
 MODE_GAINS: Final = (STIFFNESS, DAMPING)
+# Of a joint with gains per mode: realized / nominal torque of its drive and transmission.
+EFFICIENCY: Final = "torque_efficiency"
 
 
 def mode_gains(parameters: Mapping[str, str], where: str) -> FloatArray | None:
@@ -37,3 +40,15 @@ def mode_gains(parameters: Mapping[str, str], where: str) -> FloatArray | None:
             )
         columns.append(values)
     return np.stack(columns, axis=1)
+
+
+def torque_efficiency(parameters: Mapping[str, str], where: str) -> float:
+    """Return the efficiency of a joint, 1 if it gives none.
+
+    Raises ConfigError that begins with `where` unless it is above 0 and at most 1.
+    """
+    text = parameters.get(EFFICIENCY, "") or "1"
+    value = number(text, f"{where}: {EFFICIENCY}", above=0.0)
+    if value > 1.0:
+        raise ConfigError(f"{where}: {EFFICIENCY} is {value:g}, expected at most 1")
+    return value

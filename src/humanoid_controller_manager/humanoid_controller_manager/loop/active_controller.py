@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import IndexArray
@@ -80,6 +81,8 @@ class ActiveController:
         self.remark = ""  # of the controller in charge
         self.members: tuple[MemberReport, ...] = ()  # of the group in charge
         self.held_back: HeldBack | None = None  # how the limit stage changed the latest command
+        # Joints that the controller in charge wants held against gravity, (n,).
+        self.held_up: NDArray[np.bool_] = np.zeros(len(hardware.joints), dtype=np.bool_)
         self._hardware = hardware
         self._safe_chain = tuple(safe_chain)
         self._patience = patience
@@ -233,6 +236,7 @@ class ActiveController:
             except MemberError as error:
                 return _named(slot, error)
         self._slot, self.members = slot, slot.not_updated
+        self._note_held_up()
         return NO_REASON
 
     def _prepared(self, slot: Runnable, tick: Tick, command: JointCommand) -> bool:
@@ -251,6 +255,7 @@ class ActiveController:
             self.fall_back(_named(slot, error), tick, command, error)
             return False
         self.phase = Phase.RUNNING
+        self._note_held_up()
         return True
 
     def _activate(self, slot: Runnable, tick: Tick, command: JointCommand) -> BaseException | None:
@@ -268,7 +273,16 @@ class ActiveController:
         self.members = slot.not_updated if isinstance(slot, ControllerGroup) else ()
         self.phase = phase
         self._entered = now
+        self._note_held_up()
         self._count_switch()
+
+    def _note_held_up(self) -> None:
+        """Note the joints to be held against gravity: none unless stiffness is confirmed."""
+        slot, count = self._slot, len(self.held_up)
+        stiff = self.phase is Phase.RUNNING and self.mode not in SAFE_MODES
+        self.held_up = (
+            np.zeros(count, dtype=np.bool_) if slot is None or not stiff else slot.held_up(count)
+        )
 
     def _count_switch(self) -> None:
         # Messages have 32 bits for it; a request has the number 0.
@@ -285,6 +299,7 @@ class ActiveController:
                 logger.exception("%s failed to deactivate", self._slot.name)
         self._slot = None
         self.progress, self.remark, self.members = None, "", ()
+        self._note_held_up()
 
     def _try(
         self, slot: Runnable, tick: Tick, command: JointCommand

@@ -21,6 +21,7 @@ from humanoid_controller_manager.loop.active_controller import ActiveController
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
+from humanoid_controller_manager.safety.gravity_compensation import GravityCompensation
 from humanoid_controller_manager.safety.ineffective_commands import IneffectiveCommands
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.loop_monitor import LoopMonitor
@@ -65,6 +66,7 @@ class ControlLoop:
         count = len(hardware.joints)
         self.hardware = hardware
         self.limits = limits
+        self.gravity: GravityCompensation | None = None  # None: no joint is held against it
         self._machine = machine
         self._read_at = 0.0  # [s], monotonic: begin of the latest `read`
         self._read_at_system = 0  # [ns] of the system's clock: the same moment
@@ -80,7 +82,8 @@ class ControlLoop:
         self._effort_limit = np.full(count, np.inf)  # [Nm], of the hardware
         self._stiffness = np.full(count, np.nan)  # [Nm/rad], see HardwareComponent
         self._measured = self._state.read_only()  # a view for controllers
-        self._command = JointCommand(count)  # in force: the one written last
+        self._command = JointCommand(count)  # in force: limited, without compensation of gravity
+        self._written = self._command
         self._ticks = 0
         self._refusal: Refusal | None = None
         self._ticket = 0  # of the latest request that was looked at
@@ -121,6 +124,10 @@ class ControlLoop:
     def heartbeat(self) -> None:
         """Take a sign of life of the ROS side. Its absence counts from the first call on."""
         self._monitor.heartbeat()
+
+    def compensate(self, gravity: GravityCompensation) -> None:
+        """Set the compensation of gravity; before `start`."""
+        self.gravity = gravity
 
     def supervise(self, check: MeasurementCheck) -> None:
         """Set the check of the measurements; before `start`. Without it all are believed."""
@@ -186,12 +193,10 @@ class ControlLoop:
             self.limits.set_realized_stiffness(self._stiffness)
         if before[:2] != (active.switch_number, active.phase):
             self._mode_begins()
-        self.without_effect.look(command)
-        self.limits.apply(state, command, min(period, self._longest_step), active.shares)
-        active.held_back = self.limits.held_back
+        self._written = self._limited(command, min(period, self._longest_step))
         if self._abandoned:
             return
-        self.hardware.write(command, now, period)
+        self.hardware.write(self._written, now, period)
         changed = self.hardware.refresh_reports()
         self._ticks += 1
         remark = self.snapshot.remark
@@ -210,7 +215,20 @@ class ControlLoop:
     def _mode_begins(self) -> None:
         active = self._active
         self._monitor.mode_begins()
+        if self.gravity is not None:
+            self.gravity.restart()
         self.without_effect.mode_begins(active.mode, preparing=active.phase is Phase.PREPARING)
+
+    def _limited(self, command: JointCommand, period: float) -> JointCommand:
+        """Limit `command` in place; return it, or with compensation of gravity what to write."""
+        state, limits, active = self._state, self.limits, self._active
+        self.without_effect.look(command)
+        limits.apply(state, command, period, active.shares)
+        active.held_back = limits.held_back
+        if self.gravity is None:
+            return command
+        stiffness, effort = limits.acting_stiffness(command), limits.effort_limit
+        return self.gravity.apply(state, command, active.held_up, stiffness, effort, period)
 
     def _note_time(self) -> None:
         self._read_at, self._read_at_system = self._machine.clock(), self._machine.system_time_ns()
@@ -255,7 +273,7 @@ class ControlLoop:
             measured=self._read_at,
             measured_at=self._read_at_system,
             state_array=self._state.array.copy(),
-            command_array=self._command.array.copy(),
+            command_array=self._written.array.copy(),
             controller=active.name,
             mode=active.mode,
             switch_number=active.switch_number,
@@ -269,4 +287,5 @@ class ControlLoop:
             ticket=self._ticket,
             refusal=self._refusal,
             members=active.members,
+            compensation=None if self.gravity is None else self.gravity.added.copy(),
         )

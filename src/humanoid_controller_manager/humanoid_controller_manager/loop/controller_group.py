@@ -105,6 +105,10 @@ class ControllerGroup:
         """Whether it starts only once the impedance of its mode is confirmed."""
         return self.hold is not None or any(slot.needs_stiffness for slot, _ in self.members)
 
+    def held_up(self, count: int) -> NDArray[np.bool_]:
+        """Return which of the robot's `count` joints its members want held against gravity."""
+        return np.asarray(np.any([slot.held_up(count) for slot, _ in self.members], axis=0))
+
     def lacking(self, hardware: HardwareGroup) -> str:
         """Return which joints do not offer what the members need, or holding; empty if all do."""
         problems = [slot.lacking(hardware) for slot, _ in self.members]

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Final, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray, IndexArray
@@ -81,6 +82,7 @@ class ControllerSlot:
     controller: Controller
     fallbacks: tuple[str, ...] = ()
     share: Share | None = None  # None: it claims all joints
+    compensates_gravity: bool = False
 
     @property
     def mode(self) -> Mode:
@@ -91,6 +93,12 @@ class ControllerSlot:
     def needs_stiffness(self) -> bool:
         """Whether it starts only once the impedance of its mode is confirmed."""
         return "stiffness" in self.controller.needs
+
+    def held_up(self, count: int) -> NDArray[np.bool_]:
+        """Return which of the robot's `count` joints it wants held against gravity, (count,)."""
+        mask = np.zeros(count, dtype=np.bool_)
+        mask[slice(None) if self.share is None else self.share.rows] = self.compensates_gravity
+        return mask
 
     def lacking(self, hardware: HardwareGroup) -> str:
         """Return which joints do not offer what it needs; empty if all do."""

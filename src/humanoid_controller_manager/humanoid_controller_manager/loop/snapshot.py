@@ -54,7 +54,7 @@ class Snapshot(NamedTuple):
     measured: float  # [s], monotonic: begin of this tick's `read`
     measured_at: int  # [ns] of the system's clock: the same moment
     state_array: FloatArray  # (3, n) as read in this tick
-    command_array: FloatArray  # (5, n) as written in this tick, after limits
+    command_array: FloatArray  # (5, n) as written in this tick, after limits, with compensation
     controller: str  # name of the mode controller in charge, or of the group of them
     mode: Mode
     switch_number: int
@@ -68,6 +68,8 @@ class Snapshot(NamedTuple):
     ticket: int  # of the latest request that the loop has looked at
     refusal: Refusal | None  # the latest
     members: tuple[MemberReport, ...] = ()  # of the group in charge; empty for a single controller
+    # What of the command compensates gravity: position [rad], and its torque or the effort [Nm].
+    compensation: FloatArray | None = None  # (2, n); None: nothing
 
     @property
     def controllers(self) -> tuple[str, ...]:
@@ -89,6 +91,7 @@ class Snapshot(NamedTuple):
             progress=own.progress,
             remark=own.remark,
             members=(),
+            compensation=None if self.compensation is None else self.compensation[:, rows],
         )
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
@@ -20,6 +21,7 @@ from humanoid_controller_manager.reason_codes import DIAGNOSE_FAILED
 from humanoid_controller_manager.safety.limit_stage import Limited
 from humanoid_controller_manager.safety.loop_diagnoses import (
     Counts,
+    gravity,
     hardware,
     limits,
     mode,
@@ -116,6 +118,9 @@ class Diagnostician:
         self._before = _Counters()
         self._limited = _NewCounts(loop.limits.counts)
         self._ineffective = _NewCounts(loop.without_effect.counts)
+        held = loop.gravity
+        none = np.zeros((1, len(loop.joints)), dtype=np.int64)
+        self._unheld = _NewCounts(none if held is None else held.limited)
         self._reported: tuple[object, ...] = ()  # state at the latest report, see `_state_of`
         self._change_reported = -math.inf  # [s] of the latest report of a change
 
@@ -144,6 +149,7 @@ class Diagnostician:
             ),
             mode(snapshot, fallen=snapshot.switch_number == into),
             self_collision(limit_stage.self_collision, int(new[Limited.SELF_COLLISION].max())),
+            gravity(self._loop.gravity, *self._unheld.take(), joints),
             limits(counts, new, joints),
             without_effect(*self._ineffective.take(), joints),
             *(hardware(report) for report in snapshot.reports),

@@ -35,6 +35,7 @@ from humanoid_controller_manager.ros.callbacks import (
 )
 from humanoid_controller_manager.ros.controller_nodes import ControllerNodes
 from humanoid_controller_manager.ros.diagnostics import SHORTEST, Diagnostician, diagnostic_arrays
+from humanoid_controller_manager.ros.gravity_topics import GravityTopics
 from humanoid_controller_manager.ros.parameters import (
     ManagerParameters,
     applied_to_controller,
@@ -46,6 +47,10 @@ from humanoid_controller_manager.ros.ros_session import RosSession, parameters_o
 from humanoid_controller_manager.ros.safety_messages import LATCHED, safety_message
 from humanoid_controller_manager.ros.shutdown_report import end_of
 from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
+from humanoid_controller_manager.safety.gravity_compensation import (
+    GravityCompensation,
+    gravity_compensation,
+)
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controller_manager.safety.link_shapes import link_shapes
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
@@ -92,25 +97,27 @@ class ControllerManagerNode:
             parameters.self_collision_distance,
         )
         checks = None if shapes is None else shapes.way_checks(self._positions)
-        self.robot = RobotFacts(joints, limits, rate, hardware.capabilities, checks)
+        gravity = gravity_compensation(
+            self.description, hardware, parameters.largest_gravity_bias, parameters.largest_payload
+        )
+        self.robot = RobotFacts(
+            joints,
+            limits,
+            rate,
+            hardware.capabilities,
+            checks,
+            no_gravity=gravity if isinstance(gravity, str) else "",
+        )
         self._simulated = hardware.simulates_time
         self.lifecycle = self._bring_up(parameters, hardware)
         self.registry = self.lifecycle.registry
-        self.loop = ControlLoop(
-            hardware,
-            LimitStage(limits, None if shapes is None else shapes.stage()),
-            slots_of(self.registry.records),
-            safe_chain=parameters.safe_controllers,
-            update_rate=rate,
-            machine=self.machine,
-        )
-        fastest = parameters.velocity_safety_limit(joints, limits)
-        self.loop.supervise(MeasurementCheck(joints, limits, fastest, rate))
+        limit_stage = LimitStage(limits, None if shapes is None else shapes.stage())
+        self.loop = self._make_loop(parameters, hardware, limit_stage, gravity)
         self.loop_thread = LoopThread(self.loop, rate, self._publish, self.machine)
         self.recorder: TickRecorder | None = None  # None before the start and without memory
         # A loop that runs as fast as possible must not flood the subscribers.
         interval = 0.0 if self.loop_thread.paced else 1.0 / rate
-        self._hardware_listeners = self._attach_hardware()
+        self._own_listeners = [*self._attach_hardware(), *self._gravity_listener()]
         self._snapshot_publisher = SnapshotPublisher(
             (), interval, self.machine, realtime=self.loop_thread.realtime
         )
@@ -228,6 +235,28 @@ class ControllerManagerNode:
         lifecycle.bring_up(parameters.controllers)
         return lifecycle
 
+    def _make_loop(
+        self,
+        parameters: ManagerParameters,
+        hardware: HardwareGroup,
+        limit_stage: LimitStage,
+        gravity: GravityCompensation | str,
+    ) -> ControlLoop:
+        robot = self.robot
+        loop = ControlLoop(
+            hardware,
+            limit_stage,
+            slots_of(self.registry.records),
+            safe_chain=parameters.safe_controllers,
+            update_rate=robot.update_rate,
+            machine=self.machine,
+        )
+        if isinstance(gravity, GravityCompensation):
+            loop.compensate(gravity)
+        fastest = parameters.velocity_safety_limit(robot.joints, robot.limits)
+        loop.supervise(MeasurementCheck(robot.joints, robot.limits, fastest, robot.update_rate))
+        return loop
+
     def _attach_hardware(self) -> list[SnapshotListener]:
         listeners: list[SnapshotListener | None] = []
         for member in self.loop.hardware.members:
@@ -235,6 +264,14 @@ class ControllerManagerNode:
             if attach is not None:
                 listeners.append(attach(self._context(self.node), member.component))
         return [listener for listener in listeners if listener is not None]
+
+    def _gravity_listener(self) -> list[SnapshotListener]:
+        loop = self.loop
+        if loop.gravity is None:
+            return []
+        return [
+            GravityTopics(self.node, loop.gravity, loop.limits, loop.joints, self.stamp).publish
+        ]
 
     def _context(self, node: Node) -> PluginContext:
         # The loop is created after its plug-ins: they look its time up when they need it.
@@ -276,7 +313,7 @@ class ControllerManagerNode:
         self._listen(listeners)
 
     def _listen(self, listeners: Sequence[SnapshotListener]) -> None:
-        self._snapshot_publisher.listen([*listeners, *self._hardware_listeners])
+        self._snapshot_publisher.listen([*listeners, *self._own_listeners])
 
     def _end_recorder(self) -> None:
         if self.recorder is not None:

@@ -13,6 +13,10 @@ from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.parameter_files import is_of_every_node, sections
 from humanoid_control_common.robot_namespace import ROOT, absolute
 from humanoid_controller_manager.controller import ModeGains
+from humanoid_controller_manager.safety.gravity_compensation import (
+    LARGEST_BIAS,
+    LARGEST_PAYLOAD,
+)
 from humanoid_motion.collision.clearance import DETECTED
 
 Parameters = TypeVar("Parameters", bound=StrictModel)
@@ -54,6 +58,19 @@ class ManagerParameters(StrictModel):
         gt=0.0,
         le=DETECTED / 2.0,
         description="Targets of stiff joints bring no two links nearer than this [m].",
+    )
+    largest_gravity_bias: float = Field(
+        default=LARGEST_BIAS,
+        gt=0.0,
+        allow_inf_nan=False,
+        description="Compensation of gravity changes the position of a joint that takes no effort "
+        "by this at most [rad].",
+    )
+    largest_payload: float = Field(
+        default=LARGEST_PAYLOAD,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="The heaviest payload of a link [kg].",
     )
     backend: str = Field(default="", description="What moves the joints, as the bring-up calls it.")
     initial_controller: str = Field(description="The controller in charge at first.")

@@ -97,6 +97,11 @@ class LimitStage:
         np.isfinite(stiffness, out=self._is_realized)
         self._any_realized = bool(self._is_realized.any())
 
+    @property
+    def realized_stiffness(self) -> FloatArray:
+        """The stiffness [Nm/rad] (n,) that drives hold; NaN where the commanded one acts."""
+        return self._realized
+
     def acting_stiffness(self, command: JointCommand) -> FloatArray:
         """Return the acting stiffness [Nm/rad] (n,): that of the drive, or the commanded one."""
         gains: FloatArray = self._acting_gains(command)[0]

@@ -17,11 +17,13 @@ from humanoid_controller_manager.reason_codes import (
     COMMANDS_LIMITED,
     COMMANDS_WITHOUT_EFFECT,
     CONTROLLER_REMARK,
+    GRAVITY_NOT_HELD,
     LINKS_TOO_NEAR,
     LOOP_STANDS_STILL,
     NO_WATCHDOG,
     OVERRUNS,
 )
+from humanoid_controller_manager.safety.gravity_compensation import GravityCompensation
 from humanoid_controller_manager.safety.ineffective_commands import INTERFACES
 from humanoid_controller_manager.safety.limit_stage import Limited
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
@@ -32,6 +34,7 @@ TIMING: Final = "control loop: timing"
 MODE: Final = "control loop: mode"
 COMMANDS: Final = "control loop: commands"
 SELF_COLLISION: Final = "control loop: self-collision"
+GRAVITY: Final = "control loop: gravity"
 LIMITS: Final = "control loop: limits"
 WATCHDOGS: Final = "joints: watchdogs"
 STANDSTILL: Final = 1.0  # [s] without a tick
@@ -123,6 +126,23 @@ def self_collision(stage: SelfCollisionStage | None, slowed: int) -> Diagnosis:
         codes = (LINKS_TOO_NEAR.name,)
         return Diagnosis(name, DiagnosisLevel.WARN, text, values, codes=codes)
     return Diagnosis(name, DiagnosisLevel.OK, str(clearance), values)
+
+
+def gravity(
+    held: GravityCompensation | None, counts: Counts, new: Counts, joints: Sequence[str]
+) -> Diagnosis:
+    """Return whether gravity is compensated; WARN if it was not wholly since the last report.
+
+    `counts`, `new`: ticks in which a joint got less than it needs, (1, n).
+    """
+    if held is None:
+        text = "not compensated: the masses of the description are unusable"
+        return Diagnosis(GRAVITY, DiagnosisLevel.OK, text)
+    payloads = ", ".join(str(it) for it in held.payloads) or "no payload"
+    acts = bool(np.count_nonzero(held.added[1]))
+    quiet = f"{'compensated' if acts else 'not compensated in this mode'}, {payloads}"
+    texts = (quiet, Reason.of(GRAVITY_NOT_HELD, "joints are not held against gravity"))
+    return _of_counts(GRAVITY, texts, ["ticks"], joints, counts, new)
 
 
 def limits(counts: Counts, new: Counts, joints: Sequence[str]) -> Diagnosis:

@@ -124,11 +124,14 @@ def configured_instance(
         instance = plugin()
         instance.on_configure(parameters, robot)
         gains = instance.gains if isinstance(instance, Controller) else None
+        held_up = isinstance(instance, Controller) and instance.compensates_gravity
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
     except (Exception, SystemExit) as error:  # plug-in code: may raise anything
         raise ConfigError(f"{where}: on_configure failed: {error!r}") from error
     _contract_of(plugin).refuse_hidden(instance, where)
+    if held_up and robot.no_gravity:
+        raise ConfigError(f"{where}: gravity cannot be compensated: {robot.no_gravity}")
     if gains is not None:
         hardware.check_gains(instance.mode, *gains, where, rows)
     return instance
@@ -296,7 +299,9 @@ class Lifecycle:
         share = None if rows is None else Share(rows)
         if listener is not None and rows is not None:
             listener = _of_member(listener, record.name, rows)
-        slot = ControllerSlot(record.name, instance, fallbacks, share)
+        slot = ControllerSlot(
+            record.name, instance, fallbacks, share, bool(instance.compensates_gravity)
+        )
         return Configured(instance, side, slot, listener)
 
     # In the executor's thread.

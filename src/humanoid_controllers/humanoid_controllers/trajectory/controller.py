@@ -58,6 +58,7 @@ class JointTrajectoryController(Controller):
         )
         self.planner = Planner(robot.joints, rules, self.follower)
         self._gains = ModeGains(parameters.stiffness, parameters.damping)
+        self._holds_up = parameters.gravity_compensation
         # No velocity is commanded where it cannot act.
         acts = robot.acts_per_tick("velocity") & ("velocity" in parameters.command_interfaces)
         self._has_velocity = acts.astype(np.float64)
@@ -82,6 +83,11 @@ class JointTrajectoryController(Controller):
     def on_deactivate(self) -> None:
         """See Controller. Goals end."""
         self.follower.end()
+
+    @property
+    def compensates_gravity(self) -> bool:
+        """See Controller."""
+        return self._holds_up
 
     @property
     def gains(self) -> ModeGains:

@@ -83,6 +83,9 @@ class TrajectoryParameters(StrictModel):
     max_jerk: float = Field(
         default=40.0, gt=0.0, allow_inf_nan=False, description="Of planned ways [rad/s^3]."
     )
+    gravity_compensation: bool = Field(
+        default=False, description="Hold the joints against gravity beside the motion."
+    )
     joint_limits: dict[str, JointMotion] = Field(
         default_factory=dict, description="Limits of single joints, by name."
     )

@@ -17,7 +17,7 @@ from humanoid_controller_manager.hardware.block_parameters import (
     number,
     positive,
 )
-from humanoid_controller_manager.hardware.mode_gains import MODE_GAINS
+from humanoid_controller_manager.hardware.mode_gains import EFFICIENCY, MODE_GAINS
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_erob.drive.gains import NARROWEST, damping_per_count
 
@@ -34,7 +34,8 @@ OPTIONAL: Final = {
 }
 JOINT_REQUIRED: Final = ("ring_position", "model", "kt", "gear")
 # rated_torque [Nm]: unit of 0x6077. serial_number: tells apart drives that are otherwise equal.
-JOINT_OPTIONAL: Final = {"rated_torque": "", "serial_number": ""}
+# torque_efficiency: the control loop's, see HardwareGroup.
+JOINT_OPTIONAL: Final = {"rated_torque": "", "serial_number": "", EFFICIENCY: ""}
 LONGEST_INTERFACE_NAME: Final = 15  # characters, IFNAMSIZ of Linux less its terminator
 USUAL_WATCHDOG: Final = 0.1  # [s], the reset value of the EtherCAT slave controller
 LONGEST_WATCHDOG: Final = 1.0  # [s] a robot may move without a control process

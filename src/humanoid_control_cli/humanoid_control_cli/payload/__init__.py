@@ -1,0 +1,1 @@
+"""`hc payload`: what the links of a running robot carry."""

@@ -1,0 +1,1 @@
+"""Hand-guiding: `hc mode teach`."""

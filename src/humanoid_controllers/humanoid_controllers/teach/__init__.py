@@ -1,0 +1,1 @@
+"""Hand-guiding of the joints."""

@@ -1,0 +1,1 @@
+"""Torques of a robot's joints: gravity, payloads and their identification."""

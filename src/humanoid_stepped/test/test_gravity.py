@@ -1,0 +1,233 @@
+"""Gravity is held on both buses: arms with a payload do not sag, and stay where they are left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from humanoid_control_msgs.msg import GravityState, Payload
+from humanoid_control_msgs.srv import MoveJoints, SetPayload
+from test_support.controllers import write_controllers
+from test_support.prime import Prime
+from test_support.stack import Stack
+
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.modes import Mode
+from humanoid_motion.dynamics.gravity_model import GravityModel
+from humanoid_motion.dynamics.payload_identification import RestingPose, identify
+
+HAND = "left_hand_link"
+WRIST = "left_wrist_yaw_link"  # which the hand is fixed to
+MASS = 1.0  # [kg]
+RAISED = {"left_shoulder_pitch": -0.8, "left_elbow_pitch": -0.6}  # [rad]
+HOLD = 0.03  # of the effort limit: the teach controller's default
+SLOWEST = 1e-3  # [rad/s] of a joint that stays
+GAINS = {"stiffness": 20.0, "damping": 2.0}
+
+
+def in_remote(folder: Path, kind: str, robot: str = "prime", **parameters: Any) -> Stack:
+    """A robot whose REMOTE is a controller of class `kind`, in REMOTE."""
+    file = write_controllers(folder, 1.0, robot)
+    content = yaml.safe_load(file.read_text())
+    entry = content["controller_manager"]["ros__parameters"].pop("remote_policy_controller")
+    entry["type"] = f"humanoid_control/{kind}"
+    content["controller_manager"]["ros__parameters"]["own_controller"] = entry
+    content["own_controller"] = {"ros__parameters": GAINS | parameters}
+    del content["remote_policy_controller"]
+    file.write_text(yaml.safe_dump(content))
+    stack = (
+        Prime(folder, controllers_file=file)
+        if robot == "prime"
+        else Stack(folder, robot=robot, controllers_file=file)
+    )
+    stack.up()
+    stack.damped()
+    stack.enter(Mode.STANDBY)
+    stack.client.until(stack.has_finished_standby, "the ready pose")
+    stack.enter(Mode.REMOTE)
+    stack.pass_time(1.5)
+    return stack
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Prime, guided by hand."""
+    return in_remote(tmp_path_factory.mktemp("taught"), "TeachController")
+
+
+@pytest.fixture(scope="module")
+def taught_lite(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Lite, guided by hand: effort acts in every tick on all its joints."""
+    return in_remote(tmp_path_factory.mktemp("lite"), "TeachController", "lite")
+
+
+def trajectories(folder: Path, *, compensates: bool) -> Stack:
+    parameters = {"allow_partial_joints_goal": True, "gravity_compensation": compensates}
+    return in_remote(folder, "JointTrajectoryController", **parameters)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Prime on trajectories, held against gravity."""
+    return trajectories(tmp_path_factory.mktemp("held"), compensates=True)
+
+
+@pytest.fixture(scope="module")
+def sagging(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Prime on trajectories, not held against gravity."""
+    return trajectories(tmp_path_factory.mktemp("sagging"), compensates=False)
+
+
+def true(stack: Stack, quantity: str = "position") -> FloatArray:
+    return np.array([it[quantity] for it in stack.control.joints().values()])
+
+
+def ask(stack: Stack, kind: Any, service: str, request: Any) -> Any:
+    call = stack.client.node.create_client(kind, service).call_async(request)
+    stack.client.until(call.done, "the answer")
+    return call.result()
+
+
+def tell(stack: Stack, mass: float, link: str = HAND) -> Any:
+    request = SetPayload.Request(payload=Payload(link=link, mass=mass))
+    return ask(stack, SetPayload, "/controller_manager/set_payload", request)
+
+
+def place_in(stack: Stack) -> FloatArray:
+    """Where the virtual robot fixes a payload of the hand, in the axes of WRIST [m]."""
+    place: FloatArray = stack.robot.virtual.plant.model.body(WRIST).ipos
+    return place
+
+
+def raise_arm(stack: Stack, **angles: float) -> None:
+    wanted = RAISED | angles
+    names, positions = list(wanted), list(wanted.values())
+    request = MoveJoints.Request(joint_names=names, positions=positions, duration=2.0)
+    assert ask(stack, MoveJoints, "/own_controller/move", request).success
+    stack.pass_time(6.0)
+
+
+def sag(stack: Stack) -> float:
+    """How far [rad] the shoulder is from its target at most, with a payload."""
+    stack.control.payload(HAND, MASS)
+    raise_arm(stack)
+    joints = stack.control.joints()
+    return max(abs(joints[name]["position"] - angle) for name, angle in RAISED.items())
+
+
+def test_an_arm_with_a_payload_sags_without_compensation(sagging: Stack) -> None:
+    assert sag(sagging) > 0.4
+
+
+def test_an_arm_whose_payload_is_known_does_not_sag(held: Stack) -> None:
+    assert tell(held, MASS).success
+    assert sag(held) < 0.03
+
+
+def test_an_arm_with_an_unknown_payload_sags_by_that_alone(held: Stack) -> None:
+    before = sag(held)
+    assert tell(held, MASS).success
+    held.pass_time(4.0)
+    joints = held.control.joints()
+    after = max(abs(joints[name]["position"] - angle) for name, angle in RAISED.items())
+    assert before > 0.2
+    assert after < 0.03
+
+
+@pytest.mark.parametrize(
+    ("mass", "link", "text"),
+    [
+        (float("nan"), HAND, "mass is nan kg"),
+        (-1.0, HAND, "mass is -1 kg"),
+        (50.0, HAND, "50 kg, expected at most 3"),
+        (1.0, "left_foot", "no link 'left_foot' moves"),
+    ],
+)
+def test_an_impossible_payload_is_refused_and_changes_nothing(held, mass, link, text) -> None:
+    before = true(held)
+    answer = tell(held, mass, link)
+    assert not answer.success
+    assert text in answer.message
+    held.pass_time(1.0)
+    np.testing.assert_allclose(true(held), before, atol=0.005)
+
+
+def push(stack: Stack, link: str, force: tuple[float, float, float]) -> float:
+    """Push for 1 s; return how far [rad] a joint moved."""
+    before = true(stack)
+    stack.control.wrench(link, force=force)
+    stack.pass_time(1.0)
+    stack.control.wrench(link)
+    return float(np.abs(true(stack) - before).max())
+
+
+def assert_stays(stack: Stack, limit: float) -> None:
+    """It comes to rest, no farther away than the springs of its targets are long."""
+    left = true(stack)
+    stack.pass_time(3.0)
+    rest = true(stack)
+    assert np.abs(rest - left).max() < limit
+    stack.pass_time(5.0)
+    assert np.abs(true(stack) - rest).max() < 5.0 * SLOWEST
+    assert stack.client.now.mode == Mode.REMOTE
+
+
+def test_a_push_moves_the_arm_and_it_stays_where_it_is_left(taught: Stack) -> None:
+    assert push(taught, HAND, (12.0, 0.0, 6.0)) > 0.5
+    taught.pass_time(0.5)  # it has speed when it is let go
+    # The spring is 0.9 Nm / 20 Nm/rad long; that of the other direction comes on top.
+    assert_stays(taught, 0.1)
+
+
+def test_a_light_touch_moves_nothing(taught: Stack) -> None:
+    assert push(taught, HAND, (1.0, 0.0, 0.0)) < 0.06
+
+
+def test_lite_is_guided_like_prime(taught_lite: Stack) -> None:
+    assert push(taught_lite, "left_wrist_yaw_link", (12.0, 0.0, 6.0)) > 0.3
+    taught_lite.pass_time(0.5)
+    assert_stays(taught_lite, 0.1)
+
+
+def test_a_wrench_on_both_hands_at_random_leads_to_no_fall(taught: Stack) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(6):
+        for side in ("left", "right"):
+            force = random.uniform(-12.0, 12.0, 3).tolist()
+            taught.control.wrench(f"{side}_hand_link", force=force)
+        taught.pass_time(1.0)
+    for side in ("left", "right"):
+        taught.control.wrench(f"{side}_hand_link")
+    taught.pass_time(1.0)
+    assert_stays(taught, 0.15)
+
+
+def test_damping_removes_the_compensation(taught: Stack) -> None:
+    push(taught, HAND, (12.0, 0.0, 6.0))
+    states: list[GravityState] = []
+    taught.client.listen(GravityState, "/controller_manager/gravity", states.append)
+    taught.pass_time(0.5)
+    assert np.abs(states[-1].compensation).max() > 3.0
+    taught.enter(Mode.DAMPING)
+    taught.pass_time(0.3)
+    assert not np.any(states[-1].compensation)
+    taught.pass_time(3.0)
+    assert taught.control.joints()["left_shoulder_pitch"]["position"] > -0.4  # it hangs again
+
+
+def test_a_payload_is_identified_from_two_poses(held: Stack) -> None:
+    states: list[GravityState] = []
+    held.client.listen(GravityState, "/controller_manager/gravity", states.append)
+    held.control.payload(HAND, MASS)
+    poses = []
+    for pose in ({}, {"left_elbow_pitch": -1.6}):
+        raise_arm(held, **pose)
+        poses.append(RestingPose(np.array(states[-1].position), np.array(states[-1].load)))
+    model = GravityModel(held.robot.urdf, states[-1].joint_names)
+    found = identify(model, WRIST, poses)
+    assert found.payload.mass == pytest.approx(MASS, rel=0.03)
+    np.testing.assert_allclose(found.payload.centre_of_mass, place_in(held), atol=0.01)
+    assert found.residual < 0.05 * found.without
