@@ -91,6 +91,7 @@ class Options:
     black_box: bool = True  # writes a file of what led to a fault
     robot_state_publisher: bool = False  # /tf, where that package is installed
     rviz: bool = False  # with mode and safety as text, where rviz2 is installed
+    srdf: Path | None = None
     controllers_file: Path | None = None
     hardware_config: Path | None = None
     mountings: Path | None = None  # of TWIN: how its drives sit on their joints; None: straight

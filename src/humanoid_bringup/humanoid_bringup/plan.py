@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+from xml.etree import ElementTree
 
 import yaml
 
@@ -24,7 +25,10 @@ from humanoid_devices_erob.impedance.wiring import (
     manager_parameters,
     mode_gains,
 )
-from humanoid_motion.collision.semantic_description import parse_disabled_pairs
+from humanoid_motion.collision.semantic_description import (
+    parse_disabled_pairs,
+    refuse_unknown_links,
+)
 
 SIMULATION_UPDATE_RATE: Final = 200  # [Hz]; five physics steps of 1 ms each
 _SIMULATED: Final = frozenset({Backend.MUJOCO, Backend.TWIN})
@@ -97,7 +101,7 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     own = {
         "update_rate": update_rate,
         "robot_description": urdf,
-        "robot_description_semantic": _srdf(options.robot.srdf_file),
+        "robot_description_semantic": _srdf(options.srdf or options.robot.srdf_file, urdf),
         "backend": backend.value,
         "initial_controller": INITIAL_CONTROLLERS[options.initial_mode],
     }
@@ -142,12 +146,16 @@ def _has_erobs(options: Options) -> bool:
     return options.backend is Backend.REAL and options.has(options.robot.ring)
 
 
-def _srdf(file: Path | None) -> str:
-    """Return the text of an SRDF, if any. Raises ConfigError for one that is missing or wrong."""
+def _srdf(file: Path | None, urdf: str) -> str:
+    """Return the text of an SRDF, if any.
+
+    Raises ConfigError for one that is missing or wrong, or names links that `urdf` has not.
+    """
     if file is None:
         return ""
     text = read_text(file)
-    parse_disabled_pairs(text, str(file))
+    links = [link.get("name", "") for link in ElementTree.fromstring(urdf).findall("link")]
+    refuse_unknown_links(parse_disabled_pairs(text, str(file)), links, str(file))
     return text
 
 

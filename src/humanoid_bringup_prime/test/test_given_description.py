@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import yaml
 from test_support.exported_prime import HAND, Export
 
 from humanoid_bringup.given_description import find_description
@@ -191,3 +192,45 @@ def test_the_simulated_hand_is_the_mesh_of_the_export(export: Export) -> None:
     assert names
     assert all(name.startswith(f"{HAND}_collision") for name in names)
     assert np.isfinite(system.data.qpos).all()
+
+
+def semantic(folder: Path, **options: Any) -> str:
+    """Return the SRDF that the control process gets."""
+    processes = plan(Options(backend=Backend.MOCK, viewer=False, **options), folder)
+    (control,) = (it for it in processes if it.label == "control")
+    text = control.parameter_files[-1].read_text()
+    found: str = yaml.safe_load(text)["controller_manager"]["ros__parameters"][
+        "robot_description_semantic"
+    ]
+    return found
+
+
+def test_links_of_an_export_are_kept_apart_with_an_srdf_of_its_own(
+    export: Export, tmp_path: Path
+) -> None:
+    robot = find_robot("prime", export.write())
+    assert semantic(tmp_path, robot=robot) == ""
+    links = [link.get("name", "") for link in ElementTree.parse(export.file).iter("link")]
+    file = tmp_path / "cad.srdf"
+    pair = f'<disable_collisions link1="{links[0]}" link2="{links[1]}" reason="Adjacent"/>'
+    file.write_text(f'<robot name="prime">{pair}</robot>')
+    assert semantic(tmp_path, robot=robot, srdf=file) == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<robot", "not valid XML"),
+        ("<group/>", "the root is <group>, expected <robot name=…>"),
+        (
+            '<robot name="p"><disable_collisions link1="torso_link" link2="tail"/></robot>',
+            "disable_collisions of tail and torso_link: the robot has no link 'tail'; it has base",
+        ),
+    ],
+)
+def test_a_wrong_srdf_is_refused_with_its_file(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "cad.srdf"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        semantic(tmp_path, srdf=file)
+    assert str(error.value).startswith(f"{file}: {message}")

@@ -21,7 +21,9 @@ from humanoid_bringup.plan import plan
 ROOT = Path(__file__).parents[3]
 POLICY = ROOT / "security/humanoid_control.policy.xml"
 ROW = re.compile(
-    r"^\| (?P<names>`/[^|]*) \| (?:native )?(?P<kind>topic|service) \|.*\| (?P<who>[^|]+) \|$", re.M
+    r"^\| (?P<names>`/[^|]*) \| (?:native |loaded )?(?P<kind>topic|service) \|"
+    r".*\| (?P<who>[^|]+) \|$",
+    re.M,
 )
 # How an enclave may send to the robot, and how a process receives.
 TELLS = {"topic": ("topics", "publish", "topic"), "service": ("services", "request", "service")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -91,6 +92,9 @@ def test_without_a_trajectory_controller_the_answer_says_how_to_load_one(client:
 def test_a_joint_moves_to_its_angle_in_the_time_it_is_given(remote: Starter) -> None:
     code, text = ask(remote, "move", f"{ELBOW}=-0.8", "--time", "0.9")
     assert (code, text) == (0, "moves for 0.90 s\ndone")
+    code, text = ask(remote, "status")
+    assert code == 0
+    assert re.search(r"motion +trajectory_controller: goal \d+: done", text)
 
 
 def test_a_wrong_move_is_refused_with_joint_found_and_expected(remote: Starter) -> None:

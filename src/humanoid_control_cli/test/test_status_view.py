@@ -1,5 +1,7 @@
+from humanoid_control_msgs.msg import TrajectoryState
 from rich.console import Console
 
+from humanoid_control_cli.motion.states import WORDS, in_words
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.robot.status import REMOTE, TIMING, JointRow, Status
 from humanoid_control_cli.robot.status_view import render
@@ -134,3 +136,21 @@ def test_one_message_is_no_flow() -> None:
     status.joint_states.arrive(1.0)
     assert status.joint_states.rate == 0.0
     assert not status.complete
+
+
+def test_what_a_trajectory_controller_does_is_one_row() -> None:
+    status = full_status()
+    state = TrajectoryState(goal=3, status=TrajectoryState.ACTIVE, time=1.25, duration=4.0)
+    status.motions["left_arm"] = state
+    (line,) = (it for it in text_of(status).splitlines() if it.startswith("motion "))
+    assert line.split(maxsplit=1)[1].strip() == "left_arm: goal 3: moves, 1.2 of 4.0 s"
+    links = "a and b are 20 mm apart"
+    state = TrajectoryState(goal=3, status=TrajectoryState.LINKS_TOO_NEAR, message=links)
+    assert in_words(state) == f"goal 3: stopped before links touch: {links}"
+    state = TrajectoryState(status=TrajectoryState.HOLDING, refusal="unknown joint knee")
+    assert in_words(state) == "no goal; refused since: unknown joint knee"
+
+
+def test_every_status_of_a_motion_has_a_word() -> None:
+    names = [name for name in dir(TrajectoryState) if name.isupper() and name != "SLOT_TYPES"]
+    assert {getattr(TrajectoryState, name) for name in names} == set(WORDS)

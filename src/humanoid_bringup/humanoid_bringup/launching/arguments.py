@@ -112,6 +112,11 @@ DESCRIPTION: Final = Argument(
     "Links and joints, such as a CAD export: a URDF or xacro file, its folder, or "
     "package://NAME/PATH; empty: the robot's own.",
 )
+SRDF: Final = file(
+    "srdf",
+    "SRDF: the pairs of links that need no check for self-collision (`hc srdf` writes one)",
+    "the robot's own, and none with description:=",
+)
 BACKENDS: Final = Argument(
     "backends",
     ALL,

@@ -20,6 +20,7 @@ from humanoid_bringup.launching.arguments import (
     REAL_TIME_FACTOR,
     ROS_TOOLS,
     RVIZ_WANTED,
+    SRDF,
     VIEWER_ADDRESS,
     Argument,
     file,
@@ -31,6 +32,7 @@ from humanoid_bringup.robot_package import find_robot
 from humanoid_bringup.viewers.view_plan import model, workstation
 from launch import LaunchDescription
 
+_MODEL = (DESCRIPTION, SRDF)
 _OPERATION = (INITIAL_MODE, ENABLE_MODE_MANAGER, *GAMEPAD, HEARTBEATS)
 _TOOLS = (*VIEWER_ADDRESS, BLACK_BOX, *ROS_TOOLS)
 _VIEWER = flag("viewer", True, "Browser viewer.")
@@ -40,7 +42,7 @@ def real(robot: str) -> LaunchDescription:
     """Describe the robot itself: control loop, modes and, if wanted, the viewer."""
     viewer = flag("viewer", False, "Browser viewer on this machine; better on another one.")
     chosen = (
-        *(NAMESPACE, DESCRIPTION, BACKENDS, *_buses(robot), HARDWARE_CONFIG, CALIBRATION_FILE),
+        *(NAMESPACE, *_MODEL, BACKENDS, *_buses(robot), HARDWARE_CONFIG, CALIBRATION_FILE),
         *(CONTROLLERS_FILE, *_OPERATION, viewer, *_TOOLS),
     )
     return bring_up(robot, Backend.REAL, chosen)
@@ -52,7 +54,7 @@ def twin(robot: str) -> LaunchDescription:
     chosen = (
         *(
             NAMESPACE,
-            DESCRIPTION,
+            *_MODEL,
             BACKENDS,
             HARDWARE_CONFIG,
             CALIBRATION_FILE,
@@ -67,7 +69,7 @@ def twin(robot: str) -> LaunchDescription:
 def mujoco(robot: str) -> LaunchDescription:
     """Describe the robot in MuJoCo: control loop, modes and browser viewer."""
     chosen = (
-        *(NAMESPACE, DESCRIPTION, REAL_TIME_FACTOR, CONTROLLERS_FILE, *_full_mit(robot)),
+        *(NAMESPACE, *_MODEL, REAL_TIME_FACTOR, CONTROLLERS_FILE, *_full_mit(robot)),
         *(*_OPERATION, _VIEWER, *_TOOLS),
     )
     return bring_up(robot, Backend.MUJOCO, chosen)
@@ -77,7 +79,7 @@ def mock(robot: str) -> LaunchDescription:
     """Describe the robot without physics: a stiff joint is at its target at once."""
     chosen = (
         NAMESPACE,
-        DESCRIPTION,
+        *_MODEL,
         CONTROLLERS_FILE,
         *_full_mit(robot),
         *_OPERATION,

@@ -116,6 +116,7 @@ def test_lite_has_its_own_buses(arguments: list[str], message: str) -> None:
         ("mock", ["viewr:=false"], "mock.launch.py has no argument viewr; it has black_box,"),
         ("real", ["control_frequency:=100"], "real.launch.py has no argument control_frequency"),
         ("mock", ["controllers_file:=no.yaml"], "controllers_file:=no.yaml: there is no such file"),
+        ("real", ["srdf:=no.srdf"], "srdf:=no.srdf: there is no such file"),
         ("mujoco", ["real_time_factor:=fast"], "real_time_factor:=fast: expected a number"),
         ("mujoco", ["real_time_factor:=-1"], "real-time factor is -1, expected 0 or more"),
         ("mock", ["enable_gamepad:=true", "joystick:=js99"], "/dev/input/js99: there is none; joy"),

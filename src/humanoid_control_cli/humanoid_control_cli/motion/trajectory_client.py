@@ -8,22 +8,11 @@ from humanoid_control_msgs.srv import MoveJoints
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.motion.states import STATE, WORDS, trajectory_controllers
 from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.errors import RobotError
 
-STATE: Final = "state"
-TYPE: Final = "humanoid_control_msgs/msg/TrajectoryState"
 SETTLING: Final = 0.3  # [s] in which the other controllers of the robot are discovered
-WORDS: Final = {
-    TrajectoryState.SUCCEEDED: "done",
-    TrajectoryState.CANCELED: "stopped",
-    TrajectoryState.PREEMPTED: "another motion took its place",
-    TrajectoryState.PATH_TOLERANCE_VIOLATED: "too far from the way",
-    TrajectoryState.GOAL_TOLERANCE_VIOLATED: "the goal is not reached",
-    TrajectoryState.ENDED: "ended",
-    TrajectoryState.OVERTAKEN: "not begun",
-    TrajectoryState.LINKS_TOO_NEAR: "stopped before links touch",
-}
 
 
 class TrajectoryClient:
@@ -96,10 +85,7 @@ class TrajectoryClient:
         node, client = self._client.node, self._client
 
         def found() -> list[str]:
-            home = node.get_namespace().rstrip("/") + "/"
-            topics = node.get_topic_names_and_types()
-            names = [name for name, types in topics if TYPE in types and name.startswith(home)]
-            return [name.removeprefix(home).removesuffix(f"/{STATE}") for name in names]
+            return trajectory_controllers(node)
 
         if not client.wait(found, client.timeout):
             if node.count_publishers("control_mode") == 0:

@@ -3,15 +3,17 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from diagnostic_msgs.msg import DiagnosticArray
-from humanoid_control_msgs.msg import SafetyStatus
+from humanoid_control_msgs.msg import SafetyStatus, TrajectoryState
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.motion.states import STATE, trajectory_controllers
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.diagnosis import CODES, Diagnosis, DiagnosisLevel
@@ -48,6 +50,7 @@ class Status:
     joint_states_age: float = 0.0  # [s] since the latest arrival
     safety: dict[str, SafetyReport] = field(default_factory=dict)  # by source
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)  # by name
+    motions: dict[str, TrajectoryState] = field(default_factory=dict)  # by controller
 
     @property
     def complete(self) -> bool:
@@ -81,6 +84,9 @@ def collect(client: Client) -> Status:
         return status.complete
 
     client.wait(complete, client.timeout)
+    for name in trajectory_controllers(client.node):
+        keep = partial(status.motions.__setitem__, name)
+        client.subscribe(TrajectoryState, f"{name}/{STATE}", keep, LATCHED)
     client.wait(lambda: False, REST)
     status.joint_states_age = time.monotonic() - status.joint_states.last
     if not (status.statement or status.joints or status.diagnoses):

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from humanoid_control_cli.diagnosis_view import advice, details, troubles, with_codes
+from humanoid_control_cli.motion.states import in_words
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.robot.status import LIMITS, REMOTE, TIMING, JointRow, Status, codes_of
 from humanoid_control_common.diagnosis import Diagnosis
@@ -70,6 +71,8 @@ def _facts(status: Status) -> RenderableType:
         facts.add_row("limits", status.diagnoses[LIMITS].message)
     if REMOTE in status.diagnoses:
         facts.add_row("remote", _remote(status.diagnoses[REMOTE]))
+    for name, state in status.motions.items():
+        facts.add_row("motion", f"{name}: {in_words(state)}")
     return facts
 
 

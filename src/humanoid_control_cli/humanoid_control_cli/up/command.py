@@ -50,6 +50,10 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
             show_default="the robot's own",
         ),
     ] = None,
+    srdf: Annotated[
+        Path | None,
+        _file("SRDF: the pairs of links that need no check for self-collision (`hc srdf`)."),
+    ] = None,
     backends: Annotated[
         str | None,
         typer.Option(
@@ -178,6 +182,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         viewer_host=host,
         viewer_port=port,
         viewer_token_file=token_file,
+        srdf=srdf,
         controllers_file=controllers,
         hardware_config=hardware,
         calibration_file=calibration,

@@ -57,6 +57,7 @@ class ManagerParameters(StrictModel):
         default=0.02,
         gt=0.0,
         le=DETECTED / 2.0,
+        allow_inf_nan=False,
         description="Targets of stiff joints bring no two links nearer than this [m].",
     )
     largest_gravity_bias: float = Field(

@@ -13,6 +13,7 @@ from humanoid_control_common.description.mujoco_input import exclude_neighbours,
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.joints import FloatArray
 from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
+from humanoid_motion.collision.semantic_description import refuse_unknown_links
 
 FARTHEST: Final = 10.0  # [m]; larger distances count as this one in `between`
 
@@ -156,12 +157,6 @@ class CollisionModel:
 
 
 def _exclude(spec: mujoco.MjSpec, disabled: Mapping[LinkPair, str]) -> None:
-    links = {body.name for body in spec.bodies}
+    refuse_unknown_links(disabled, {body.name for body in spec.bodies}, "collision shapes")
     for pair in disabled:
-        for link in (pair.first, pair.second):
-            if link not in links:
-                raise ConfigError(
-                    f"disabled pair {pair}: the robot has no link '{link}'; it has "
-                    + ", ".join(sorted(links))
-                )
         spec.add_exclude(bodyname1=pair.first, bodyname2=pair.second)

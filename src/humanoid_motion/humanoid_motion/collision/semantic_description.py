@@ -1,6 +1,6 @@
 """The semantic robot description (SRDF): the pairs of links that need no collision check."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 from xml.etree import ElementTree
@@ -31,6 +31,17 @@ def parse_disabled_pairs(srdf: str, where: str) -> dict[LinkPair, str]:
         _pair(element, f"{where}: {PAIR} {number}"): element.get("reason", "")
         for number, element in enumerate(root.findall(PAIR), start=1)
     }
+
+
+def refuse_unknown_links(pairs: Iterable[LinkPair], links: Collection[str], where: str) -> None:
+    """Raise ConfigError that begins with `where` if a pair has a link that is not in `links`."""
+    for pair in pairs:
+        for link in (pair.first, pair.second):
+            if link not in links:
+                raise ConfigError(
+                    f"{where}: {PAIR} of {pair}: the robot has no link '{link}'; it has "
+                    + ", ".join(sorted(links))
+                )
 
 
 def with_disabled_pairs(srdf: str, disabled: Mapping[LinkPair, str], where: str) -> str:
