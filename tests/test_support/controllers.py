@@ -1,6 +1,7 @@
-"""A robot's controllers with a quick STANDBY."""
+"""A robot's controllers with a quick STANDBY, and with a policy."""
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -15,3 +16,16 @@ def write_controllers(folder: Path, duration: float, robot: str = DEFAULT) -> Pa
     path = folder / "controllers.yaml"
     path.write_text(yaml.safe_dump(content))
     return path
+
+
+def add_policy(controllers: Path, model: Path, **parameters: Any) -> Path:
+    """Add the policy of `model` to a robot's controllers file; return the file."""
+    name = "rl_policy_controller"
+    content = yaml.safe_load(controllers.read_text())
+    content["controller_manager"]["ros__parameters"][name] = {
+        "type": "humanoid_control/RlPolicyController",
+        "fallback_controllers": ["damping_controller", "zero_torque_controller"],
+    }
+    content[name] = {"ros__parameters": {"model": str(model), **parameters}}
+    controllers.write_text(yaml.safe_dump(content, sort_keys=False))
+    return controllers

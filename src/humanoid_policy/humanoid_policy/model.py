@@ -1,7 +1,7 @@
 """A policy's model: an ONNX file, run by ONNX Runtime on one thread."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
@@ -30,13 +30,18 @@ class PolicyModel:
 
     def __init__(self, content: bytes, where: str) -> None:
         session = _session(content, where)
-        found = session.get_modelmeta().custom_metadata_map
+        try:
+            found = session.get_modelmeta().custom_metadata_map
+            inputs = [_Tensor.of(it) for it in session.get_inputs()]
+            outputs = [_Tensor.of(it) for it in session.get_outputs()]
+        except UnicodeDecodeError as error:
+            raise PolicyRefusedError(f"{where}: its texts are not UTF-8: {error}") from error
         self.metadata = PolicyMetadata.from_strings(found, where)
         self.observation = Observation(self.metadata)
         self._session = session
-        self._input = _only(session.get_inputs(), f"{where}: input", self.observation.size)
+        self._input = _only(inputs, f"{where}: input", self.observation.size)
         count = len(self.metadata.action_joint_names)
-        self._output = _only(session.get_outputs(), f"{where}: output", count)
+        self._output = _only(outputs, f"{where}: output", count)
         self._warm_up(where, count)
 
     def infer(self, observation: Float32Array) -> FloatArray:
@@ -62,6 +67,18 @@ class PolicyModel:
                 f"{where}: the action of {joint} (index {wrong[0]}) is {action[wrong[0]]} for an "
                 "observation of zeros, expected a finite number"
             )
+
+
+class _Tensor(NamedTuple):
+    """An input or output of a model."""
+
+    name: str
+    type: str
+    shape: list[Any]
+
+    @classmethod
+    def of(cls, described: Any) -> Self:
+        return cls(described.name, described.type, described.shape)
 
 
 def load_policy(name: str) -> PolicyModel:
@@ -110,7 +127,7 @@ def _session(content: bytes, where: str) -> Any:
         raise PolicyRefusedError(f"{where}: no ONNX model that runs: {_shown(error)}") from error
 
 
-def _only(found: list[Any], what: str, size: int) -> str:
+def _only(found: list[_Tensor], what: str, size: int) -> str:
     """Return the name of the only input or output, if it is float32 [1, size]."""
     if len(found) != 1:
         names = ", ".join(it.name for it in found[:8]) or "none"
@@ -124,7 +141,7 @@ def _only(found: list[Any], what: str, size: int) -> str:
     if it.type != "tensor(float)" or not fits:
         text = f"{what} '{it.name}': found {it.type} {shape}, expected tensor(float) [1, {size}]"
         raise PolicyRefusedError(text)
-    return str(it.name)
+    return it.name
 
 
 def _shown(error: Exception) -> str:

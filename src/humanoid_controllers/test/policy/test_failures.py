@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_controllers.policy.live_inputs import ImuSample, VelocityCommand
 from humanoid_policy.errors import PolicyFailedError
 
@@ -157,3 +158,11 @@ def test_a_policy_that_does_not_fit_is_refused(
 def test_torques_need_joints_with_effort(configured: MakeBench, arms_per_mode: np.ndarray) -> None:
     with pytest.raises(ConfigError, match="torques, but no effort acts on elbow: give these"):
         configured(0.0, action_kind="torques", capabilities=arms_per_mode)
+
+
+def test_a_controller_that_is_cleaned_up_ends_its_inference(configured: MakeBench) -> None:
+    controller = configured(0.0).controller
+    thread = LINUX.start("policy", lambda: controller.inference.run(LINUX))
+    controller.on_cleanup()
+    thread.join()
+    assert not thread.is_alive()
