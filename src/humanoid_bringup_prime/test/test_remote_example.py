@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_bringup.options import Backend
@@ -86,3 +87,36 @@ def test_the_example_raises_an_elbow_lowers_it_and_leaves_the_robot_in_damping(
     assert elbow.min() < elbow[0] - 0.4
     assert abs(elbow[-1] - elbow[0]) < 0.2
     assert np.abs(others - others[0]).max() < 0.3  # they sag in DAMPING
+
+
+def test_a_client_without_ros_moves_the_elbow_and_its_latency_is_measured(
+    start_control: Any, client: Any
+) -> None:
+    """It speaks DDS with another implementation than the robot's."""
+    start_control(backend=Backend.MOCK)
+    client.connect()
+    for mode in (ControlMode.DAMPING, ControlMode.STANDBY):
+        client.reach(mode)
+    client.finish_standby()
+    client.reach(ControlMode.REMOTE)
+    figures: list[dict[str, str]] = []
+
+    def note(message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == "remote: commands":
+                figures.append({it.key: it.value for it in status.values})
+
+    client.listen(DiagnosticArray, "/diagnostics", note)
+    client.joint_states.clear()
+    words = [sys.executable, str(EXAMPLE.with_name("stream_without_ros.py"))]
+    example = subprocess.Popen(words, stdout=PIPE, stderr=STDOUT, text=True)
+    client.until(lambda: example.poll() is not None, "the end of the example")
+    text = output(example)
+    assert example.returncode == 0, text
+    names = list(client.joint_states[0].name)
+    elbow = np.array([it.position[names.index(ELBOW)] for it in client.joint_states])
+    assert elbow.min() < elbow[0] - 0.2
+    measured = [it for it in figures if "latency max [ms]" in it]
+    assert measured
+    assert float(measured[-1]["rate [Hz]"]) > 20.0
+    assert measured[-1]["lost"] == "0"

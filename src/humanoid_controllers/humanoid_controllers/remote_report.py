@@ -6,6 +6,7 @@ from typing import Final
 
 from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_controllers.reason_codes import COMMAND_REFUSED
+from humanoid_controllers.stream_statistics import StreamStatistics
 
 NAME: Final = "remote: commands"
 PERIOD: Final = 1.0  # [s] between two reports
@@ -26,10 +27,11 @@ class Refused:
 class RemoteReport:
     """Counts commands, and makes a diagnosis when one is due.
 
-    One thread calls `received`, another one `due`. Times are monotonic [s].
+    One thread calls `received`, and `stream.arrived`; another one `due`. Times are monotonic [s].
     """
 
     def __init__(self) -> None:
+        self.stream = StreamStatistics()
         self._received = 0
         self._refused: Refused | None = None
         self._reported_at = -inf
@@ -58,7 +60,7 @@ class RemoteReport:
             return None
         level = DiagnosisLevel.WARN if new else DiagnosisLevel.OK
         self._reported_at, self._reported_state, self._reported_level = now, state, level
-        values = {"received": str(self._received), "refused": "0"}
+        values = {"received": str(self._received), "refused": "0", **self.stream.look()}
         if refused is None:
             return Diagnosis(NAME, level, state, values)
         self._reported_count = refused.count

@@ -1,11 +1,12 @@
 """The ROS sides of the controllers: their topics."""
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import MITCommand
 from rclpy.node import Node
+from rclpy.time import Time
 from sensor_msgs.msg import JointState as JointStateMessage
 
 from humanoid_control_common.errors import ConfigError, ControllerError
@@ -25,6 +26,8 @@ LONGEST_WAIT: Final = 1.0  # [s] counted at most: the system's clock may have be
 
 class _MessageInfo(TypedDict):
     """The used fields of rclpy's message information."""
+
+    publication_sequence_number: NotRequired[int | None]  # None: the middleware counts none
 
     received_timestamp: int  # [ns] of system time; 0: unknown
     source_timestamp: int  # [ns] of the sender's system time; 0: unknown
@@ -70,7 +73,9 @@ def _require_relative(node: Node, *topics: str) -> None:
 def attach_remote(context: PluginContext, controller: RemotePolicyController) -> SnapshotListener:
     """Subscribe to MITCommand on `~/command`; log once why a stream of commands is refused.
 
-    RemoteReport counts the commands for /diagnostics.
+    RemoteReport counts the commands for /diagnostics, and measures their stream: see
+    StreamStatistics. Latency is measured where the sender fills header.stamp, not with simulated
+    time.
 
     The arrival of a command is the time at which the middleware received it, not the time at which
     the executor calls `receive`: a command that waited would seem fresh although its sender may be
@@ -86,9 +91,14 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     name, namespace = context.node.get_name(), checked_namespace(context.node.get_namespace())
 
     def receive(message: MITCommand, info: _MessageInfo) -> None:
-        arrival = context.now()
+        arrival, now = context.now(), machine.system_time_ns()
+        stamp = Time.from_msg(message.header.stamp).nanoseconds
+        report.stream.arrived(
+            (info["received_timestamp"] or now) * 1e-9,
+            info.get("publication_sequence_number"),
+            stamp * 1e-9 if stamp and not context.simulated else None,
+        )
         if not context.simulated:
-            now = machine.system_time_ns()
             late = age.lateness(_sender(info), info["source_timestamp"], now, machine.clock())
             arrival -= max(waiting_time(info["received_timestamp"], now), late)
         values = {interface: getattr(message, interface) for interface in COMMAND_INTERFACES}
