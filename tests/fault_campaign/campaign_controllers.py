@@ -1,17 +1,25 @@
-"""Controllers of the campaign: the robot's own, a quicker STANDBY, and a REMOTE that can fail."""
+"""Controllers of the campaign: the robot's own, a quicker STANDBY, and some that can fail."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import yaml
+from test_support.policies import policy_model
 
 from humanoid_bringup.robot_package import RobotPackage
+from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
 PLUGIN: Final = Path(__file__).with_name("plugin")  # a folder for PYTHONPATH
 REMOTE: Final = "remote_policy_controller"
 DAMPING: Final = "damping_controller"
+POLICY: Final = "rl_policy_controller"
+_ANY_RATE: Final = 200.0  # [Hz] of the loop; the order of the joints does not depend on it
+_POLICY_PERIOD: Final = 0.02  # [s]
+_SWAY, _SWAY_TIME, _SWAYS = -0.08, 1.0, 20  # [rad], [s] of each way, and their number
 _DURATIONS: Final = {"clear": 0.6, "ready": 0.5}  # [s]
 
 
@@ -23,7 +31,10 @@ def write_controllers(folder: Path, robot: RobotPackage) -> Path:
     )
     controllers = content["controller_manager"]["ros__parameters"]
     controllers[DAMPING] = {"type": "faults/FaultyDampingController"}  # the default fallbacks
-    poses = content["standby_controller"]["ros__parameters"]["poses"]
+    controllers[POLICY] = {"type": "faults/FaultyPolicyController"}
+    standby = content["standby_controller"]["ros__parameters"]
+    content[POLICY] = {"ros__parameters": _policy(folder, robot, standby)}
+    poses = standby["poses"]
     for pose, seconds in _DURATIONS.items():
         poses[pose]["duration"] = seconds
     # The disk they are on is small; each is removed when it was read, which may take its time.
@@ -31,3 +42,35 @@ def write_controllers(folder: Path, robot: RobotPackage) -> Path:
     file = folder / "campaign_controllers.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return file
+
+
+def _policy(folder: Path, robot: RobotPackage, standby: dict[str, Any]) -> dict[str, Any]:
+    """Write a policy that follows a slow motion around the ready pose; return its parameters."""
+    joints = parse_robot_description(robot.expand({}), _ANY_RATE).joints.names
+    ready = np.array(standby["poses"][standby["sequence"][-1]]["positions"])
+    count = len(joints)
+
+    def listed(values: Iterable[object]) -> str:
+        return ",".join(str(value) for value in values)
+
+    properties = {
+        "task": "sway",
+        "joint_names": listed(joints),
+        "joint_stiffness": listed([standby["stiffness"]] * count),
+        "joint_damping": listed([standby["damping"]] * count),
+        "default_joint_pos": listed(ready.tolist()),
+        "action_joint_names": listed(joints),
+        "action_kind": "residuals",
+        "action_scale": "0.1",
+        "observation_names": "joint_pos_error",
+        "policy_period": str(_POLICY_PERIOD),
+    }
+    model = folder / "policy.onnx"
+    model.write_bytes(policy_model(properties, np.eye(count)))
+    ways = np.array([(-1) ** i * _SWAY for i in range(_SWAYS)])[:, None]
+    motion = {
+        "joints": list(joints),
+        "times": [_SWAY_TIME * (i + 1) for i in range(_SWAYS)],
+        "positions": (ready + ways).ravel().tolist(),
+    }
+    return {"model": str(model), "motion": motion}

@@ -61,6 +61,11 @@ def controls_of(robot: RobotJoints) -> tuple[Control, ...]:
             Breach.EFFORT,
         ),
         Control(
+            Sabotage(MAIN, "late_policy_followed"),
+            kinds["policy: silent for ever"],
+            Breach.NO_FALL,
+        ),
+        Control(
             Sabotage(BOX, "without_files"),
             kinds["operator: emergency stop in DAMPING"],
             Breach.LOST,

@@ -24,10 +24,12 @@ class Start(Enum):
     STANDBY_MOVING = "STANDBY, on its way"
     STANDBY_FINISHED = "STANDBY, finished"
     REMOTE = "REMOTE, moving"
+    LOCOMOTION = "LOCOMOTION, moving"
 
 
-ALL: Final = tuple(Start)
 STIFF: Final = (Start.STANDBY_MOVING, Start.STANDBY_FINISHED, Start.REMOTE)
+# Without LOCOMOTION: to the robot it is REMOTE with another source of commands.
+ALL: Final = (Start.ZERO_TORQUE, Start.DAMPING, *STIFF)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ MODES: Final = {
     Start.STANDBY_MOVING: Mode.STANDBY,
     Start.STANDBY_FINISHED: Mode.STANDBY,
     Start.REMOTE: Mode.REMOTE,
+    Start.LOCOMOTION: Mode.LOCOMOTION,
 }
 
 
@@ -40,4 +41,4 @@ def reached(observer: Observer, start: Start) -> bool:
     )
     if not finished or start is Start.STANDBY_FINISHED:
         return finished and observer.now.mode == Mode.STANDBY
-    return observer.comes_to(Mode.REMOTE, PATIENCE)
+    return observer.comes_to(MODES[start], PATIENCE)

@@ -80,9 +80,10 @@ def test_an_error_with_a_code_of_its_own_keeps_it_behind_that_of_the_loop(rig: A
     robot.run("torque")
     code = CodeTable("test").add("TOO_HOT", "It is too hot.", "Let it cool down.")
     robot.controllers["torque"].fail["update"] = ReasonedError(code, "63 degrees")
-    reason = robot.tick().fall.reason
-    assert reason.text == "torque failed: 63 degrees"
-    assert reason.codes == ("CONTROLLER_FAILED", "TOO_HOT")
+    fall = robot.tick().fall
+    assert fall.reason.text == "torque failed: 63 degrees"
+    assert fall.reason.codes == ("CONTROLLER_FAILED", "TOO_HOT")
+    assert fall.error is None, "its text says all: no traceback in the log"
 
 
 def _slow(robot: Any, periods: float) -> Any:

@@ -40,7 +40,7 @@ class Inference:
     """
 
     def __init__(self, compute: Callable[[Moment], FloatArray]) -> None:
-        self._compute = compute
+        self.compute = compute
         self._asked: LatestValue[Question] = LatestValue()
         self._answered: LatestValue[Answer] = LatestValue()
         self._wake = Event()  # a question waits, or the end
@@ -74,7 +74,7 @@ class Inference:
         if question is None:
             return
         try:
-            answer = Answer(question.step, self._compute(question.moment))
+            answer = Answer(question.step, self.compute(question.moment))
         except Exception as error:  # ONNX Runtime's errors have no common class
             logger.exception("the inference of a policy failed")
             answer = Answer(question.step, None, str(error))

@@ -17,6 +17,7 @@ from humanoid_control_common.safety import SafetyReport
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.passive_controllers import DampingController
+from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_recording.black_box.black_box import BlackBox
 
 _STIFFNESS: Final = 20.0  # [Nm/rad]
@@ -82,6 +83,11 @@ def _without_limits() -> None:
     put(LimitStage, "apply", lambda *_: None)
 
 
+def _late_policy_followed() -> None:
+    """An action that is late is replaced by the one before."""
+    put(RlPolicyController, "_answered", lambda self: self._action)
+
+
 def _without_files() -> None:
     """The black box watches, and saves nothing."""
     put(BlackBox, "_serve", lambda *_arguments, **_named: None)
@@ -99,6 +105,7 @@ DEFECTS: Final[dict[str, Callable[[], None]]] = {
     "up_again": _up_again,
     "wrong_joint": _wrong_joint,
     "without_limits": _without_limits,
+    "late_policy_followed": _late_policy_followed,
     "without_files": _without_files,
 }
 

@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from test_support.operator import CLEAR_FAULT, LATCHED, Participant
 
-from fault_campaign.campaign_controllers import DAMPING, REMOTE
+from fault_campaign.campaign_controllers import DAMPING, POLICY, REMOTE
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 
@@ -55,6 +55,7 @@ class Observer:
         self.commands = create(MITCommand, f"/{REMOTE}/command", 4)
         self.orders = create(String, f"/{REMOTE}/order", 1)
         self.damping_orders = create(String, f"/{DAMPING}/order", 1)
+        self.policy_orders = create(String, f"/{POLICY}/order", 1)
         self.stop = create(Bool, "/emergency_stop", 10)
         self.reports = create(SafetyStatus, "/safety_status", LATCHED)
 

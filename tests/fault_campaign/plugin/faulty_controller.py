@@ -1,24 +1,30 @@
-"""REMOTE and DAMPING with controllers that fail on command, by `~/order` (std_msgs/String).
+"""REMOTE, DAMPING and LOCOMOTION that fail on command, by `~/order` (std_msgs/String).
 
 Orders, each once: `raise`, `nan`, `negative` (a gain), `late SECONDS` (the update takes so long),
 `block SECONDS` (the thread of all ROS callbacks is busy for so long), `raise callback`. DAMPING
-obeys `raise` alone.
+obeys `raise` alone. LOCOMOTION obeys `late SECONDS` (the inference takes so long), `nan` and `far`.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 from std_msgs.msg import String
 
+from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_controller_manager.controller import Progress
+from humanoid_controller_manager.controller import Progress, RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.passive_controllers import DampingController
+from humanoid_controllers.policy.controller import RlPolicyController
+from humanoid_controllers.policy.parameters import PolicyParameters
+from humanoid_controllers.policy.ros import attach_policy
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.ros import attach_remote
+from humanoid_policy.observation.moment import Moment
 
 NOT_ACTIVE = "updated while it is not active"
 
@@ -82,6 +88,48 @@ class FaultyDampingController(DampingController):
         if self.order == "raise":
             raise OrderedFailure("failed as ordered")
         super().update(state, command, now, period)
+
+
+class FaultyPolicyController(RlPolicyController):
+    """Does as LOCOMOTION does until an order comes."""
+
+    order = ""
+    machine: Machine = LINUX  # replaced by that of the process
+
+    def on_configure(self, parameters: PolicyParameters, robot: RobotFacts) -> None:
+        """See Controller."""
+        super().on_configure(parameters, robot)
+        compute = self.inference.compute
+
+        def disturbed(moment: Moment) -> FloatArray:
+            action = compute(moment)
+            order, self.order = self.order, ""
+            what, _, seconds = order.partition(" ")
+            if what == "late":
+                self.machine.sleep(float(seconds))
+            elif what == "nan":
+                action = np.full_like(action, math.nan)
+            elif what == "far":
+                action = np.full_like(action, 100.0)
+            return action
+
+        self.inference.compute = disturbed
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller. An order that came before is forgotten: it was of another fault."""
+        super().on_activate(state, command, now)
+        self.order = ""
+
+
+def attach_faulty_policy(host: PluginContext, controller: FaultyPolicyController) -> None:
+    """The inference and topics of LOCOMOTION, and the orders."""
+    controller.machine = host.machine
+    attach_policy(host, controller)
+
+    def obey(message: String) -> None:
+        controller.order = message.data
+
+    host.node.create_subscription(String, "~/order", obey, 1)
 
 
 def attach_damping(host: PluginContext, controller: FaultyDampingController) -> None:

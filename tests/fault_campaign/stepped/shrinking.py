@@ -15,6 +15,7 @@ from fault_campaign.simplification import AS_DRAWN, Simplification
 # From the simplest mode to the one that takes most to reach.
 _SIMPLER: Final = (
     Start.DAMPING, Start.ZERO_TORQUE, Start.STANDBY_FINISHED, Start.STANDBY_MOVING, Start.REMOTE,
+    Start.LOCOMOTION,
 )  # fmt: skip
 Run = Callable[[Simplification], Entry]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from fault_campaign.campaign import Entry
 from fault_campaign.kinds.catalogue import STEPPED
-from fault_campaign.scenario import Start
+from fault_campaign.scenario import ALL, Start
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign
 from fault_campaign.stepped.prepared import LONG_WAYS, ROBOTS, Prepared
@@ -30,8 +30,9 @@ def test_every_robot_is_drawn_and_some_trials_go_the_whole_way() -> None:
     starts = {seed: Draw.of(ANYWHERE, seed).scenario.start for seed in SEEDS}
     found = {seed: prepared(seed) for seed in SEEDS}
     robots = {(it.start, it.number) for it in found.values() if it is not None}
-    assert robots == {(start, number) for start in LONG_WAYS for number in range(ROBOTS)}
-    for start in Start:
+    long = [start for start in LONG_WAYS if start in ALL]
+    assert robots == {(start, number) for start in long for number in range(ROBOTS)}
+    for start in ALL:
         whole = [found[seed] is None for seed in SEEDS if starts[seed] is start]
         assert any(whole)
         assert all(whole) == (start not in LONG_WAYS)

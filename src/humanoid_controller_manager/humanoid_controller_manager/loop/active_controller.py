@@ -28,6 +28,7 @@ from humanoid_controller_manager.loop.mode_controllers import (
     member_names,
     reason_of_failure,
     refusal_as_safe,
+    unexplained,
 )
 from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import Fall, MemberReport, Phase
@@ -316,10 +317,10 @@ class ActiveController:
             slot.update(tick, candidate)
             self.progress, self.remark, self.members = slot.report()
         except MemberError as failure:
-            return _named(slot, failure), failure.error
+            return _named(slot, failure), unexplained(failure.error)
         except PLUGIN_ERRORS as error:
             text = f"{slot.name} failed: {words_of(error)}"
-            return reason_of_failure(text, error), error
+            return reason_of_failure(text, error), unexplained(error)
         elapsed = tick.clock() - started
         # A late soft command is still right; leaving the controller would make the robot limp.
         if elapsed > self._patience and slot.mode not in SAFE_MODES:

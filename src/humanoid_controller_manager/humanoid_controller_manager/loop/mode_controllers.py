@@ -139,6 +139,11 @@ def reason_of_failure(text: str, error: BaseException) -> Reason:
     return Reason.of(CONTROLLER_FAILED, text, cause)
 
 
+def unexplained(error: BaseException | None) -> BaseException | None:
+    """Return the error whose traceback the log needs: one without a reason code of its own."""
+    return None if isinstance(error, ReasonedError) else error
+
+
 def group_name(members: Iterable[str]) -> str:
     """Return the name of the group of controllers `members`."""
     return BETWEEN_MEMBERS.join(members)

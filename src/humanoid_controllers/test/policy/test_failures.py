@@ -84,7 +84,7 @@ def test_an_inference_that_fails_ends_the_policy(bench: MakeBench) -> None:
     def fail(moment: object) -> None:
         raise RuntimeError("no memory")
 
-    robot.controller.inference._compute = fail
+    robot.controller.inference.compute = fail
     code, text = refused(robot, 5)
     assert (code, text) == ("POLICY_INFERENCE_FAILED", "inference failed: no memory")
 
