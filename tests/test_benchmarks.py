@@ -28,6 +28,7 @@ EXPECTED = {
     "jitter.py": "control process, ordinary",
     "mode_switch.py": "request to statement, 50 Hz",
     "ring_bringup.py": "ours, 10 slaves, 2 ms",
+    "policies.py": "update of the policy controller",
     "self_collision.py": "one look at all distances",
     "safety_layers.py": "all layers and black box",
     "simulation.py": "control process, unpaced",

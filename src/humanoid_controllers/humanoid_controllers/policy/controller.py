@@ -73,6 +73,7 @@ class RlPolicyController(Controller):
         self.sources = observation.sources
         self._motion = motion_of(metadata, parameters.motion, robot)
         self._metadata, self._limits = metadata, robot.limits
+        self._range = robot.limits.target_lower, robot.limits.target_upper
         self._law = ActionLaw(metadata)
         self.live = LiveInputs(self.sources, parameters)
         self.inference = Inference(lambda moment: model.infer(observation.compute(moment)))
@@ -97,16 +98,18 @@ class RlPolicyController(Controller):
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller. Raises PolicyFailedError for an action that must not be followed."""
         reference = None if self._motion is None else reference_at(self._motion, now - self._began)
-        if now >= self._next - self._half_tick:
+        is_step = now >= self._next - self._half_tick
+        if is_step:
             period_end = self._next + self._metadata.policy_period
             held_up = period_end <= now + self._half_tick  # steps that were missed stay missed
             self._next = now + self._metadata.policy_period if held_up else period_end
             self._policy_step(state, now, reference)
-        if self._held is not None:
+        if self._held is not None and (is_step or reference is not None):
             self._target = self._law.target(self._held, reference)
             self._refuse_beyond(self._target)
         step = self._limits.velocity * period
-        self._position += np.clip(self._target.position - self._position, -step, step)
+        way = np.minimum(self._target.position - self._position, step)
+        self._position += np.maximum(way, -step, out=way)
         rows = self._rows
         command.position[rows] = self._position
         command.velocity[rows] = self._target.velocity * self._has_velocity
@@ -155,14 +158,14 @@ class RlPolicyController(Controller):
 
     def _refuse_beyond(self, target: Target) -> None:
         """Raise PolicyFailedError for a target beyond the joints' limits."""
-        limits = self._limits
-        lower, upper = limits.target_lower, limits.target_upper
+        lower, upper = self._range
         wrong = (target.position < lower - ROUNDING) | (target.position > upper + ROUNDING)
         if wrong.any():
-            self._fail_at(wrong, "position", "rad", target.position, (lower, upper))
-        wrong = np.abs(target.effort) > limits.effort
+            self._fail_at(wrong, "position", "rad", target.position, self._range)
+        most = self._limits.effort
+        wrong = np.abs(target.effort) > most
         if wrong.any():
-            self._fail_at(wrong, "effort", "Nm", target.effort, (-limits.effort, limits.effort))
+            self._fail_at(wrong, "effort", "Nm", target.effort, (-most, most))
 
     def _fail_at(
         self,

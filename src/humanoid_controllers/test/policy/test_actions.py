@@ -67,15 +67,16 @@ def test_after_a_hold_up_no_policy_step_is_made_up_for(bench: MakeBench) -> None
     assert len(asked) == 5
 
 
-def test_the_target_moves_no_faster_than_the_joints_may(bench: MakeBench) -> None:
-    robot = bench([3.0, 2.0])  # 1 rad, 1 rad
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_target_moves_no_faster_than_the_joints_may(bench: MakeBench, sign: float) -> None:
+    robot = bench([3.0 * sign, 2.0 * sign])  # ±1.5, ±1 rad from the default
     robot.tick(4)
     before = robot.command.position.copy()
     for _ in range(60):
         after = robot.tick().position.copy()
         assert np.abs(after - before).max() <= 3.0 * 0.01 + 1e-12
         before = after
-    assert before == pytest.approx([0.1, 1.0, 1.0])
+    assert before == pytest.approx([0.1, -0.5 + 1.5 * sign, sign])
 
 
 def test_joints_without_action_hold_their_default_position(configured: MakeBench) -> None:
