@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import yaml
 from test_support.policies import prime_properties, write_policy
 from typer.testing import CliRunner
 
@@ -26,8 +27,16 @@ MOTION = "joints: [left_elbow_pitch]\ntimes: [1.0, 2.0]\npositions: [-0.8, -0.5]
 
 
 @pytest.fixture(scope="module")
-def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+def robot(
+    start_once: Starter, quick_controllers: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Starter:
+    """Prime up, without a policy."""
+    content = yaml.safe_load(quick_controllers.read_text())
+    for section in (content, content["controller_manager"]["ros__parameters"]):
+        section.pop("rl_policy_controller", None)
+    file = tmp_path_factory.mktemp("policy") / "controllers.yaml"
+    file.write_text(yaml.safe_dump(content, sort_keys=False))
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(file))
     up.wait_for("Prime is up")
     return start_once
 

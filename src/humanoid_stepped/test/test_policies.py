@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from geometry_msgs.msg import Twist
+from sensor_msgs.msg import Imu
 from test_support.controllers import add_policy, write_controllers
 from test_support.policies import ARM, policy_model, prime_properties
 from test_support.prime import STIFF, Prime
@@ -180,3 +181,58 @@ def test_the_same_seed_gives_the_same_run(request: pytest.FixtureRequest) -> Non
     first = in_copy(run)
     assert first.startswith("75 ")
     assert in_copy(run) == first
+
+
+@pytest.fixture(scope="module")
+def balancing(tmp_path_factory: pytest.TempPathFactory) -> Prime:
+    """Prime in a finished STANDBY, with a policy that observes the IMU."""
+    folder = tmp_path_factory.mktemp("imu")
+    file = folder / "policy.onnx"
+    weights = np.zeros((6, len(NAMES)))
+    weights[3, NAMES.index("left_elbow_pitch")] = 1.0  # gravity along x
+    properties = prime_properties(observation_names="base_ang_vel,projected_gravity")
+    file.write_bytes(policy_model(properties, weights))
+    prime = Prime(folder, controllers_file=add_policy(write_controllers(folder, 1.0), file))
+    prime.up()
+    prime.damped()
+    prime.enter(Mode.STANDBY)
+    prime.client.until(prime.has_finished_standby, "the ready pose")
+    return prime
+
+
+def measure(prime: Prime, pitch: float, seconds: float, **changes: float) -> None:
+    """Publish messages of the IMU of a base that leans forwards by `pitch` [rad]."""
+    topic = prime.client.node.create_publisher(Imu, "/imu/data", 1)
+    message = Imu()
+    message.orientation.y, message.orientation.w = np.sin(pitch / 2), np.cos(pitch / 2)
+    message.orientation_covariance[0] = changes.get("covariance", 0.0)
+    for _ in range(round(seconds / TICK)):
+        topic.publish(message)
+        prime.pass_time(TICK)
+
+
+def test_the_imu_is_observed_and_its_silence_ends_the_policy(balancing: Prime) -> None:
+    balancing.client.node.create_publisher(Imu, "/imu/data", 1).publish(_upright())
+    balancing.pass_time(0.01)
+    balancing.enter(Mode.LOCOMOTION)
+    measure(balancing, 0.4, 1.0)
+    assert balancing.client.now.mode == Mode.LOCOMOTION
+    elbow = row(balancing.client.commands[-1].position, "left_elbow_pitch")
+    assert elbow == pytest.approx(-0.5 + 0.5 * np.sin(0.4), abs=1e-6)
+    balancing.client.commands.clear()
+    assert "POLICY_WITHOUT_INPUT" in ended(balancing)
+
+
+def test_without_an_imu_locomotion_is_left_before_anything_moves(balancing: Prime) -> None:
+    measure(balancing, 0.4, 0.2, covariance=-1.0)
+    balancing.client.request(Mode.LOCOMOTION)
+    balancing.pass_time(1.0)
+    assert balancing.client.now.mode == Mode.DAMPING
+    assert "no valid message of the IMU for 0.1 s" in balancing.client.now.status_message
+    assert "has no orientation or no angular velocity" in balancing.text("control")
+
+
+def _upright() -> Imu:
+    message = Imu()
+    message.orientation.w = 1.0
+    return message

@@ -84,7 +84,11 @@ class RlPolicyController(Controller):
         self._step = 0  # number of the latest question, over all activations
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. Raises ControllerError if a motion begins far from the measured pose."""
+        """See Controller.
+
+        Raises ControllerError if a motion begins far from the measured pose, or the IMU is silent.
+        """
+        self.live.present(now)
         position = state.position[self._rows]
         if self._motion is not None:
             self._refuse_far(position, self._motion.at(0.0)[0])

@@ -89,19 +89,21 @@ def test_an_inference_that_fails_ends_the_policy(bench: MakeBench) -> None:
     assert (code, text) == ("POLICY_INFERENCE_FAILED", "inference failed: no memory")
 
 
-def test_a_silent_imu_ends_the_policy(bench: MakeBench) -> None:
-    robot = bench(0.0, observation_names="base_ang_vel,projected_gravity")
+def test_a_silent_imu_ends_the_policy(configured: MakeBench) -> None:
+    robot = configured(0.0, observation_names="base_ang_vel,projected_gravity")
     sample = ImuSample(np.zeros(3), np.array([0.0, 0.0, -1.0]), robot.now)
     robot.controller.live.imu.put(sample)
+    robot.activate()
     robot.tick(8)
     code, text = refused(robot, 5)
     assert code == "POLICY_WITHOUT_INPUT"
     assert text == "no valid message of the IMU for 0.1 s: topic imu/data"
 
 
-def test_an_imu_that_never_spoke_ends_the_policy_at_once(bench: MakeBench) -> None:
-    robot = bench(0.0, observation_names="projected_gravity")
-    assert refused(robot)[0] == "POLICY_WITHOUT_INPUT"
+def test_without_an_imu_the_policy_is_not_started(configured: MakeBench) -> None:
+    robot = configured(0.0, observation_names="projected_gravity")
+    with pytest.raises(PolicyFailedError, match=r"no valid message of the IMU for 0\.1 s"):
+        robot.activate()
 
 
 def test_a_stale_velocity_command_is_none(bench: MakeBench) -> None:
