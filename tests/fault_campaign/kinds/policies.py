@@ -9,7 +9,7 @@ from typing import Final
 from std_msgs.msg import String
 
 from fault_campaign.campaign_controllers import POLICY
-from fault_campaign.kinds.kind import Kind, Scene
+from fault_campaign.kinds.kind import Kind, Recovery, Scene
 from fault_campaign.scenario import Start
 from humanoid_policy.reason_codes import POLICY_LATE, POLICY_NOT_FINITE, POLICY_OUT_OF_LIMITS
 
@@ -30,9 +30,10 @@ KINDS: Final = (
     ),
     _kind(
         name="policy: silent for ever",
-        inject=_order("late 1e9"),
+        inject=_order("late 1e6"),
         codes=(POLICY_LATE,),
         named=(POLICY, "no action within"),
+        recovery=Recovery.RESTART,  # its thread never comes back
     ),
     _kind(
         name="policy: NaN",
