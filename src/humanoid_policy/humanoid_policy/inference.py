@@ -34,6 +34,7 @@ class Inference:
     """One question and one answer at a time.
 
     The loop calls `ask` and `answer`; `run`, or `step` in its place, belongs to another thread.
+    With `at_once` no other thread is needed: `ask` computes the answer itself.
 
     Args:
         compute: returns the action, (m,), of a moment.
@@ -41,6 +42,7 @@ class Inference:
 
     def __init__(self, compute: Callable[[Moment], FloatArray]) -> None:
         self.compute = compute
+        self.at_once = False
         self._asked: LatestValue[Question] = LatestValue()
         self._answered: LatestValue[Answer] = LatestValue()
         self._wake = Event()  # a question waits, or the end
@@ -49,7 +51,10 @@ class Inference:
     def ask(self, step: int, moment: Moment) -> None:
         """Leave a question in place of one that was not taken."""
         self._asked.put(Question(step, moment))
-        self._wake.set()
+        if self.at_once:
+            self.step()
+        else:
+            self._wake.set()
 
     def answer(self, step: int) -> Answer | None:
         """Return the answer of policy step `step`, None if it is not there. Others are dropped."""

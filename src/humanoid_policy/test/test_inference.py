@@ -61,6 +61,15 @@ def test_an_error_is_an_answer_without_action(caplog: pytest.LogCaptureFixture) 
     assert "the inference of a policy failed" in caplog.text
 
 
+def test_a_question_is_answered_at_once_where_time_waits_for_it() -> None:
+    inference = Inference(doubled)
+    inference.at_once = True
+    inference.ask(1, moment(1.5))
+    answer = inference.answer(1)
+    assert answer is not None
+    assert answer.action == pytest.approx([3.0, 3.0, 3.0])
+
+
 def test_the_thread_answers_until_it_is_closed() -> None:
     inference = Inference(doubled)
     inference.ask(1, moment(7.0))

@@ -20,14 +20,20 @@ UNIT: Final = 0.01  # largest difference of a quaternion's length to 1
 
 
 def attach_policy(context: PluginContext, controller: RlPolicyController) -> None:
-    """Start the inference; subscribe to what the policy observes: `imu/data`, `~/velocity`."""
+    """Start the inference; subscribe to what the policy observes: `imu/data`, `~/velocity`.
+
+    Simulated time waits for the inference: it may run much faster than the machine's.
+    """
     side = PolicySide(context, controller)
     node = context.node
     if Source.IMU in controller.sources:
         node.create_subscription(Imu, "imu/data", side.on_imu, qos_profile_sensor_data)
     if Source.VELOCITY in controller.sources:
         node.create_subscription(Twist, "~/velocity", side.on_velocity, 4)
-    context.machine.start("policy", side.infer)
+    if context.simulated:
+        controller.inference.at_once = True
+    else:
+        context.machine.start("policy", side.infer)
 
 
 class PolicySide:
@@ -42,8 +48,7 @@ class PolicySide:
     def infer(self) -> None:
         """Answer the questions of the loop until the controller is cleaned up."""
         machine = self._context.machine
-        if not self._context.simulated:
-            machine.make_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
+        machine.make_realtime(COMPANION_PRIORITY)  # the loop's thread reports the result
         self._inference.run(machine)
 
     def on_imu(self, message: Imu) -> None:
