@@ -26,6 +26,7 @@ from humanoid_controller_manager.safety.gravity_compensation import (
     LARGEST_BIAS,
     LARGEST_PAYLOAD,
     GravityCompensation,
+    Joints,
 )
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload import Payload
@@ -62,8 +63,7 @@ def ticks(count: int) -> dict[str, Figure]:
     compensation = GravityCompensation(
         GravityModel(urdf, known.joints.names),
         known.limits,
-        wrists,
-        np.full(joints, 0.7),
+        Joints(wrists, np.full(joints, 0.7), np.ones(joints, dtype=np.bool_)),
         largest_bias=LARGEST_BIAS,
         largest_payload=LARGEST_PAYLOAD,
     )

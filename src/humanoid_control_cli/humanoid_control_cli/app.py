@@ -18,6 +18,7 @@ from humanoid_control_cli.policy.command import app as policy
 from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
 from humanoid_control_cli.sdo.command import app as sdo
 from humanoid_control_cli.srdf.command import srdf
+from humanoid_control_cli.teach.command import play, teach
 from humanoid_control_cli.twin.command import app as twin
 from humanoid_control_cli.up.command import up
 
@@ -45,7 +46,7 @@ def choose_robot(
     choose_namespace(namespace)
 
 
-ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload, move, jog)
+ROBOT = (up, mode, stop, clear_fault, down, heartbeat, status, load, unload, move, jog, teach, play)
 DATA = (view, record, replay)
 MACHINE = (calibrate, decode, doctor, new_controller, new_robot, srdf, version)
 for command in (*ROBOT, *DATA, *MACHINE):

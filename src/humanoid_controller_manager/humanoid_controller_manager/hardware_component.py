@@ -144,6 +144,11 @@ class HardwareComponent(ABC):
         return None
 
     @property
+    def bears_weight(self) -> bool:
+        """Whether gravity loads its joints. Constant once configured."""
+        return True
+
+    @property
     def exit_check(self) -> str:
         """The final state that a successful `on_deactivate` has verified, in words."""
         return "deactivated"

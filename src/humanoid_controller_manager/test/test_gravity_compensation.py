@@ -14,7 +14,11 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.reasons import Reason
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
 from humanoid_controller_manager.reason_codes import CONTROLLER_FAILED
-from humanoid_controller_manager.safety.gravity_compensation import RISE, GravityCompensation
+from humanoid_controller_manager.safety.gravity_compensation import (
+    RISE,
+    GravityCompensation,
+    Joints,
+)
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload import Payload
 from src.humanoid_controller_manager.test.conftest import (
@@ -40,13 +44,14 @@ LIMITS = JointLimits(
 class Bench:
     """The shoulder takes no effort, the elbow does; both are at LEVEL."""
 
-    def __init__(self, urdf: str, largest_bias: float = 2.0) -> None:
+    def __init__(
+        self, urdf: str, largest_bias: float = 2.0, bears_weight: np.ndarray = BOTH
+    ) -> None:
         self.model = GravityModel(urdf, JOINTS)
         self.stage = GravityCompensation(
             self.model,
             LIMITS,
-            np.array([False, True]),
-            np.array([EFFICIENCY, 1.0]),
+            Joints(np.array([False, True]), np.array([EFFICIENCY, 1.0]), bears_weight),
             largest_bias=largest_bias,
             largest_payload=5.0,
         )
@@ -111,6 +116,12 @@ def test_a_joint_that_is_no_longer_wanted_is_let_go_alone(bench: Bench) -> None:
     written = bench.tick(100, np.array([False, True]))
     assert written.position[0] == LEVEL[0]
     assert written.effort[1] == pytest.approx(bench.model.torque(LEVEL)[1])
+
+
+def test_joints_without_weight_are_left_alone(arm: str) -> None:
+    written = Bench(arm, bears_weight=np.array([False, True])).settled()
+    assert written.position[0] == LEVEL[0]
+    assert written.effort[1] != 0.0
 
 
 def test_the_bias_has_its_limit_and_what_is_missing_is_counted(arm: str) -> None:
@@ -186,8 +197,7 @@ class LoopBench(Rig):
         compensation = GravityCompensation(
             GravityModel(urdf, JOINTS),
             self.limits._limits,
-            BOTH,
-            np.ones(2),
+            Joints(BOTH, np.ones(2), BOTH),
             largest_bias=1.0,
             largest_payload=5.0,
         )

@@ -16,6 +16,9 @@ class Refusal(IntEnum):
 class MotionRefusedError(ControllerError):
     """A motion is refused before anything moves. The text names point, joint, found, expected."""
 
-    def __init__(self, text: str, refusal: Refusal = Refusal.INVALID_GOAL) -> None:
+    def __init__(
+        self, text: str, refusal: Refusal = Refusal.INVALID_GOAL, point: int | None = None
+    ) -> None:
         super().__init__(text)
         self.refusal = refusal
+        self.point = point  # that the text names, if it does

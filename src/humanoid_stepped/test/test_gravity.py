@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from humanoid_control_msgs.msg import GravityState, Payload
 from humanoid_control_msgs.srv import MoveJoints, SetPayload
-from test_support.controllers import write_controllers
-from test_support.prime import Prime
+from test_support.own_remote import NAME, ask, in_remote, trajectories
 from test_support.stack import Stack
 
 from humanoid_control_common.joints import FloatArray
@@ -25,31 +22,6 @@ MASS = 1.0  # [kg]
 RAISED = {"left_shoulder_pitch": -0.8, "left_elbow_pitch": -0.6}  # [rad]
 HOLD = 0.03  # of the effort limit: the teach controller's default
 SLOWEST = 1e-3  # [rad/s] of a joint that stays
-GAINS = {"stiffness": 20.0, "damping": 2.0}
-
-
-def in_remote(folder: Path, kind: str, robot: str = "prime", **parameters: Any) -> Stack:
-    """A robot whose REMOTE is a controller of class `kind`, in REMOTE."""
-    file = write_controllers(folder, 1.0, robot)
-    content = yaml.safe_load(file.read_text())
-    entry = content["controller_manager"]["ros__parameters"].pop("remote_policy_controller")
-    entry["type"] = f"humanoid_control/{kind}"
-    content["controller_manager"]["ros__parameters"]["own_controller"] = entry
-    content["own_controller"] = {"ros__parameters": GAINS | parameters}
-    del content["remote_policy_controller"]
-    file.write_text(yaml.safe_dump(content))
-    stack = (
-        Prime(folder, controllers_file=file)
-        if robot == "prime"
-        else Stack(folder, robot=robot, controllers_file=file)
-    )
-    stack.up()
-    stack.damped()
-    stack.enter(Mode.STANDBY)
-    stack.client.until(stack.has_finished_standby, "the ready pose")
-    stack.enter(Mode.REMOTE)
-    stack.pass_time(1.5)
-    return stack
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +34,6 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Stack:
 def taught_lite(tmp_path_factory: pytest.TempPathFactory) -> Stack:
     """Lite, guided by hand: effort acts in every tick on all its joints."""
     return in_remote(tmp_path_factory.mktemp("lite"), "TeachController", "lite")
-
-
-def trajectories(folder: Path, *, compensates: bool) -> Stack:
-    parameters = {"allow_partial_joints_goal": True, "gravity_compensation": compensates}
-    return in_remote(folder, "JointTrajectoryController", **parameters)
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +52,6 @@ def true(stack: Stack, quantity: str = "position") -> FloatArray:
     return np.array([it[quantity] for it in stack.control.joints().values()])
 
 
-def ask(stack: Stack, kind: Any, service: str, request: Any) -> Any:
-    call = stack.client.node.create_client(kind, service).call_async(request)
-    stack.client.until(call.done, "the answer")
-    return call.result()
-
-
 def tell(stack: Stack, mass: float, link: str = HAND) -> Any:
     request = SetPayload.Request(payload=Payload(link=link, mass=mass))
     return ask(stack, SetPayload, "/controller_manager/set_payload", request)
@@ -106,7 +67,7 @@ def raise_arm(stack: Stack, **angles: float) -> None:
     wanted = RAISED | angles
     names, positions = list(wanted), list(wanted.values())
     request = MoveJoints.Request(joint_names=names, positions=positions, duration=2.0)
-    assert ask(stack, MoveJoints, "/own_controller/move", request).success
+    assert ask(stack, MoveJoints, f"{NAME}/move", request).success
     stack.pass_time(6.0)
 
 

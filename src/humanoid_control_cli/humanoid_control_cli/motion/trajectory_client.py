@@ -1,16 +1,19 @@
 """Requests to the trajectory controllers of a robot."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from builtin_interfaces.msg import Duration
 from humanoid_control_msgs.msg import JointJog, TrajectoryState
-from humanoid_control_msgs.srv import MoveJoints
+from humanoid_control_msgs.srv import FollowTrajectory, MoveJoints
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.motion.states import STATE, WORDS, trajectory_controllers
 from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.errors import RobotError
+from humanoid_motion.trajectory.points import Point
 
 SETTLING: Final = 0.3  # [s] in which the other controllers of the robot are discovered
 
@@ -49,6 +52,24 @@ class TrajectoryClient:
             self._goals[name] = answer.goal
             longest = max(longest, answer.duration)
         return longest
+
+    def follow(self, joints: Sequence[str], points: Sequence[Point]) -> float:
+        """Follow `points` of `joints`; return how long it takes [s].
+
+        Raises RefusedError with the reason; what has begun is stopped then.
+        """
+        for name, own in self._by_controller(dict.fromkeys(joints, 0.0)).items():
+            columns = [joints.index(joint) for joint in own]
+            trajectory = JointTrajectory(
+                joint_names=list(own), points=[_message(point, columns) for point in points]
+            )
+            request = FollowTrajectory.Request(trajectory=trajectory)
+            answer = self._client.call(FollowTrajectory, f"{name}/follow", request)
+            if not answer.success:
+                self.stop()
+                raise RefusedError(answer.message)
+            self._goals[name] = answer.goal
+        return points[-1].time
 
     def wait_until_done(self, duration: float) -> None:
         """Wait for the end of the motion, which takes `duration` [s].
@@ -131,6 +152,15 @@ class TrajectoryClient:
         if later > 0:  # one that was never begun leaves the motion as it is
             return bool(state.status != TrajectoryState.OVERTAKEN)
         return bool(later == 0 and state.status != TrajectoryState.ACTIVE)
+
+
+def _message(point: Point, columns: Sequence[int]) -> JointTrajectoryPoint:
+    """Return the positions of some joints at a point."""
+    seconds, nanoseconds = divmod(round(point.time * 1e9), 1_000_000_000)
+    return JointTrajectoryPoint(
+        positions=[point.positions[column] for column in columns],
+        time_from_start=Duration(sec=seconds, nanosec=nanoseconds),
+    )
 
 
 class JoggedJoint:

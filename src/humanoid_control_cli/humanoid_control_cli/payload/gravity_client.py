@@ -7,11 +7,11 @@ import numpy as np
 from humanoid_control_msgs.msg import GravityState
 from humanoid_control_msgs.msg import Payload as PayloadMessage
 from humanoid_control_msgs.srv import SetPayload
-from std_msgs.msg import String
 
 from humanoid_control_cli.client import Client
+from humanoid_control_cli.description import robot_description
 from humanoid_control_cli.errors import RefusedError
-from humanoid_control_cli.mode_client import LATCHED, ModeClient
+from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.modes import SAFE_MODES
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload import Payload
@@ -50,13 +50,7 @@ class GravityClient:
 
     def model(self) -> GravityModel:
         """Return the masses of the robot. Raises ConfigError, MeshError, NoAnswerError."""
-        found: list[str] = []
-        self._client.subscribe(
-            String, "robot_description", lambda it: found.append(it.data), LATCHED
-        )
-        if not self._client.wait(lambda: found, self._client.timeout):
-            raise self._client.no_control_process()
-        return GravityModel(found[-1], list(self._next(1)[0].joint_names))
+        return GravityModel(robot_description(self._client), list(self._next(1)[0].joint_names))
 
     def resting_pose(self) -> RestingPose:
         """Return mean angles and torques of a second.

@@ -33,6 +33,11 @@ class GenericSystem(SimulatedSystem):
         self._effort = np.zeros(len(info.joints))
         self._lead = np.zeros(len(info.joints))  # [rad, rad/s] of the target
 
+    @property
+    def bears_weight(self) -> bool:
+        """See HardwareComponent: its joints have no mass."""
+        return False
+
     def on_activate(self, state: JointState) -> None:
         """See HardwareComponent."""
         self.read(state, 0.0, 0.0)

@@ -1,5 +1,6 @@
 """Hold joints against gravity, beside what their controller commands."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -40,14 +41,30 @@ def gravity_compensation(
         model = GravityModel(description.urdf, description.joints.names)
     except ConfigError as error:
         return str(error)
+    bears_weight = np.ones(len(description.joints), dtype=np.bool_)
+    for member in hardware.members:
+        bears_weight[member.rows] = member.component.bears_weight
+    joints = Joints(
+        hardware.capabilities[COMMAND_INTERFACES.index("effort")] == Capability.PER_TICK,
+        hardware.torque_efficiency,
+        bears_weight,
+    )
     return GravityCompensation(
         model,
         description.limits,
-        hardware.capabilities[COMMAND_INTERFACES.index("effort")] == Capability.PER_TICK,
-        hardware.torque_efficiency,
+        joints,
         largest_bias=largest_bias,
         largest_payload=heaviest,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Joints:
+    """How joints are held, (n,) each."""
+
+    takes_effort: NDArray[np.bool_]  # effort acts in every tick
+    efficiency: FloatArray  # realized / nominal torque of the others
+    bears_weight: NDArray[np.bool_]  # gravity loads them: not those of a mock
 
 
 class GravityCompensation:
@@ -60,8 +77,6 @@ class GravityCompensation:
     effort limit / stiffness of the joint, and all torques together within the effort limit.
 
     Args:
-        takes_effort: joints on which effort acts in every tick, (n,).
-        efficiency: realized / nominal torque of the others, (n,).
         largest_bias: [rad].
         largest_payload: [kg].
     """
@@ -70,15 +85,15 @@ class GravityCompensation:
         self,
         model: "GravityModel",
         limits: JointLimits,
-        takes_effort: NDArray[np.bool_],
-        efficiency: FloatArray,
+        joints: Joints,
         *,
         largest_bias: float,
         largest_payload: float,
     ) -> None:
-        count = len(takes_effort)
+        count = len(joints.efficiency)
         self._model, self._limits = model, limits
-        self._takes_effort, self.efficiency = takes_effort, efficiency
+        self._takes_effort, self.efficiency = joints.takes_effort, joints.efficiency
+        self._bears_weight = joints.bears_weight
         self._largest_bias, self._largest_payload = largest_bias, largest_payload
         self.payloads: tuple[Payload, ...] = ()  # a whole value: read by any thread
         # In the latest tick, (2, n): added to the position [rad], and the torque of it, or that was
@@ -139,7 +154,8 @@ class GravityCompensation:
         effort_limit: FloatArray,
         period: float,
     ) -> None:
-        torque = np.where(wanted, self._model.torque(position, self.payloads), 0.0)
+        held = wanted & self._bears_weight
+        torque = np.where(held, self._model.torque(position, self.payloads), 0.0)
         if not np.isfinite(torque).all():
             return  # a joint without measurement: the loop leaves the mode for that
         step = self._limits.effort * (period / RISE)

@@ -57,7 +57,8 @@ def refuse_beyond(
     raise MotionRefusedError(
         f"point {first + segment} (at {trajectory.knots[segment + 1]:.3g} s), "
         f"{joints.names[joint]}: {name} {found:.4g} {unit} on the way to it, "
-        f"allowed {low:.4g} to {high:.4g} {unit}{hint}"
+        f"allowed {low:.4g} to {high:.4g} {unit}{hint}",
+        point=int(first + segment),
     )
 
 

@@ -1,0 +1,164 @@
+"""`hc teach` and `hc play`, with the real control process and mock hardware."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_common.modes import Intent, Mode
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
+
+EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
+TIMEOUT = 30.0  # [s]; a dead-man's switch
+MOTION = """robot: prime
+recorded: '2026-11-24T03:12:00Z'
+limits: {velocity: 2.0, acceleration: 3.5}
+joints: [left_elbow_pitch, left_wrist_roll]
+points:
+  - {time: 0.0, positions: [-0.5, 0.0]}
+  - {time: 0.8, positions: [-0.7, 0.2]}
+  - {time: 1.6, positions: [-0.5, 0.0]}
+"""
+
+
+@pytest.fixture(scope="module")
+def robot(start_once: Starter, quick_controllers: Path) -> Starter:
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+    up.wait_for("Prime is up")
+    return start_once
+
+
+@pytest.fixture
+def modes(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as client:
+        yield ModeClient(client)
+
+
+@pytest.fixture
+def motion(tmp_path: Path) -> Path:
+    folder = tmp_path / "wave"
+    folder.mkdir()
+    (folder / "motion.yaml").write_text(MOTION)
+    return folder
+
+
+def ask(robot: Starter, *arguments: str) -> tuple[int, str]:
+    run = robot.hc(*arguments, "--timeout", str(TIMEOUT))
+    return run.finish(), run.text
+
+
+def to_standby(modes: ModeClient) -> None:
+    modes.request(Intent.DAMP)
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+
+
+def to_trajectories(robot: Starter, modes: ModeClient) -> None:
+    modes.request(Intent.DAMP)
+    assert ask(robot, "load", str(EXAMPLE))[0] == 0
+    to_standby(modes)
+    modes.request(Intent.START_REMOTE)
+
+
+def test_teaching_needs_the_teach_controller(robot: Starter, tmp_path: Path) -> None:
+    folder = tmp_path / "wave"
+    code, text = ask(robot, "teach", str(folder))
+    assert code == 1
+    assert text.endswith(": hc mode teach first")
+    assert not folder.exists()
+
+
+def test_a_recording_without_a_motion_is_refused_and_stays(
+    robot: Starter, modes: ModeClient, tmp_path: Path
+) -> None:
+    """The joints of the mock do not move by themselves, gravity or not."""
+    to_standby(modes)
+    assert ask(robot, "mode", "teach")[0] == 0
+    folder = tmp_path / "wave"
+    code, text = ask(robot, "teach", str(folder), "--seconds", "1")
+    assert code == 1
+    assert "nothing moves in the recording" in text
+    assert [it.name for it in folder.iterdir()] == ["recording"]
+    code, text = ask(robot, "teach", str(folder), "--seconds", "1")
+    assert code == 1
+    assert f"{folder} exists already" in text
+
+
+def test_teaching_ends_with_the_mode(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:
+    to_standby(modes)
+    assert ask(robot, "mode", "teach")[0] == 0
+    run = robot.hc("teach", str(tmp_path / "wave"), "--timeout", str(TIMEOUT))
+    run.wait_for("move the arms")
+    modes.request(Intent.DAMP)
+    assert run.finish() == 1
+    assert f"ended: in force is {Mode.DAMPING.name}" in run.text
+
+
+def test_a_motion_is_played_to_its_end(robot: Starter, modes: ModeClient, motion: Path) -> None:
+    to_trajectories(robot, modes)
+    code, text = ask(robot, "play", str(motion), "--speed", "2")
+    assert code == 1
+    assert "at speed 2: point 1" in text
+    assert str(motion / "motion.yaml") in text
+    code, text = ask(robot, "play", str(motion))
+    assert (code, text.splitlines()[-1]) == (0, "done"), text
+
+
+def test_a_motion_that_is_interrupted_stops(
+    robot: Starter, modes: ModeClient, motion: Path
+) -> None:
+    to_trajectories(robot, modes)
+    run = robot.hc("play", str(motion), "--speed", "0.1", "--timeout", str(TIMEOUT))
+    run.wait_for("plays for")
+    run.send(signal.SIGINT)
+    assert run.finish() == 130
+    assert run.lines[-1] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ("-0.7", "0.7", "7: points[1]: left_elbow_pitch: 0.7 rad, expected -2.25 to 0.3 rad"),
+        ("robot: prime", "robot: lite", "1: robot: 'lite', expected 'prime"),
+        ("left_wrist_roll", "left_toe", "the robot has no joint left_toe"),
+        ("positions: [-0.7, 0.2]", "positions: [-0.7]", "7: points[1]: 1 positions, expected 2"),
+    ],
+)
+def test_a_bad_edit_is_refused_and_nothing_moves(robot, motion, before, after, text) -> None:
+    file = motion / "motion.yaml"
+    file.write_text(MOTION.replace(before, after))
+    code, answer = ask(robot, "play", str(motion))
+    assert code == 1
+    assert f"{file}:" in answer
+    assert text in answer
+
+
+def test_links_that_would_meet_are_refused_before_anything_moves(
+    robot: Starter, modes: ModeClient, motion: Path
+) -> None:
+    to_trajectories(robot, modes)
+    inward = MOTION.replace("left_wrist_roll", "left_shoulder_roll")
+    inward = inward.replace("[-0.7, 0.2]", "[-0.7, -0.3]").replace("0.8", "3").replace("1.6", "6")
+    (motion / "motion.yaml").write_text(inward)
+    code, text = ask(robot, "play", str(motion))
+    assert code == 1
+    assert "apart, expected 20 mm at least" in text
+    assert str(motion / "motion.yaml") in text
+
+
+def test_outside_of_remote_it_says_how_to_get_there(
+    robot: Starter, modes: ModeClient, motion: Path
+) -> None:
+    modes.request(Intent.DAMP)
+    code, text = ask(robot, "play", str(motion))
+    assert code == 1
+    assert "hc mode remote" in text

@@ -1,0 +1,1 @@
+"""Motions that were taught: recorded, smoothed, kept in a file, and played."""

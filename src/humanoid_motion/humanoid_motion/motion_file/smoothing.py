@@ -1,0 +1,111 @@
+"""From a recorded motion of joints to few points, smooth and within limits."""
+
+from typing import Final
+
+import numpy as np
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_motion.errors import MotionRefusedError
+from humanoid_motion.motion_file.motion import ANGLE_DIGITS, TIME_DIGITS
+from humanoid_motion.trajectory.limits import MotionLimits
+from humanoid_motion.trajectory.points import MOST_POINTS, Points
+from humanoid_motion.trajectory.polynomials import extremes
+from humanoid_motion.trajectory.through import trajectory_through
+
+STEP: Final = 0.01  # [s] of the samples in between
+BLUR: Final = 0.08  # [s], standard deviation: hands tremble at 4 Hz and more, and teach slower
+WIDTH: Final = 3  # of the blur, in standard deviations
+INTERVAL: Final = 0.1  # [s] between two points
+MOST: Final = MOST_POINTS // 2  # points: a longer motion has longer intervals
+STIRS: Final = 0.02  # [rad] from where it was: a joint that moves
+MARGIN: Final = 1.02  # of the slowing, so that few rounds are needed
+ROUNDS: Final = 50
+SHORTEST: Final = 0.3  # [s] of a recording
+
+
+def smoothed(
+    times: FloatArray, positions: FloatArray, limits: MotionLimits, joints: JointSet
+) -> tuple[FloatArray, FloatArray]:
+    """Return times [s] from 0, (m,), and positions [rad], (m, n), like those that were recorded.
+
+    They are rounded as a motion file has them. Rest at the beginning and at the end is cut off.
+    Where the recorded motion is faster than the limits permit, it is slowed down, there and nearby.
+
+    Args:
+        times: of the samples [s], (k,); samples that are not later than the one before are dropped.
+        positions: measured [rad], (k, n).
+        limits: of each joint.
+        joints: their names.
+
+    Raises ConfigError for values that are not finite, a recording that is too short, and one in
+    which nothing moves.
+    """
+    if not (np.isfinite(times).all() and np.isfinite(positions).all()):
+        raise ConfigError("the recording has a value that is not finite")
+    times, positions = _ascending(times, positions)
+    if len(times) < 2 or times[-1] - times[0] < SHORTEST:
+        raise ConfigError(f"the recording is too short: expected {SHORTEST:g} s at least")
+    even = np.arange(times[0], times[-1], STEP)
+    samples = np.stack([np.interp(even, times, column) for column in positions.T], axis=1)
+    blurred = _blurred(_without_rest(samples))
+    clipped = np.clip(blurred, limits.lower, limits.upper)
+    duration = (len(clipped) - 1) * STEP
+    count = int(np.clip(np.ceil(duration / INTERVAL), 2, MOST))
+    chosen = np.linspace(0, len(clipped) - 1, count + 1).round().astype(int)
+    found = np.round(clipped[chosen], ANGLE_DIGITS)
+    return _slowed(chosen * STEP, found, limits, joints), found
+
+
+def _ascending(times: FloatArray, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    later = np.ones(len(times), dtype=np.bool_)
+    later[1:] = times[1:] > np.maximum.accumulate(times)[:-1]
+    return times[later], positions[later]
+
+
+def _without_rest(samples: FloatArray) -> FloatArray:
+    """Return the samples from the begin of motion to its end, with the blur's width around them."""
+    begins = np.flatnonzero(np.abs(samples - samples[0]).max(axis=1) > STIRS)
+    ends = np.flatnonzero(np.abs(samples - samples[-1]).max(axis=1) > STIRS)
+    if not len(begins):
+        raise ConfigError(f"nothing moves in the recording: expected a joint by {STIRS:g} rad")
+    around = round(WIDTH * BLUR / STEP)
+    last = ends[-1] if len(ends) else len(samples) - 1
+    return samples[max(begins[0] - around, 0) : last + around + 1]
+
+
+def _blurred(samples: FloatArray) -> FloatArray:
+    """Return the samples blurred without delay; beginning and end stay where they are."""
+    around = round(WIDTH * BLUR / STEP)
+    weights = np.exp(-0.5 * (np.arange(-around, around + 1) * STEP / BLUR) ** 2)
+    weights /= weights.sum()
+    # Two widths of rest: the blurred motion begins and ends where the samples do.
+    padded = np.pad(samples, ((2 * around, 2 * around), (0, 0)), mode="edge")
+    columns = [np.convolve(column, weights, "valid") for column in padded.T]
+    return np.stack(columns, axis=1)
+
+
+def _slowed(
+    times: FloatArray, positions: FloatArray, limits: MotionLimits, joints: JointSet
+) -> FloatArray:
+    """Return times that keep the motion within the limits: segments that do not are longer."""
+    rows, start = np.arange(len(joints)), np.zeros((3, len(joints)))
+    start[0] = positions[0]
+    free = MotionLimits(*(np.full(len(joints), it) for it in (-np.inf, *[np.inf] * 4)))
+    for _ in range(ROUNDS):
+        points = Points(rows, times, positions, None, None)
+        trajectory = trajectory_through(start, points, free, joints, np.inf)
+        durations = np.diff(times)
+        lowest, highest = extremes(trajectory.coefficients, durations)
+        speed, bend = np.maximum(-lowest, highest)[1:]
+        longer = np.maximum(
+            (speed / limits.velocity).max(axis=1), np.sqrt(bend / limits.acceleration).max(axis=1)
+        )
+        if longer.max() <= 1.0:
+            return times
+        stretch = np.where(longer > 1.0, longer * MARGIN, 1.0)
+        # The velocity at a point depends on both of its segments.
+        near = np.pad(stretch, 1, mode="edge")
+        stretch = np.maximum(stretch, np.sqrt(np.maximum(near[:-2], near[2:])))
+        times = np.concatenate([[0.0], np.cumsum(durations * stretch)]).round(TIME_DIGITS)
+    raise MotionRefusedError("no time is long enough for this motion: expected finite limits")

@@ -1,0 +1,141 @@
+"""A motion file that a person edits is played as it says, or refused with its line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.joints import JointSet
+from humanoid_motion.motion_file.motion import Motion, motion_text, read_motion
+from humanoid_motion.motion_file.playing import PAUSE, played
+
+JOINTS = JointSet(("shoulder", "elbow"))
+LOWER, UPPER = np.array([-1.0, -2.0]), np.array([1.0, 0.5])
+TEXT = """# waves
+robot: prime
+recorded: '2026-11-24T03:12:00Z'
+limits: {velocity: 2.0, acceleration: 3.5}
+joints: [shoulder, elbow]
+points:
+  - {time: 0.0, positions: [0.0, -0.5]}
+  - {time: 1.0, positions: [0.4, -0.6]}
+  - {time: 2.0, positions: [0.0, -0.5]}
+"""
+
+
+def check(path: Path, text: str, speed: float = 1.0) -> Motion:
+    path.write_text(text)
+    found = read_motion(path)
+    found.check(JOINTS, LOWER, UPPER, speed)
+    return found.motion
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "motion.yaml"
+
+
+def test_a_written_motion_is_read_as_it_was(path: Path) -> None:
+    motion = check(path, TEXT)
+    again = check(path, motion_text(motion, "again"))
+    assert (again.robot, again.recorded, again.joints) == (
+        motion.robot,
+        motion.recorded,
+        motion.joints,
+    )
+    np.testing.assert_array_equal(again.positions, [[0.0, -0.5], [0.4, -0.6], [0.0, -0.5]])
+    np.testing.assert_array_equal(again.times, [0.0, 1.0, 2.0])
+    assert again.duration == 2.0
+
+
+EDITS = {
+    "unknown key": ("joints:", "speed: 2\njoints:", r":5: unknown key 'speed'"),
+    "missing key": ("robot: prime\n", "", r"'robot' is missing"),
+    "no number": ("[0.4, -0.6]", "[0.4, up]", r":8: 'points.1.positions.1': .*found 'up'"),
+    "not finite": ("[0.4, -0.6]", "[.nan, -0.6]", r":8: 'points.1.positions.0': .*found nan"),
+    "infinite time": ("time: 1.0", "time: .inf", r":8: 'points.1.time': .*found inf"),
+    "one angle less": ("[0.4, -0.6]", "[0.4]", r":8: points\[1\]: 1 positions, expected 2"),
+    "time goes back": ("time: 1.0", "time: 2.5", r":9: points\[2\]: time 2 s, expected 2.501 s"),
+    "the same time": ("time: 1.0", "time: 0.0", r":8: points\[1\]: time 0 s, expected 0.001 s"),
+    "one point": (
+        "  - {time: 1.0, positions: [0.4, -0.6]}\n  - {time: 2.0, positions: [0.0, -0.5]}\n",
+        "",
+        r":6: 'points': .*at least 2",
+    ),
+    "a joint twice": ("[shoulder, elbow]", "[elbow, elbow]", r":5: joint 'elbow' is named twice"),
+    "an unknown joint": ("elbow]", "knee]", r":5: the robot has no joint knee; it has shoulder"),
+    "out of range": (
+        "[0.4, -0.6]",
+        "[0.4, 0.6]",
+        r":8: points\[1\]: elbow: 0.6 rad, expected -2 to 0.5 rad",
+    ),
+    "too fast": ("time: 1.0", "time: 0.2", r":8: point 1 .*shoulder: .* allowed -\d"),
+    "no limit": ("acceleration: 3.5", "acceleration: 0", r":4: 'limits.acceleration'"),
+    "no YAML": ("joints: [", "joints: [[", r"not valid YAML"),
+    "a list": (TEXT, "- 1\n", r":1: "),
+    "empty": (TEXT, "", r"motion.yaml"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_bad_edit_is_refused_with_its_line(path: Path, edit: str) -> None:
+    before, after, pattern = EDITS[edit]
+    assert before in TEXT
+    with pytest.raises(ConfigError, match=pattern) as refused:
+        check(path, TEXT.replace(before, after))
+    assert str(path) in str(refused.value)
+
+
+def test_a_speed_beyond_the_limits_is_refused(path: Path) -> None:
+    check(path, TEXT, 0.5)
+    with pytest.raises(ConfigError, match=r":8: at speed 3: point 1"):
+        check(path, TEXT, 3.0)
+
+
+def test_a_file_that_is_not_there_is_named(path: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(str(path))):
+        read_motion(path)
+
+
+@given(
+    st.integers(0, len(TEXT) - 1),
+    st.integers(0, 12),
+    st.text("0123456789.-[]{}:, en\n", max_size=6),
+)
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_edit_is_refused_as_a_wrong_file_or_played_within_the_limits(
+    path, at, cut, new
+) -> None:
+    try:
+        motion = check(path, TEXT[:at] + new + TEXT[at + cut :])
+    except ConfigError as error:
+        assert str(path) in str(error)
+        return
+    rows = JOINTS.indices(motion.joints)
+    assert (motion.positions >= LOWER[rows]).all()
+    assert (motion.positions <= UPPER[rows]).all()
+    assert (np.diff(motion.times) > 0.0).all()
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+def test_it_is_played_from_wherever_the_joints_are(path: Path, speed: float) -> None:
+    motion = check(path, TEXT)
+    points = played(motion, np.array([-0.8, 0.4]), speed)
+    assert [list(point.positions) for point in points] == [
+        [0.0, -0.5],
+        [0.0, -0.5],
+        [0.4, -0.6],
+        [0.0, -0.5],
+    ]
+    begin = points[1].time
+    assert begin == pytest.approx(points[0].time + PAUSE)
+    assert points[0].time > 0.9 / 0.5  # [s]: 0.9 rad at 0.5 rad/s
+    assert [point.time - begin for point in points[1:]] == pytest.approx([0, 1 / speed, 2 / speed])
