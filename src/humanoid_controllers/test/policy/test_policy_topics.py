@@ -1,0 +1,147 @@
+"""The ROS side of the policy controller: real topics, and where the inference runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Twist
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from sensor_msgs.msg import Imu
+from test_support.lone_node import LoneNode
+
+from humanoid_control_common.machine.linux import LinuxMachine
+from humanoid_control_common.machine.machine import Thread
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_controllers.policy.ros import attach_policy
+from humanoid_policy.errors import PolicyFailedError
+
+NOW = 100.0  # [s] of the loop
+TERMS = "base_ang_vel,projected_gravity,velocity_commands"
+
+
+class NotingMachine(LinuxMachine):
+    """Notes which threads are started, and starts none."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+
+    def start(self, name: str, run: Callable[[], None]) -> Thread:
+        self.started.append(name)
+        return None  # type: ignore[return-value]
+
+
+class Side(LoneNode):
+    """A configured controller with its topics, in a context of its own."""
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__("rl_policy_controller")
+        self.controller, self.machine = bench.controller, NotingMachine()
+
+    def attach(self, *, simulated: bool = False) -> None:
+        host = PluginContext(
+            self.node,
+            None,  # type: ignore[arg-type]  # not used
+            lambda: NOW,
+            lambda snapshot: Time(),
+            simulated=simulated,
+            machine=self.machine,
+        )
+        attach_policy(host, self.controller)
+
+    def topics(self) -> set[str]:
+        """What it subscribes to."""
+        return {it.topic_name for it in self.node.subscriptions}
+
+
+@pytest.fixture
+def make_side(configured: Callable[..., Any]) -> Iterator[Callable[..., Side]]:
+    made: list[Side] = []
+
+    def make(terms: str = TERMS) -> Side:
+        made.append(Side(configured(0.0, observation_names=terms)))
+        return made[-1]
+
+    yield make
+    for side in made:
+        side.close()
+
+
+def test_only_what_the_policy_observes_is_subscribed_to(make_side: Callable[..., Side]) -> None:
+    side = make_side("joint_pos")
+    side.attach()
+    assert side.topics() == set()
+    side = make_side("velocity_commands")
+    side.attach()
+    assert side.topics() == {"/rl_policy_controller/velocity"}
+    side = make_side()
+    side.attach()
+    assert side.topics() == {"/imu/data", "/rl_policy_controller/velocity"}
+
+
+def test_the_inference_has_a_thread_unless_time_is_simulated(
+    make_side: Callable[..., Side],
+) -> None:
+    side = make_side()
+    side.attach()
+    assert side.machine.started == ["policy"]
+    assert not side.controller.inference.at_once
+    side = make_side()
+    side.attach(simulated=True)
+    assert side.machine.started == []
+    assert side.controller.inference.at_once
+
+
+@pytest.mark.parametrize("reliability", [ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT])
+def test_messages_arrive_with_any_reliability_of_the_imu(
+    make_side: Callable[..., Side], reliability: ReliabilityPolicy
+) -> None:
+    side = make_side()
+    side.attach()
+    imu = side.node.create_publisher(Imu, "/imu/data", QoSProfile(depth=1, reliability=reliability))
+    velocity = side.node.create_publisher(Twist, "~/velocity", 1)
+    message, command = Imu(), Twist()
+    message.orientation.w, message.angular_velocity.z = 1.0, 0.5
+    command.linear.x, command.angular.z = 0.3, -0.2
+    live = side.controller.live
+
+    def both() -> bool:
+        imu.publish(message)
+        velocity.publish(command)
+        try:
+            return bool(live.present(NOW)[1].any())
+        except PolicyFailedError:  # the IMU has not spoken yet
+            return False
+
+    side.spin_until(both)
+    sample, wanted = live.present(NOW)
+    assert sample.gravity == pytest.approx([0.0, 0.0, -1.0])
+    assert sample.angular_velocity == pytest.approx([0.0, 0.0, 0.5])
+    assert wanted == pytest.approx([0.3, 0.0, -0.2])
+
+
+def wrong(**changes: Any) -> Imu:
+    message = Imu()
+    message.orientation.w = changes.get("w", 1.0)
+    message.angular_velocity.x = changes.get("x", 0.0)
+    message.angular_velocity_covariance[0] = changes.get("covariance", 0.0)
+    return message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [wrong(w=0.9), wrong(w=0.0), wrong(w=np.nan), wrong(x=np.inf), wrong(covariance=-1.0)],
+)
+def test_wrong_messages_of_the_imu_are_not_used(
+    make_side: Callable[..., Side], message: Imu
+) -> None:
+    side = make_side()
+    side.attach()
+    topic = side.node.create_publisher(Imu, "/imu/data", qos_profile_sensor_data)
+    heard: list[Imu] = []
+    side.node.create_subscription(Imu, "/imu/data", heard.append, qos_profile_sensor_data)
+    side.spin_until(lambda: topic.publish(message) is None and len(heard) > 3)
+    assert side.controller.live.imu.take() is None
