@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from humanoid_control_msgs.msg import TrajectoryState
 from test_support.terminal import Terminal
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.jog import FIRST, REPEATED, HeldKey
 from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
+from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.modes import Intent
 
@@ -124,6 +126,18 @@ def test_a_motion_that_its_caller_interrupts_stops(remote: Starter, client: Clie
     assert run.lines[-1] == "stopped"
     motion = TrajectoryClient(client)
     motion.move({ELBOW: -0.6}, 0.0, 0.0)  # refused while it comes to rest, which is over
+
+
+def test_a_motion_whose_caller_is_killed_goes_on_to_its_end(
+    remote: Starter, client: Client
+) -> None:
+    """The way was checked as a whole. A jog ends, see test_jog.py."""
+    run = remote.hc("move", f"{ELBOW}=-0.75", "--time", "1.5", "--timeout", str(TIMEOUT))
+    run.wait_for("moves for 1.50 s")
+    run.send(signal.SIGKILL)
+    states: list[TrajectoryState] = []
+    client.subscribe(TrajectoryState, "trajectory_controller/state", states.append, LATCHED)
+    assert client.wait(lambda: states and states[-1].status == TrajectoryState.SUCCEEDED, TIMEOUT)
 
 
 def test_a_motion_that_another_caller_replaces_says_so(remote: Starter, client: Client) -> None:
