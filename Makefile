@@ -74,6 +74,11 @@ types: setup ## Check the types, those of what tests share, too
 format: setup ## Format the code and apply ruff's fixes
 	@source .venv/setup.sh; ruff check --fix; ruff format
 
+.PHONY: policy
+policy: setup build ## Train Prime's reaching policy, an hour on 2 cores: ARGS="--generations 100 FILE.onnx"
+	@.venv/bin/python -m pip install --quiet --constraint requirements/constraints.txt --requirement requirements/training.txt
+	@source ./env.sh; OMP_NUM_THREADS=1 exec python -m humanoid_policy_training $(or $(ARGS),src/humanoid_bringup_prime/policies/reaching.onnx)
+
 .PHONY: bench
 bench: setup build ## Run every benchmark, results in build/benchmarks/*.json
 	@source ./env.sh; export $(ISOLATED); exec python scripts/bench.py $(ARGS)

@@ -22,6 +22,7 @@ from in_process import Robot, robot, velocity_safety_factor
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_controllers.remote import RemoteCommand
+from prime_description import expand
 
 RATE = 50.0  # [Hz], the robot's
 PERIOD = 1.0 / RATE
@@ -92,7 +93,8 @@ class Day:
         self.time = 0.0  # [s]
         self.dice = random.Random(seed)
         self.generator = np.random.default_rng(seed)
-        self.prime = robot({"use_sim": "true", "real_time_factor": "0"}, RATE, lambda: self.time)
+        urdf = expand({"use_sim": "true", "real_time_factor": "0"})
+        self.prime = robot(urdf, RATE, lambda: self.time)
         self.ticks: Counter[Mode] = Counter()
         self.alarms: list[str] = []
         self.fastest = dict.fromkeys(Mode, 0.0)  # of the velocity limit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -13,7 +14,7 @@ from ament_index_python.packages import get_package_share_directory
 from humanoid_control_common.modes import Mode
 from humanoid_control_common.safety import SafetyMonitor
 from humanoid_control_common.testing import TestMachine
-from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_controller_manager.loop.control_loop import ControlLoop
@@ -24,7 +25,6 @@ from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 from humanoid_controllers.remote import RemotePolicyController
 from humanoid_controllers.standby import StandbyController
-from prime_description import expand
 
 CONTROLLERS: dict[str, type[Any]] = {
     "zero_torque_controller": ZeroTorqueController,
@@ -47,18 +47,28 @@ class Robot:
 
 
 def robot(
-    arguments: Mapping[str, str],
+    urdf: str,
     update_rate: float,
     monotonic: Callable[[], float],
     *,
     limits: type[LimitStage] = LimitStage,
     supervised: bool = True,
+    more: Mapping[str, tuple[Controller, Mapping[str, Any]]] = MappingProxyType({}),
 ) -> Robot:
-    """Return Prime with the description's `arguments` and the controllers of the bring-up."""
-    description = parse_robot_description(expand(arguments), update_rate)
+    """Return Prime as `urdf` describes it, with the controllers of the bring-up.
+
+    `more`: further controllers by name, each with parameters beside those of the bring-up.
+    """
+    description = parse_robot_description(urdf, update_rate)
     hardware = load_hardware(description)
     facts = RobotFacts(description.joints, description.limits, update_rate, hardware.capabilities)
-    controllers = {name: _configured(name, facts) for name in CONTROLLERS}
+    own: dict[str, tuple[Controller, Mapping[str, Any]]] = {
+        name: (kind(), {}) for name, kind in CONTROLLERS.items()
+    }
+    controllers = {
+        name: _configured(name, controller, changes, facts)
+        for name, (controller, changes) in {**own, **more}.items()
+    }
     loop = ControlLoop(
         hardware,
         limits(description.limits),
@@ -88,7 +98,9 @@ def _parameters(node: str) -> dict[str, Any]:
     return found
 
 
-def _configured(name: str, facts: RobotFacts) -> Any:
-    controller = CONTROLLERS[name]()
-    controller.on_configure(controller.Parameters.model_validate(_parameters(name)), facts)
+def _configured(
+    name: str, controller: Controller, changes: Mapping[str, Any], facts: RobotFacts
+) -> Controller:
+    parameters = controller.Parameters.model_validate({**_parameters(name), **changes})
+    controller.on_configure(parameters, facts)
     return controller

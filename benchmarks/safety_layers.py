@@ -25,6 +25,7 @@ from humanoid_controller_manager.loop.control_loop import SwitchRequest
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.tick_recorder import tick_recorder
 from humanoid_controller_manager.safety.limit_stage import LimitStage
+from prime_description import expand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,8 +61,8 @@ class Samples(NamedTuple):
 def in_standby(*, safe: bool) -> Robot:
     """Return Prime moving in STANDBY, with all layers or with none."""
     limits = LimitStage if safe else NoLimits
-    arguments = {"use_fake_hardware": "true"}
-    prime = robot(arguments, RATE, time.monotonic, limits=limits, supervised=safe)
+    urdf = expand({"use_fake_hardware": "true"})
+    prime = robot(urdf, RATE, time.monotonic, limits=limits, supervised=safe)
     prime.loop.request(SwitchRequest("standby_controller", None, 1))
     return prime
 

@@ -29,6 +29,7 @@ EXPECTED = {
     "mode_switch.py": "request to statement, 50 Hz",
     "ring_bringup.py": "ours, 10 slaves, 2 ms",
     "policies.py": "update of the policy controller",
+    "reaching.py": "MuJoCo, 0 kg in each hand: policy",
     "self_collision.py": "one look at all distances",
     "safety_layers.py": "all layers and black box",
     "simulation.py": "control process, unpaced",

@@ -24,6 +24,7 @@ KEYS = {  # rosdep keys of modules that go by another name
     "can": "python3-can",
     "collada": "python3-collada",
     "hypothesis": "python3-hypothesis",
+    "matplotlib": "python3-matplotlib",
     "mcap_ros2": "mcap-ros2-support",
     "mujoco": "python3-mujoco-pip",
     "numpy": "python3-numpy",

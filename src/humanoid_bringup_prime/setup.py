@@ -16,6 +16,7 @@ setup(
         ("share/ament_index/resource_index/humanoid_control_robot", ["resource/robots/prime"]),
         (f"share/{package_name}", ["package.xml"]),
         (f"share/{package_name}/config", sorted(glob("config/*.yaml"))),
+        (f"share/{package_name}/policies", sorted(glob("policies/*.onnx"))),
         (f"share/{package_name}/launch", sorted(glob("launch/*.launch.py"))),
     ],
     install_requires=["setuptools"],

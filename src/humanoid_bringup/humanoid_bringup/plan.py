@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -53,6 +54,15 @@ def plan(options: Options, folder: Path) -> list[Process]:
         stack, urdf = _stack(virtual_robot.as_real(options, folder), folder, options.backend)
         return virtual_robot.around(stack, options, folder, urdf)
     return _stack(options, folder, options.backend)[0]
+
+
+def description(options: Options) -> str:
+    """Return the robot description (URDF) of a bring-up; its backend is not TWIN.
+
+    Raises what `plan` raises.
+    """
+    with TemporaryDirectory() as folder:
+        return _stack(options, Path(folder), options.backend)[1]
 
 
 def _check_shapes(urdf: str, *, simulated: bool) -> None:

@@ -75,11 +75,6 @@ def test_modes_follow_each_other_up_to_remote_and_back(user):
     )
     command = user.commands[-1]
     assert (set(command.stiffness), set(command.damping)) == ({20.0}, {2.0})
-    user.request(ControlMode.LOCOMOTION)
-    assert (
-        user.now.status_message
-        == "Rejected START_LOCOMOTION: no policy loaded: `hc policy load FILE`"
-    )
     user.reach(ControlMode.REMOTE)
     user.reach(ControlMode.DAMPING)
     numbers = [statement.switch_number for statement in user.statements]

@@ -1,0 +1,42 @@
+"""Prime's own policy on the virtual robot: both arms follow their motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from test_support.reaching import shipped_motion
+from test_support.stack import Stack
+
+from humanoid_control_common.modes import Mode
+
+END = 9.0  # [s] of the motion
+SETTLED = 1.0  # [s] after its beginning: the arms hang below their targets before
+# [rad], of all joints; the same gains without a policy: 0.17 and 0.25, benchmarks/reaching.py
+WITHOUT_PAYLOAD, WITH_PAYLOAD = 0.05, 0.09
+
+
+@pytest.mark.parametrize(("mass", "allowed"), [(0.0, WITHOUT_PAYLOAD), (1.0, WITH_PAYLOAD)])
+def test_the_arms_follow_the_motion(tmp_path: Path, mass: float, allowed: float) -> None:
+    stack = Stack(tmp_path)
+    states: list[JointState] = []
+    stack.client.listen(JointState, "/prime/joint_states", states.append)
+    stack.up()
+    for side in ("left", "right"):
+        stack.control.payload(f"{side}_wrist_yaw_link", mass)
+    for mode in (Mode.DAMPING, Mode.STANDBY):
+        stack.client.reach(mode)
+    stack.client.finish_standby()
+    stack.client.reach(Mode.LOCOMOTION)
+    states.clear()
+    stack.pass_time(END)
+    assert stack.client.now.mode == Mode.LOCOMOTION, stack.client.now.status_message
+    motion, period = shipped_motion(), 0.02
+    errors = [
+        motion.at(tick * period)[0] - state.position
+        for tick, state in enumerate(states)
+        if tick * period >= SETTLED
+    ]
+    assert float(np.sqrt(np.mean(np.square(errors)))) < allowed

@@ -1,0 +1,1 @@
+"""Trains the reaching policy of Prime in simulation."""
