@@ -169,6 +169,15 @@ def test_a_joint_without_stiffness_gets_no_bias(bench: Bench) -> None:
     assert written.effort[1] == pytest.approx(bench.model.torque(LEVEL)[1])
 
 
+def test_a_bias_begins_anew_when_stiffness_comes_back(bench: Bench) -> None:
+    bench.settled()
+    bench.command.stiffness[:] = 0.0
+    bench.tick()
+    bench.command.stiffness[:] = STIFFNESS
+    step = EFFORT * PERIOD / RISE / (STIFFNESS * EFFICIENCY)  # [rad]
+    assert abs(bench.tick().position[0] - LEVEL[0]) == pytest.approx(step)
+
+
 def test_a_joint_without_measurement_changes_nothing(bench: Bench) -> None:
     before = bench.settled().array.copy()
     bench.state.position[1] = np.nan

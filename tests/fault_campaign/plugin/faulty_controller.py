@@ -46,6 +46,11 @@ class FaultyRemoteController(RemotePolicyController):
         self._began = now
 
     @property
+    def compensates_gravity(self) -> bool:
+        """See Controller: faults happen with it in force."""
+        return True
+
+    @property
     def progress(self) -> Progress:
         """See Controller: it never ends. Only its activation sets what is read here."""
         return Progress(1, 1, min(self._began, 0.0))

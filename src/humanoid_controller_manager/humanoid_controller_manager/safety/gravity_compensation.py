@@ -135,7 +135,10 @@ class GravityCompensation:
         if not (np.count_nonzero(wanted) or np.count_nonzero(self._torque)):
             self.added.fill(0.0)
             return command
-        self._advance(state.position, wanted, effort_limit, period)
+        # With stiffness 0 a drive's target follows the joint; a bias begins anew after that.
+        acts = self._takes_effort | (stiffness > 0.0) & (command.stiffness > 0.0)
+        np.copyto(self._torque, 0.0, where=~acts)
+        self._advance(state.position, wanted & acts & self._bears_weight, effort_limit, period)
         summed = self._sum
         summed.array[:] = command.array
         by_effort = self._add_effort(state, summed, effort_limit)
@@ -150,11 +153,10 @@ class GravityCompensation:
     def _advance(
         self,
         position: FloatArray,
-        wanted: NDArray[np.bool_],
+        held: NDArray[np.bool_],
         effort_limit: FloatArray,
         period: float,
     ) -> None:
-        held = wanted & self._bears_weight
         torque = np.where(held, self._model.torque(position, self.payloads), 0.0)
         if not np.isfinite(torque).all():
             return  # a joint without measurement: the loop leaves the mode for that
@@ -191,9 +193,8 @@ class GravityCompensation:
         low = np.maximum(np.minimum(self._limits.target_lower, measured), measured - reach)
         high = np.minimum(np.maximum(self._limits.target_upper, measured), measured + reach)
         biased = np.clip(target + bias, np.minimum(low, target), np.maximum(high, target))
-        # With stiffness 0 a drive's target follows the joint.
-        acts = ~self._takes_effort & (stiffness > 0.0) & (command.stiffness > 0.0)
-        added = np.where(acts, biased - target, 0.0)
+        biases = ~self._takes_effort & (self._torque != 0.0)
+        added = np.where(biases, biased - target, 0.0)
         command.position += added
         torque: FloatArray = added * real
         return torque
