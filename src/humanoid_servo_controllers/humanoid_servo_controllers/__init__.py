@@ -1,0 +1,1 @@
+"""Position and velocity control by effort, with friction maps and hysteresis deadbands."""

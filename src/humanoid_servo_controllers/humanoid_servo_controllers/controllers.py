@@ -1,0 +1,298 @@
+"""The servo controllers as plug-ins of the control loop."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.modes import Mode
+from humanoid_controller_manager.controller import Controller, RobotFacts
+from humanoid_controller_manager.loop.latest_value import LatestValue
+from humanoid_servo_controllers.friction_file import load_friction_maps
+from humanoid_servo_controllers.parameters import (
+    DeadbandParameters,
+    Gains,
+    MixedParameters,
+    PerJoint,
+    ServoParameters,
+    with_gains,
+)
+from humanoid_servo_controllers.servo.deadband import AverageDeadband, Deadband, SignDeadband
+from humanoid_servo_controllers.servo.friction_compensation import FrictionCompensation
+from humanoid_servo_controllers.servo.friction_map import FrictionTable, flat
+from humanoid_servo_controllers.servo.pid import Pid, PidGains
+from humanoid_servo_controllers.servo.servo_law import OutputStage, VelocityCurve
+from humanoid_servo_controllers.servo.servos import (
+    EffortServo,
+    MixedServo,
+    PositionServo,
+    Servo,
+    VelocityServo,
+)
+
+REPORTED: Final = 10  # every so many ticks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServoReport:
+    """What a servo did in one tick; arrays (n,)."""
+
+    number: int  # of the report since the activation
+    set_point: FloatArray
+    process_value: FloatArray
+    error: FloatArray
+    effort: FloatArray  # [Nm]
+    friction: FloatArray  # [Nm], part of `effort` before the last limit
+    holds: NDArray[np.bool_]
+    factor: float  # of the largest effort
+
+
+class ServoController(Controller):
+    """Follows commands of one number per joint by effort alone: no stiffness, no damping.
+
+    At activation the joints are left as they are until the first command. `receive`, `set_gains`
+    and `set_force_factor` may be called by any thread; they act from the next tick on.
+    """
+
+    Parameters: ClassVar[type[ServoParameters]]
+    mode: ClassVar[Mode] = Mode.REMOTE
+    needs: ClassVar[Mapping[str, Capability]] = {
+        "effort": Capability.PER_TICK,
+        "stiffness": Capability.PER_TICK,
+        "damping": Capability.PER_TICK,
+    }
+
+    def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
+        """See Controller. Raises ConfigError for a wrong file of friction maps or joint."""
+        self.joints, self._limits = robot.joints, robot.limits
+        self._timeout = parameters.command_timeout or np.inf
+        own = PerJoint(parameters.joint_parameters, robot.joints)
+        self._servo = self._make_servo(parameters, own, _output(parameters, own, robot), robot)
+        self._servo.output.set_factor(parameters.max_force_factor)
+        self._commands: LatestValue[tuple[FloatArray, float]] = LatestValue()
+        self._factors: LatestValue[float] = LatestValue()
+        self._new_gains: LatestValue[PidGains] = LatestValue()
+        self._configured_gains = own.gains(parameters.gains) if self._servo.pid else None
+        self.gains_in_force = self._configured_gains  # None without a PID loop
+        self.report: ServoReport | None = None  # the latest one; read by any thread
+
+    @abstractmethod
+    def _make_servo(
+        self, parameters: Any, own: PerJoint, output: OutputStage, robot: RobotFacts
+    ) -> Servo:
+        """Return the servo law."""
+
+    @abstractmethod
+    def _clamped(self, command: FloatArray) -> FloatArray:
+        """Return `command` (n,) within the limits of the joints."""
+
+    def receive(self, command: FloatArray, arrival: float) -> None:
+        """Take a command (n,) that arrived at the loop's time `arrival` [s].
+
+        Raises ControllerError for a wrong size or a number that is not finite; the command in force
+        stays.
+        """
+        if command.shape != (len(self.joints),):
+            names = ", ".join(self.joints.names)
+            raise ControllerError(
+                f"{command.size} values, expected {len(self.joints)}: one for each of {names}"
+            )
+        wrong = np.flatnonzero(~np.isfinite(command))
+        if wrong.size:
+            name, value = self.joints.names[wrong[0]], command[wrong[0]]
+            raise ControllerError(f"{name}: command {value}, expected a finite number")
+        self._commands.put((self._clamped(command), arrival))
+
+    def set_gains(self, joint: str, gains: Gains) -> None:
+        """Change the gains of one joint. Called by one thread.
+
+        Raises ControllerError for an unknown joint, and without a PID loop.
+        """
+        if self.gains_in_force is None:
+            raise ControllerError("this controller has no PID loop, so no gains")
+        if joint not in self.joints.names:
+            names = ", ".join(self.joints.names)
+            raise ControllerError(f"unknown joint '{joint}', expected one of {names}")
+        row = self.joints.names.index(joint)
+        self._use_gains(with_gains(self.gains_in_force, row, gains))
+
+    def reset_gains(self) -> None:
+        """Return to the configured gains. Called by one thread. Raises ControllerError."""
+        if self._configured_gains is None:
+            raise ControllerError("this controller has no PID loop, so no gains")
+        self._use_gains(self._configured_gains)
+
+    def set_force_factor(self, factor: float) -> None:
+        """Use this part of the largest effort. Raises ControllerError unless it is 0 to 1."""
+        if not 0.0 <= factor <= 1.0:
+            raise ControllerError(f"max_force_factor is {factor}, expected 0 to 1")
+        self._factors.put(factor)
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller."""
+        self._commands.take()
+        self._command = self._servo.start(state)
+        self._arrival = np.inf  # [s] of the command; inf: it is not one of `receive`
+        self._ticks = 0
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller."""
+        self._take_news(state, now)
+        effort = self._servo.step(self._command, state, period)
+        command.array.fill(0.0)
+        command.position[:] = state.position
+        command.effort[:] = effort
+        if self._ticks % REPORTED == 0:
+            self._report(effort)
+        self._ticks += 1
+
+    # Inside.
+
+    def _use_gains(self, gains: PidGains) -> None:
+        self.gains_in_force = gains
+        self._new_gains.put(gains)
+
+    def _take_news(self, state: JointState, now: float) -> None:
+        received = self._commands.take()
+        if received is not None:
+            self._command, self._arrival = received
+        elif now - self._arrival > self._timeout:
+            self._command, self._arrival = self._servo.start(state), np.inf
+        gains = self._new_gains.take()
+        if gains is not None and self._servo.pid is not None:
+            self._servo.pid.set_gains(gains)
+        factor = self._factors.take()
+        if factor is not None:
+            self._servo.output.set_factor(factor)
+
+    def _report(self, effort: FloatArray) -> None:
+        servo = self._servo
+        self.report = ServoReport(
+            self._ticks // REPORTED,
+            servo.set_point.copy(),
+            servo.process_value.copy(),
+            servo.error.copy(),
+            effort.copy(),
+            servo.output.friction_part.copy(),
+            servo.holds.copy(),
+            servo.output.factor,
+        )
+
+
+class EffortController(ServoController):
+    """The command is an effort [Nm]."""
+
+    Parameters = ServoParameters
+
+    def _make_servo(
+        self, parameters: Any, own: PerJoint, output: OutputStage, robot: RobotFacts
+    ) -> Servo:
+        return EffortServo(output)
+
+    def _clamped(self, command: FloatArray) -> FloatArray:
+        return command  # the output stage limits it
+
+
+class VelocityController(ServoController):
+    """The command is a velocity [rad/s]."""
+
+    Parameters = DeadbandParameters
+
+    def _make_servo(
+        self, parameters: Any, own: PerJoint, output: OutputStage, robot: RobotFacts
+    ) -> Servo:
+        return VelocityServo(output, _pid(parameters, own), _deadband(parameters, own, robot))
+
+    def _clamped(self, command: FloatArray) -> FloatArray:
+        found: FloatArray = np.clip(command, -self._limits.velocity, self._limits.velocity)
+        return found
+
+
+class PositionController(ServoController):
+    """The command is a position [rad]."""
+
+    Parameters = DeadbandParameters
+
+    def _make_servo(
+        self, parameters: Any, own: PerJoint, output: OutputStage, robot: RobotFacts
+    ) -> Servo:
+        return PositionServo(output, _pid(parameters, own), _deadband(parameters, own, robot))
+
+    def _clamped(self, command: FloatArray) -> FloatArray:
+        limits = self._limits
+        found: FloatArray = np.clip(command, limits.target_lower, limits.target_upper)
+        return found
+
+
+class MixedPositionVelocityController(PositionController):
+    """The command is a position [rad], to which the joint travels at a given speed."""
+
+    Parameters = MixedParameters
+
+    def _make_servo(
+        self, parameters: Any, own: PerJoint, output: OutputStage, robot: RobotFacts
+    ) -> Servo:
+        limit = robot.limits.velocity
+        curve = VelocityCurve(
+            np.full_like(limit, parameters.velocity_slope),
+            np.maximum(parameters.min_velocity, -limit),
+            np.minimum(parameters.max_velocity, limit),
+        )
+        return MixedServo(
+            output,
+            _pid(parameters, own),
+            _deadband(parameters, own, robot),
+            curve,
+            holds_measured=parameters.override_to_current_effort,
+        )
+
+
+def _output(parameters: ServoParameters, own: PerJoint, robot: RobotFacts) -> OutputStage:
+    limit = robot.limits.effort
+    wanted = own.values("max_force", parameters.max_force or np.inf)
+    friction = FrictionCompensation(
+        _table(parameters.friction_map, robot),
+        own.values("friction_deadband", parameters.friction_deadband),
+    )
+    threshold = own.values("motor_min_force_threshold", parameters.motor_min_force_threshold)
+    return OutputStage(np.minimum(wanted, limit), friction, threshold)
+
+
+def _table(file: str, robot: RobotFacts) -> FrictionTable:
+    if not file:
+        return FrictionTable([flat()] * len(robot.joints))
+    path = Path(file)
+    if not path.is_absolute():
+        raise ConfigError(f"friction_map: '{file}', expected an absolute path")
+    maps = load_friction_maps(path).maps
+    if not maps.keys() & set(robot.joints.names):
+        raise ConfigError(
+            f"{path}: maps of {', '.join(maps)}, expected one of {', '.join(robot.joints.names)}"
+        )
+    return FrictionTable([maps.get(name) or flat() for name in robot.joints.names])
+
+
+def _pid(parameters: DeadbandParameters, own: PerJoint) -> Pid:
+    return Pid(
+        own.gains(parameters.gains),
+        antiwindup=parameters.antiwindup,
+        derivative_on_measurement=parameters.derivative_on_measurement,
+    )
+
+
+def _deadband(parameters: DeadbandParameters, own: PerJoint, robot: RobotFacts) -> Deadband:
+    inner = own.values("deadband", parameters.deadband)
+    step = np.full_like(inner, parameters.command_step)
+    if parameters.deadband_mode == "sign":
+        return SignDeadband(inner, parameters.deadband_multiplier, step)
+    window = max(round(parameters.deadband_window * robot.update_rate), 1)
+    return AverageDeadband(inner, parameters.deadband_multiplier, step, window)

@@ -1,0 +1,1 @@
+"""The control law without ROS: arrays with one entry per joint."""

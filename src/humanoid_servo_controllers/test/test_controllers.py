@@ -1,0 +1,229 @@
+"""The servo controllers as plug-ins: what they accept, command and report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_servo_controllers.controllers import (
+    REPORTED,
+    EffortController,
+    MixedPositionVelocityController,
+    PositionController,
+    ServoController,
+    VelocityController,
+)
+from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
+from humanoid_servo_controllers.parameters import Gains
+from src.humanoid_servo_controllers.test.servos import MAP
+
+NAMES = ("knuckle", "tip")
+RATE = 1000.0
+PERIOD = 1.0 / RATE
+ALL = [EffortController, VelocityController, PositionController, MixedPositionVelocityController]
+GAINS = {"gains": {"p": 100.0, "i": 50.0, "i_clamp": 8.0}}
+
+
+class Bench:
+    """A controller of two joints: ±1 rad, 2 rad/s, 5 Nm."""
+
+    def __init__(self, kind: type[ServoController], **parameters: object) -> None:
+        limit = np.ones(2)
+        limits = JointLimits(-limit, limit, 2 * limit, 5 * limit)
+        given = parameters if kind is EffortController else {**GAINS, **parameters}
+        self.controller = kind()
+        self.controller.on_configure(
+            kind.Parameters.model_validate(given), RobotFacts(JointSet(NAMES), limits, RATE)
+        )
+        self.state, self.command, self.now = JointState(2), JointCommand(2), 10.0
+        self.state.array.fill(0.0)
+        self.state.position[:] = [0.3, -0.2]
+        self.controller.on_activate(self.state, JointCommand(2), self.now)
+
+    def send(self, *values: float) -> None:
+        self.controller.receive(np.array(values), self.now)
+
+    def tick(self, count: int = 1) -> np.ndarray:
+        for _ in range(count):
+            self.now += PERIOD
+            self.controller.update(self.state, self.command, self.now, PERIOD)
+        return self.command.effort.copy()
+
+
+@pytest.fixture(params=ALL, ids=lambda kind: kind.__name__)
+def bench(request: pytest.FixtureRequest) -> Bench:
+    return Bench(request.param)
+
+
+def test_joints_stay_as_they_are_until_the_first_command(bench: Bench) -> None:
+    for _ in range(20):
+        assert not bench.tick().any()
+
+
+def test_only_effort_is_commanded(bench: Bench) -> None:
+    bench.send(0.9, 0.9)
+    assert bench.tick().any()
+    np.testing.assert_array_equal(bench.command.position, bench.state.position)
+    for interface in (bench.command.velocity, bench.command.stiffness, bench.command.damping):
+        assert not interface.any()
+
+
+def test_a_wrong_command_is_refused_and_the_one_in_force_stays(bench: Bench) -> None:
+    bench.send(0.5, 0.5)
+    before = bench.tick()
+    with pytest.raises(ControllerError, match="tip: command nan, expected a finite number"):
+        bench.send(0.1, float("nan"))
+    with pytest.raises(ControllerError, match="3 values, expected 2: one for each of knuckle, tip"):
+        bench.send(0.1, 0.1, 0.1)
+    assert np.sign(bench.tick()).tolist() == np.sign(before).tolist()
+
+
+def test_the_force_factor_limits_from_the_next_tick_on(bench: Bench) -> None:
+    bench.send(100.0, 100.0)
+    assert bench.tick().max() == pytest.approx(5.0)
+    bench.controller.set_force_factor(0.4)
+    assert bench.tick().max() == pytest.approx(2.0)
+    for wrong in (1.2, -0.1, float("nan")):
+        with pytest.raises(ControllerError, match=r"max_force_factor is .*, expected 0 to 1"):
+            bench.controller.set_force_factor(wrong)
+    assert bench.tick().max() == pytest.approx(2.0)
+    bench.controller.set_force_factor(0.0)
+    assert not bench.tick().any()
+
+
+def test_every_tenth_tick_is_reported(bench: Bench) -> None:
+    numbers = []
+    for _ in range(3 * REPORTED):
+        bench.tick()
+        assert bench.controller.report is not None
+        numbers.append(bench.controller.report.number)
+    assert numbers == [i // REPORTED for i in range(3 * REPORTED)]
+    assert bench.controller.report.effort.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "expected"),
+    [
+        (VelocityController, (9.0, -9.0), (2.0, -2.0)),
+        (PositionController, (9.0, -9.0), (1.0, -1.0)),
+        (MixedPositionVelocityController, (9.0, -9.0), (1.0, -1.0)),
+    ],
+)
+def test_commands_are_limited_to_what_the_joint_may(
+    kind: type[ServoController], sent: tuple[float, ...], expected: tuple[float, ...]
+) -> None:
+    bench = Bench(kind)
+    bench.send(*sent)
+    bench.tick()
+    assert bench.controller.report is not None
+    np.testing.assert_allclose(bench.controller.report.set_point, expected)
+
+
+def test_a_stale_command_ends_as_if_there_had_been_none() -> None:
+    bench = Bench(VelocityController, command_timeout=0.05)
+    bench.send(1.0, 1.0)
+    assert bench.tick(50).all()
+    assert not bench.tick(2).any()
+    bench.send(1.0, 1.0)
+    assert bench.tick().all()
+
+
+def test_gains_change_for_one_joint_and_come_back() -> None:
+    bench = Bench(PositionController, deadband=0.0, gains={"p": 2.0})
+    bench.send(0.8, 0.3)
+    np.testing.assert_allclose(bench.tick(), [1.0, 1.0])
+    bench.controller.set_gains("tip", Gains(p=4.0))
+    np.testing.assert_allclose(bench.tick(), [1.0, 2.0])
+    bench.controller.reset_gains()
+    np.testing.assert_allclose(bench.tick(), [1.0, 1.0])
+    with pytest.raises(ControllerError, match="unknown joint 'toe', expected one of knuckle, tip"):
+        bench.controller.set_gains("toe", Gains(p=4.0))
+    with pytest.raises(ControllerError, match="no PID loop"):
+        Bench(EffortController).controller.set_gains("tip", Gains(p=4.0))
+
+
+def test_joints_may_have_parameters_of_their_own() -> None:
+    bench = Bench(
+        PositionController,
+        deadband=0.0,
+        gains={"p": 2.0},
+        joint_parameters={"tip": {"gains": {"p": 100.0}, "max_force": 3.0}},
+    )
+    bench.send(0.8, 0.8)
+    np.testing.assert_allclose(bench.tick(), [1.0, 3.0])
+    with pytest.raises(ConfigError, match=r"joint_parameters: .*toe"):
+        Bench(PositionController, joint_parameters={"toe": {}})
+
+
+def test_friction_comes_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "friction.yaml"
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": MAP}))
+    bench = Bench(EffortController, friction_map=str(path), friction_deadband=0.0)
+    bench.send(0.5, -0.5)
+    np.testing.assert_allclose(bench.tick(), [0.5, -5.0])
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"toe": MAP}))
+    with pytest.raises(ConfigError, match="maps of toe, expected one of knuckle, tip"):
+        Bench(EffortController, friction_map=str(path))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"gains": {"p": -1.0}}, "greater than or equal to 0"),
+        ({"gains": {}}, "p"),
+        ({"max_force_factor": 1.5}, "less than or equal to 1"),
+        ({"deadband_mode": "guess"}, "deadband_mode"),
+    ],
+)
+def test_wrong_parameters_are_refused(wrong: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Bench(VelocityController, **wrong)
+
+
+def joint_after(make: Callable[[], Bench], seconds: float, inertia: float = 0.02) -> np.ndarray:
+    """Positions of a free joint that is driven to 0.8 rad."""
+    bench = make()
+    bench.send(0.8, 0.8)
+    found = []
+    for _ in range(round(seconds * RATE)):
+        effort = bench.tick()
+        bench.state.velocity += PERIOD / inertia * (effort - 0.1 * bench.state.velocity)
+        bench.state.position += PERIOD * bench.state.velocity
+        found.append([bench.state.position[1], bench.state.velocity[1]])
+    return np.array(found)
+
+
+def test_the_mixed_controller_travels_at_its_speed_and_does_not_overshoot() -> None:
+    found = joint_after(
+        lambda: Bench(MixedPositionVelocityController, gains={"p": 2.0}, max_velocity=0.5), 4.0
+    )
+    position, velocity = found.T
+    travelling = (position > 0.0) & (0.8 - position > 0.5 / 10.0 + 0.02)
+    assert travelling.any()
+    np.testing.assert_allclose(velocity[travelling], 0.5, rtol=0.06)
+    assert position.max() < 0.8 + 0.015
+
+
+@given(
+    ticks=st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=1, max_size=30),
+    factor=st.floats(0, 1),
+    kind=st.sampled_from(ALL),
+)
+def test_no_effort_exceeds_what_the_joint_may(
+    ticks: list[tuple[float, float]], factor: float, kind: type[ServoController]
+) -> None:
+    bench = Bench(kind, max_force_factor=factor)
+    for command, position in ticks:
+        bench.send(command, -command)
+        bench.state.position[:] = position
+        assert np.abs(bench.tick()).max() <= 5.0 * factor

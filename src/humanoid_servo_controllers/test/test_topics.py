@@ -1,0 +1,123 @@
+"""The topics and services of a servo controller, over real messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from humanoid_control_msgs.msg import ServoState
+from humanoid_control_msgs.srv import SetServoGains
+from std_msgs.msg import Float64, Float64MultiArray
+from std_srvs.srv import Trigger
+from test_support.lone_node import LoneNode
+
+from humanoid_control_common.joints import JointLimits, JointSet
+from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_controller_manager.ros.plugin_context import PluginContext
+from humanoid_servo_controllers.controllers import PositionController
+from humanoid_servo_controllers.ros import attach_servo
+
+NAMES = ("knuckle", "tip")
+STAMPED = 1000  # [s], the ROS time of every tick
+
+
+class Side(LoneNode):
+    """A position controller with its ROS side; the loop ticks when a test says so."""
+
+    def __init__(self) -> None:
+        super().__init__("position_controller")
+        limit = np.ones(2)
+        robot = RobotFacts(JointSet(NAMES), JointLimits(-limit, limit, limit, 5 * limit), 1000.0)
+        self.controller = PositionController()
+        raw = {"gains": {"p": 2.0}, "deadband": 0.0}
+        self.controller.on_configure(self.controller.Parameters.model_validate(raw), robot)
+        self.state, self.command, self.now = JointState(2), JointCommand(2), 5.0
+        self.state.array.fill(0.0)
+        self.controller.on_activate(self.state, JointCommand(2), self.now)
+        context = PluginContext(self.node, robot, lambda: self.now, lambda _: Time(sec=STAMPED))
+        self._listener = attach_servo(context, self.controller)
+        self.states: list[ServoState] = []
+        create = self.node.create_subscription
+        create(ServoState, "~/state", self.states.append, 10)
+        self.commands = self.node.create_publisher(Float64MultiArray, "~/commands", 4)
+        self.factors = self.node.create_publisher(Float64, "~/max_force_factor", 4)
+        for topic in (self.commands, self.factors):
+            self.spin_until(lambda topic=topic: topic.get_subscription_count() > 0)
+
+    def tick(self) -> list[float]:
+        self.now += 0.001
+        self.controller.update(self.state, self.command, self.now, 0.001)
+        self._listener(SimpleNamespace(now=self.now))
+        return list(self.command.effort)
+
+    def efforts(self, expected: list[float]) -> None:
+        """Tick until these efforts are commanded."""
+        self.spin_until(lambda: np.allclose(self.tick(), expected))
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        client = self.node.create_client(kind, f"~/{name}")
+        self.spin_until(client.service_is_ready)
+        call = client.call_async(request)
+        self.spin_until(call.done)
+        return call.result()
+
+
+@pytest.fixture
+def side() -> Iterator[Side]:
+    found = Side()
+    yield found
+    found.close()
+
+
+def test_commands_and_factors_arrive_and_the_state_tells(side: Side) -> None:
+    side.commands.publish(Float64MultiArray(data=[0.5, -1.0]))
+    side.efforts([1.0, -2.0])
+    side.factors.publish(Float64(data=0.2))
+    side.efforts([1.0, -1.0])
+    side.spin_until(
+        lambda: bool(side.tick()) and side.states[-1:] and side.states[-1].max_force_factor == 0.2
+    )
+    state = side.states[-1]
+    assert state.joint_names == list(NAMES)
+    assert list(state.set_point) == [0.5, -1.0]
+    assert list(state.effort) == [1.0, -1.0]
+    assert list(state.holds) == [False, False]
+    assert state.header.stamp.sec == STAMPED
+
+
+def test_a_wrong_command_changes_nothing(side: Side) -> None:
+    side.commands.publish(Float64MultiArray(data=[0.5, -1.0]))
+    side.efforts([1.0, -2.0])
+    for wrong in ([float("nan"), 0.0], [0.1], []):
+        side.commands.publish(Float64MultiArray(data=wrong))
+    side.factors.publish(Float64(data=7.0))
+    side.commands.publish(Float64MultiArray(data=[0.25, 0.0]))
+    seen = set()
+
+    def arrived() -> bool:
+        efforts = side.tick()
+        seen.add(tuple(efforts))
+        return bool(np.allclose(efforts, [0.5, 0.0]))
+
+    side.spin_until(arrived)
+    assert seen == {(1.0, -2.0), (0.5, 0.0)}
+
+
+def test_gains_are_set_by_joint_and_reset(side: Side) -> None:
+    side.commands.publish(Float64MultiArray(data=[0.5, 0.5]))
+    side.efforts([1.0, 1.0])
+    assert side.call(SetServoGains, "set_gains", SetServoGains.Request(joint="tip", p=4.0)).success
+    side.efforts([1.0, 2.0])
+    wrong = side.call(SetServoGains, "set_gains", SetServoGains.Request(joint="tip", p=-4.0))
+    assert not wrong.success
+    assert wrong.message == "p: Input should be greater than or equal to 0 (found -4.0)"
+    unknown = side.call(SetServoGains, "set_gains", SetServoGains.Request(joint="toe", p=4.0))
+    assert unknown.message == "unknown joint 'toe', expected one of knuckle, tip"
+    side.efforts([1.0, 2.0])
+    assert side.call(Trigger, "reset_gains", Trigger.Request()).success
+    side.efforts([1.0, 1.0])
