@@ -188,8 +188,9 @@ KINDS: Final = (
         codes=(UNKNOWN_MODE,),
     ),
     _stays(
-        name="operator: requests LOCOMOTION",
+        name="operator: requests LOCOMOTION outside of STANDBY",
         inject=_request(Mode.LOCOMOTION),
+        starts=(Start.ZERO_TORQUE, Start.DAMPING, Start.REMOTE),
         codes=(REFUSED["START_LOCOMOTION"],),
     ),
     _stays(
