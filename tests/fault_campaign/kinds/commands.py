@@ -99,6 +99,14 @@ _STREAMED: Final = (
 )
 # Commanded, and within the limits of the joint.
 _ALLOWED: Final = {
+    "a joint driven into its stop": (
+        Allowed(
+            Breach.JUMP,
+            0.1,
+            "an arm that is held against gravity swings past its target and meets the stop at "
+            "speed: its next joint swings on",
+        ),
+    ),
     "huge velocity": (
         Allowed(
             Breach.JUMP,
