@@ -145,7 +145,10 @@ def test_what_cannot_be_is_refused_before_anything_moves(
 ) -> None:
     file = write(joints)
     lines = file.read_text().splitlines()
-    claim = next(i for i, line in enumerate(lines, 1) if line.strip().startswith("joints:"))
+    own = lines.index("a:")
+    claim = own + next(
+        i for i, line in enumerate(lines[own:], 1) if line.strip().startswith("joints:")
+    )
     running = start_control(controllers_file=file)
     assert running.wait() == 1
     assert message.format(file=file, a=claim) in running.text()
