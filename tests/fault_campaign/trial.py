@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Self
 
@@ -12,6 +12,7 @@ from fault_campaign.disturbing.stream import Stream
 from fault_campaign.judging.black_box_check import Expected
 from fault_campaign.judging.bounds import LIMITS
 from fault_campaign.judging.judge import Verdict, Window, judge
+from fault_campaign.judging.links import contacts
 from fault_campaign.judging.message_check import GRACE, MessageCheck
 from fault_campaign.judging.process_ends import violations as of_ends
 from fault_campaign.judging.violation import Breach, Violation
@@ -86,6 +87,7 @@ class Draw:
         joint = ""
         if simpler.part is not None and kind.parts:
             kind, joint = kind.parts[simpler.part]
+        simpler = simpler if not kind.apart else replace(simpler, unloaded=True, untouched=True)
         scenario = simpler.applied(draw(dice, kind.starts, kind.robot.all))
         return cls(kind, scenario, joint or dice.choice(kind.joints), dice)
 
@@ -248,8 +250,10 @@ class Trial:
             follows=kind.follows,
             allowed={it.breach: it.upto for it in kind.allowed},
         )
-        verdict = judge(robot.twin.recorded(), window, LIMITS[kind.robot.robot])
-        self._violations += verdict.violations
+        recording = robot.twin.recorded()
+        verdict = judge(recording, window, LIMITS[kind.robot.robot])
+        touching = contacts(recording, fault, end, kind.robot.robot) if kind.apart else []
+        self._violations += [*verdict.violations, *touching]
         return verdict
 
     def _lasts(self, fault: float) -> float:

@@ -94,7 +94,7 @@ OF_ROS = {"use_sim_time"}
 
 def test_every_parameter_of_every_node_is_described(found: list[dict[str, Any]]) -> None:
     ours = [it for it in found if "node" in it]
-    assert len({it["node"] for it in ours}) == 13
+    assert len({it["node"] for it in ours}) == 14
     for it in ours:
         assert len(it["description"]) > 5 and it["type"], it
         assert "' of " not in it["description"], f"no description in the model: {it}"

@@ -16,6 +16,7 @@ class Breach(StrEnum):
     JUMP = "jump"
     NEVER_SOFT = "never soft"
     SOFT_TOO_LATE = "soft too late"
+    CONTACT = "contact"
     # Of the messages of the robot.
     NOT_REACHED = "fault not reached"
     REFUTED = "wrong at once"

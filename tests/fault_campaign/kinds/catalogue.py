@@ -11,6 +11,7 @@ from fault_campaign.kinds import (
     controllers,
     encoders,
     machine,
+    motions,
     operators,
     pairs,
     policies,
@@ -40,7 +41,7 @@ def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
     `stepped`: those of the stepped robot instead of those in wall time.
     """
     kinds = [kind for kind in _SINGLE if not kind.kernel] if stepped else list(_SINGLE)
-    kinds += races.KINDS if stepped else ()
+    kinds += (*races.KINDS, *motions.KINDS) if stepped else ()
     fitted = [kind.on(robot) for kind in kinds]
     return _by_name([kind for kind in fitted if kind.joints])
 

@@ -164,6 +164,7 @@ class Kind:
     dies: Sequence[str] = ()  # labels of the processes that the fault ends
     unclean: bool = False  # its exit is refused by a drive: the control process ends with code 1
     raises: str = ""  # regular expression of exceptions that may be in the logs; empty: none
+    apart: bool = False  # no two links may touch; without payload and pushes
     quick: bool = False  # one of the short form in wall time
     alone: bool = False  # takes long, changes the mode or clears: not one of two faults at once
     parts: Sequence[tuple[Kind, str]] = ()  # two faults at once, and the joints they strike

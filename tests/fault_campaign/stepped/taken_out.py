@@ -18,6 +18,7 @@ from humanoid_controller_manager.loop.active_controller import ActiveController,
 from humanoid_controller_manager.loop.mode_controllers import Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
 from humanoid_controller_manager.ros.callbacks import CallbackFailure, FailureGuard
+from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
 from humanoid_devices_can.session.session import Session
@@ -179,6 +180,14 @@ def _early_request_refused() -> None:
     put(ModeManager, "_situation", settled)
 
 
+def _links_not_kept_apart() -> None:
+    """Targets may lead two links into each other.
+
+    The mend: `SelfCollisionStage` slows them down.
+    """
+    put(SelfCollisionStage, "allowed", lambda _, _state, _before, wanted, *_rest: wanted)
+
+
 TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -189,4 +198,5 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "only_one_session_cancelled": _only_one_session_cancelled,
     "falls_back_to_itself": _falls_back_to_itself,
     "early_request_refused": _early_request_refused,
+    "links_not_kept_apart": _links_not_kept_apart,
 }

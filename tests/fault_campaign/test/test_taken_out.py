@@ -88,6 +88,12 @@ FOUND: Final = (
         1936541590,
         Breach.REFUTED,
     ),
+    Found(
+        "links_not_kept_apart",
+        "command: links driven into each other",
+        1999834075,
+        Breach.CONTACT,
+    ),
 )
 each = pytest.mark.parametrize("found", FOUND, ids=[f"{it.robot} {it.mend}" for it in FOUND])
 
