@@ -32,6 +32,7 @@ EXPECTED = {
     "reaching.py": "MuJoCo, 0 kg in each hand: policy",
     "self_collision.py": "one look at all distances",
     "safety_layers.py": "all layers and black box",
+    "servo.py": "tick, mixed, 20 joints",
     "simulation.py": "control process, unpaced",
     "stepped_robot.py": "trials",
     "trajectories.py": "update of the trajectory controller",

@@ -32,21 +32,32 @@ class Deadband(ABC):
         self.inner, self._outer = inner, multiplier * inner
         self._command_step = command_step
         self._command = np.full_like(inner, np.nan)
+        self._given = self._command  # what the latest `step` was given
         self.holds: NDArray[np.bool_] = np.zeros(inner.shape, dtype=np.bool_)
 
     def reset(self) -> None:
         """Forget the past: the next command is a new one."""
         self._command.fill(np.nan)
+        self._given = self._command
         self.holds.fill(False)
 
     def step(self, command: FloatArray, error: FloatArray) -> NDArray[np.bool_]:
-        """Return which joints hold in this tick, (n,), valid until the next call."""
-        is_old = np.abs(command - self._command) <= self._command_step
-        is_new = None if is_old.all() else ~is_old
-        if is_new is not None:
-            np.copyto(self._command, command, where=is_new)
-        self._update(error, is_new)
+        """Return which joints hold in this tick, (n,), valid until the next call.
+
+        The same array `command` as in the call before is the same command.
+        """
+        self._update(error, None if command is self._given else self._new(command))
         return self.holds
+
+    def _new(self, command: FloatArray) -> NDArray[np.bool_] | None:
+        """Return whose command is new; None: nobody's."""
+        self._given = command
+        is_old = np.abs(command - self._command) <= self._command_step
+        if is_old.all():
+            return None
+        is_new = ~is_old
+        np.copyto(self._command, command, where=is_new)
+        return is_new
 
     @abstractmethod
     def _update(self, error: FloatArray, is_new: NDArray[np.bool_] | None) -> None:
@@ -63,6 +74,8 @@ class SignDeadband(Deadband):
         super().__init__(inner, multiplier, command_step)
         self._state = np.full(inner.shape, _DRIVE)
         self._sign = np.zeros(inner.shape)  # of the error when the approach began
+        # Errors between which a joint's state stays, (n,); set by the first step.
+        self._lowest, self._highest = np.zeros(inner.shape), np.zeros(inner.shape)
 
     def reset(self) -> None:
         """See Deadband."""
@@ -70,6 +83,10 @@ class SignDeadband(Deadband):
         self._state.fill(_DRIVE)
 
     def _update(self, error: FloatArray, is_new: NDArray[np.bool_] | None) -> None:
+        # In most ticks no joint changes its state.
+        changes = (error < self._lowest) | (error > self._highest)
+        if is_new is None and not np.count_nonzero(changes):
+            return
         state, distance = self._state, np.abs(error)
         if is_new is not None:
             state[is_new] = _DRIVE
@@ -83,6 +100,16 @@ class SignDeadband(Deadband):
             state[entering & (sign == 0.0)] = _HOLD
         state[arrived] = _HOLD
         np.equal(state, _HOLD, out=self.holds)
+        self._note_bounds(error >= 0.0)
+
+    def _note_bounds(self, positive: NDArray[np.bool_]) -> None:
+        """Note between which errors each joint's state stays; `positive`: the error's side."""
+        state, outer = self._state, self._outer
+        inner = np.where(state == _APPROACH, np.nextafter(0.0, 1.0), self.inner)
+        far = np.where(state == _APPROACH, outer, np.inf)
+        holds = self.holds
+        self._lowest = np.where(holds, -outer, np.where(positive, inner, -far))
+        self._highest = np.where(holds, outer, np.where(positive, far, -inner))
 
 
 class AverageDeadband(Deadband):

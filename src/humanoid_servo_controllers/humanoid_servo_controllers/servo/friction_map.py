@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray
+from humanoid_control_common.joints import FloatArray
 
 
 class PointError(ConfigError):
@@ -67,48 +67,41 @@ def flat() -> FrictionMap:
 
 
 class FrictionTable:
-    """The maps of n joints, looked up together."""
+    """The maps of n joints, looked up together.
+
+    The curves lie one behind the other on a single axis, so one search finds the segments of all
+    joints. A curve of k points has k + 1 segments: the first and the last one are level.
+    """
 
     def __init__(self, maps: Sequence[FrictionMap]) -> None:
-        self._rows = np.arange(len(maps))
-        self._forward = _Padded([it.forward for it in maps])
-        self._backward = _Padded([it.backward for it in maps])
-        self.is_flat = not any(
-            curve.efforts.any() for it in maps for curve in (it.forward, it.backward)
+        curves = [curve for it in maps for curve in (it.backward, it.forward)]
+        # Beyond all curves, but within their stretches of the axis [rad].
+        self._lowest = min(curve.positions[0] for curve in curves) - 1.0
+        self._highest = max(curve.positions[-1] for curve in curves) + 1.0
+        stretch = self._highest - self._lowest + 1.0
+        self._starts = stretch * np.arange(len(curves))
+        self._keys = np.concatenate(
+            [it.positions + start for it, start in zip(curves, self._starts, strict=True)]
         )
+        slopes = [np.diff(it.efforts) / np.diff(it.positions) for it in curves]
+        self._slopes = np.concatenate([[0.0, *slope, 0.0] for slope in slopes])
+        self._at_zero = np.concatenate(
+            [
+                [it.efforts[0], *(it.efforts[:-1] - slope * it.positions[:-1]), it.efforts[-1]]
+                for it, slope in zip(curves, slopes, strict=True)
+            ]
+        )
+        self._backward = 2 * np.arange(len(maps))  # index of each joint's backward curve
+        self.is_flat = not any(curve.efforts.any() for curve in curves)
 
     def effort(self, position: FloatArray, forward: NDArray[np.bool_]) -> FloatArray:
         """Return the effort [Nm] at `position` [rad], (n,) each; `forward` is True or False."""
-        found: FloatArray = np.where(
-            forward,
-            self._forward.at(position, self._rows),
-            self._backward.at(position, self._rows),
-        )
-        return found
-
-
-class _Padded:
-    """Curves of n joints with the same number of points: the last ones are repeated."""
-
-    def __init__(self, curves: Sequence[FrictionCurve]) -> None:
-        longest = max(len(curve.positions) for curve in curves)
-        positions = np.full((len(curves), longest), np.inf)
-        self._efforts = np.zeros((len(curves), longest))
-        self._slopes = np.zeros((len(curves), longest))
-        for i, curve in enumerate(curves):
-            count = len(curve.positions)
-            positions[i, :count] = curve.positions
-            self._efforts[i, :count] = curve.efforts
-            self._efforts[i, count:] = curve.efforts[-1]
-            self._slopes[i, : count - 1] = np.diff(curve.efforts) / np.diff(curve.positions)
-        self._inner = positions[:, 1:]
-        self._origins = np.where(np.isfinite(positions), positions, 0.0)
-        self._first = positions[:, 0].copy()
-        self._last = np.array([curve.positions[-1] for curve in curves])
-
-    def at(self, position: FloatArray, rows: IndexArray) -> FloatArray:
-        held = np.minimum(np.maximum(position, self._first), self._last)
-        segment = np.count_nonzero(held[:, None] > self._inner, axis=1)
-        since = held - self._origins[rows, segment]
-        found: FloatArray = self._efforts[rows, segment] + self._slopes[rows, segment] * since
+        curve = self._backward + forward
+        key = np.minimum(np.maximum(position, self._lowest), self._highest)
+        key += self._starts.take(curve)
+        segment = self._keys.searchsorted(key)
+        segment += curve  # each curve before has one segment more than points
+        found: FloatArray = self._slopes.take(segment)
+        found *= position
+        found += self._at_zero.take(segment)
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -79,7 +80,7 @@ class Pid:
             period: [s] since the call before.
         """
         output, scratch, gains = self.output, self._scratch, self.gains
-        bad = ~np.isfinite(error) if not np.isfinite(error.sum()) else None
+        bad = None if math.isfinite(error.dot(error)) else ~np.isfinite(error)
         if period <= 0.0:
             output.fill(0.0)
             return output
@@ -93,8 +94,9 @@ class Pid:
                 np.maximum(self.integral, self._lowest, out=self.integral)
                 np.minimum(self.integral, self._highest, out=self.integral)
             np.multiply(gains.i, self.integral, out=scratch)
-            np.maximum(scratch, gains.i_clamp_min, out=scratch)
-            np.minimum(scratch, gains.i_clamp_max, out=scratch)
+            if not self._antiwindup:
+                np.maximum(scratch, gains.i_clamp_min, out=scratch)
+                np.minimum(scratch, gains.i_clamp_max, out=scratch)
             output += scratch
         if self._has_derivative:
             self._add_derivative(error, measured, period, bad)
@@ -110,10 +112,12 @@ class Pid:
         bad: NDArray[np.bool_] | None,
     ) -> None:
         now = -measured if self._on_measurement else error
-        rate = (now - self._last) / period
+        rate = now - self._last
+        rate /= period
         if self._on_measurement:
             rate[self._fresh] = 0.0
-        self.output += self.gains.d * rate
+        rate *= self.gains.d
+        self.output += rate
         if bad is None:
             self._last[:] = now
             self._fresh.fill(False)

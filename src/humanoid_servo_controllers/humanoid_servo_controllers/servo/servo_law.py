@@ -53,7 +53,7 @@ class OutputStage:
         """Return the effort [Nm] (n,) of `demand` [Nm], which it changes. `holds`: None: nobody."""
         self.limited(demand)
         part = self._friction.effort(position, velocity, demand)
-        if holds is not None:
+        if holds is not None and np.count_nonzero(holds):
             part[holds] = 0.0
         self.friction_part = part
         demand += part
