@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_controller_manager.ros.executor_calls import ExecutorCalls
 
 PATIENCE = 60.0  # [s] until a test gives up on another thread; never waited for when all is well
@@ -37,7 +38,7 @@ class Errand:
 def _waiting(function: object) -> tuple[ExecutorCalls, Errand]:
     """An errand that has been handed over and not been done."""
     woken = threading.Event()
-    errands = ExecutorCalls(woken.set)
+    errands = ExecutorCalls(woken.set, LINUX)
     errand = Errand(errands, function)
     assert woken.wait(PATIENCE)
     return errands, errand
@@ -71,7 +72,7 @@ def test_what_waits_at_the_end_is_refused_and_never_done() -> None:
 
 
 def test_what_comes_after_the_end_is_refused_at_once() -> None:
-    errands = ExecutorCalls(lambda: None)
+    errands = ExecutorCalls(lambda: None, LINUX)
     errands.close()
     with pytest.raises(ControllerError, match="shutting down"):
         errands.run(lambda: 1)

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TypeVar
 
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.machine.machine import Machine
 
 T = TypeVar("T")
 
@@ -16,10 +17,11 @@ class ExecutorCalls:
 
     Args:
         wake: makes the executor's thread call `do_all` soon.
+        machine: the calling threads wait on it.
     """
 
-    def __init__(self, wake: Callable[[], object]) -> None:
-        self._wake = wake
+    def __init__(self, wake: Callable[[], object], machine: Machine) -> None:
+        self._wake, self._machine = wake, machine
         self._queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         self._lock = Lock()
         self._closed = False
@@ -30,11 +32,14 @@ class ExecutorCalls:
         Raises ControllerError if the process ends before its turn comes.
         """
         answer: Future[T] = Future()
+        answered = Event()
+        answer.add_done_callback(lambda _: answered.set())
         with self._lock:
             if self._closed:
                 raise ControllerError("the control process is shutting down")
             self._queue.put((function, answer))
         self._wake()
+        self._machine.wait(answered)
         return answer.result()
 
     def do_all(self) -> None:

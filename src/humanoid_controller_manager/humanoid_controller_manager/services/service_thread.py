@@ -28,7 +28,7 @@ from humanoid_controller_manager.ros.callbacks import (
 from humanoid_controller_manager.ros.executor_calls import ExecutorCalls
 from humanoid_controller_manager.ros.ros_session import RosSession
 from humanoid_controller_manager.services.controller_files import ControllerFiles
-from humanoid_controller_manager.services.switcher import Switcher
+from humanoid_controller_manager.services.switcher import Bell, Switcher
 from humanoid_controller_manager.switching.switch_requests import SwitchAuthority
 
 if TYPE_CHECKING:
@@ -57,14 +57,15 @@ class ServiceThread:
         self._offered = find_spec(MESSAGES) is not None
         self._services: ControlServices | None = None  # None while they are not offered
         guard = manager.node.create_guard_condition(self._do_calls)
-        self._executor_calls = ExecutorCalls(guard.trigger)
+        self._executor_calls = ExecutorCalls(guard.trigger, ros.machine)
         in_executor = self._executor_calls.run
         self._lifecycle = replace(
             manager.lifecycle,
             pending_controller=authority.pending_controller,
             in_executor=in_executor,
         )
-        self._switcher = Switcher(manager.registry, manager.loop, authority, in_executor)
+        bell = Bell(ros.machine)
+        self._switcher = Switcher(manager.registry, manager.loop, authority, in_executor, bell)
         self._ending = False
         self._wake: Callable[[], object] = lambda: None
         self._thread: Thread | None = None

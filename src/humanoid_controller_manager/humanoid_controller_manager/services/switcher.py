@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from threading import Condition
+from dataclasses import dataclass
+from threading import Event
 from typing import Final
 
 from humanoid_control_common.errors import SwitchRefusedError
+from humanoid_control_common.machine.machine import Machine
 from humanoid_control_common.modes import SAFE_MODES
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import group_name, member_names
@@ -26,28 +27,31 @@ logger = logging.getLogger(__name__)
 
 
 class Bell:
-    """Wakes a thread that waits for a change in the loop."""
+    """Wakes the one thread that waits for a change in the loop."""
 
-    def __init__(self) -> None:
-        self._condition = Condition()
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._rung = Event()
         self._ended = False
 
     def ring(self) -> None:
         """Wake the waiting thread to look again. From any thread."""
-        with self._condition:
-            self._condition.notify_all()
+        self._rung.set()
 
     def end(self) -> None:
         """End all waits: nothing will change any more."""
-        with self._condition:
-            self._ended = True
-            self._condition.notify_all()
+        self._ended = True
+        self._rung.set()
 
     def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
         """Return whether `condition` holds within `timeout` [s]."""
-        with self._condition:
-            self._condition.wait_for(lambda: self._ended or condition(), timeout)
-            return condition()
+        deadline = self._machine.clock() + timeout
+        while True:
+            self._rung.clear()  # before the look: a change after it is noticed
+            left = deadline - self._machine.clock()
+            if self._ended or condition() or left <= 0.0:
+                return condition()
+            self._machine.wait(self._rung, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Switcher:
     loop: ControlLoop
     authority: SwitchAuthority
     in_executor: InExecutor
-    bell: Bell = field(default_factory=Bell)
+    bell: Bell
 
     def switch(self, selection: Selection, timeout: float) -> str:
         """Carry out `selection` within `timeout` [s], by default 1 s; return the answer's text.

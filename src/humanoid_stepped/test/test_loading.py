@@ -1,0 +1,55 @@
+"""Controllers that come and go while the robot is up: services that wait for other threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from humanoid_control_msgs.srv import LoadController, UnloadController
+from test_support.stack import Stack
+
+from humanoid_control_common.modes import Mode
+
+TRAJECTORIES = {
+    "trajectory_controller": {
+        "ros__parameters": {
+            "type": "humanoid_control/JointTrajectoryController",
+            "fallback_controllers": ["damping_controller", "zero_torque_controller"],
+            "stiffness": 20.0,
+            "damping": 2.0,
+        }
+    }
+}
+
+
+def _asked(stack: Stack, kind: Any, service: str, **fields: Any) -> Any:
+    client = stack.client.node.create_client(kind, f"/controller_manager/{service}")
+    call = client.call_async(kind.Request(**fields))
+    stack.client.until(call.done, f"the answer of {service}")
+    return call.result()
+
+
+def test_a_controller_is_loaded_runs_and_is_unloaded(any_robot: Stack, tmp_path: Path) -> None:
+    file = tmp_path / "trajectory.yaml"
+    file.write_text(yaml.safe_dump(TRAJECTORIES))
+    answer = _asked(any_robot, LoadController, "load_file", file=str(file))
+    assert (answer.success, answer.mode) == (True, int(Mode.REMOTE)), answer.message
+    any_robot.enter(Mode.STANDBY)
+    any_robot.client.until(any_robot.has_finished_standby, "the ready pose")
+    any_robot.enter(Mode.REMOTE)
+    assert any_robot.client.now.controller_name == "trajectory_controller"
+    refused = _asked(any_robot, UnloadController, "unload", name="trajectory_controller")
+    assert not refused.success
+    assert "REMOTE is in force" in refused.message
+    any_robot.enter(Mode.DAMPING)
+    answer = _asked(any_robot, UnloadController, "unload", name="trajectory_controller")
+    assert "REMOTE is remote_policy_controller" in answer.message
+
+
+def test_a_file_that_is_wrong_is_refused_and_the_robot_goes_on(any_robot: Stack) -> None:
+    answer = _asked(any_robot, LoadController, "load_file", file="/nowhere/controller.yaml")
+    assert not answer.success
+    assert "/nowhere/controller.yaml" in answer.message
+    any_robot.pass_time(0.5)
+    assert any_robot.client.now.mode == Mode.DAMPING
