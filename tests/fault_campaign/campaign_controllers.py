@@ -17,6 +17,9 @@ PLUGIN: Final = Path(__file__).with_name("plugin")  # a folder for PYTHONPATH
 REMOTE: Final = "remote_policy_controller"
 DAMPING: Final = "damping_controller"
 POLICY: Final = "rl_policy_controller"
+TRAJECTORY: Final = "trajectory_controller"
+# Of any robot, loaded for the trials that begin in REMOTE by trajectories.
+TRAJECTORY_FILE: Final = Path(__file__).parents[2] / "docs/examples/trajectory.yaml"
 _ANY_RATE: Final = 200.0  # [Hz] of the loop; the order of the joints does not depend on it
 _POLICY_PERIOD: Final = 0.02  # [s]
 _SWAY, _SWAY_TIME, _SWAYS = -0.08, 1.0, 20  # [rad], [s] of each way, and their number

@@ -153,7 +153,7 @@ class Robot(ABC):
         if not all(program.runs for program in self.programs.values()):
             self.restart()
         damped = observer.comes_to(Mode.DAMPING, HEALTHY)
-        cleared = observer.within(HEALTHY, self._clear)
+        cleared = observer.within(HEALTHY, self._clear) and observer.unload(HEALTHY)
         if not (cleared and observer.within(HEALTHY, self._well) and self._motors_commanded()):
             obeyed = f"DAMP obeyed: {damped}, faults cleared: {cleared}"
             found = f"{observer.now.status_message!r}, {self.ailing()}, {obeyed}"

@@ -25,6 +25,7 @@ class Start(Enum):
     STANDBY_FINISHED = "STANDBY, finished"
     REMOTE = "REMOTE, moving"
     LOCOMOTION = "LOCOMOTION, moving"
+    TRAJECTORIES = "REMOTE by trajectories"
 
 
 STIFF: Final = (Start.STANDBY_MOVING, Start.STANDBY_FINISHED, Start.REMOTE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from fault_campaign.campaign_controllers import TRAJECTORY_FILE
 from fault_campaign.judging.observer import Observer
 from fault_campaign.scenario import Start
 from humanoid_control_common.modes import Mode
@@ -17,6 +18,7 @@ MODES: Final = {
     Start.STANDBY_FINISHED: Mode.STANDBY,
     Start.REMOTE: Mode.REMOTE,
     Start.LOCOMOTION: Mode.LOCOMOTION,
+    Start.TRAJECTORIES: Mode.REMOTE,
 }
 
 
@@ -28,7 +30,8 @@ def reached(observer: Observer, start: Start) -> bool:
         # Refused as long as an arm sinks.
         return observer.comes_to(Mode.ZERO_TORQUE, SINKS)
     observer.standby.clear()
-    if not observer.comes_to(Mode.STANDBY, PATIENCE):
+    ready = start is not Start.TRAJECTORIES or observer.loads(TRAJECTORY_FILE, PATIENCE)
+    if not (ready and observer.comes_to(Mode.STANDBY, PATIENCE)):
         return False
     if start is Start.STANDBY_MOVING:
         return True

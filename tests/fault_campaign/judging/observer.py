@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_control_msgs.msg import (
@@ -15,7 +16,7 @@ from humanoid_control_msgs.msg import (
     SafetyStatus,
     StandbyState,
 )
-from humanoid_control_msgs.srv import ClearFault
+from humanoid_control_msgs.srv import ClearFault, LoadController, UnloadController
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
@@ -24,6 +25,8 @@ from test_support.operator import CLEAR_FAULT, LATCHED, Participant
 from fault_campaign.campaign_controllers import DAMPING, POLICY, REMOTE
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
+
+_MANAGER: Final = "controller_manager"
 
 
 class Observer:
@@ -38,6 +41,7 @@ class Observer:
     def __init__(self, node: Any, machine: Machine, spin: Callable[[], object]) -> None:
         self.node, self._machine, self._spin = node, machine, spin
         self._ears: list[Callable[[], None]] = []
+        self._loaded = ""  # a controller beside those of the robot
         self.statements: list[ControlMode] = []
         self.joint_states: list[JointState] = []
         self.standby: list[StandbyState] = []
@@ -80,7 +84,7 @@ class Observer:
         for subscription in list(self.node.subscriptions):
             self.node.destroy_subscription(subscription)
         del self.safety[:], self.joint_states[:], self.statements[:], self.standby[:]
-        self.impedance = None
+        self.impedance, self._loaded = None, ""
         for ear in self._ears:
             ear()
 
@@ -117,11 +121,35 @@ class Observer:
 
     def try_to_clear(self, seconds: float) -> ClearFault.Response | None:
         """Call the service. Returns its response; None without one in time."""
-        client = self.node.create_client(ClearFault, CLEAR_FAULT)
+        found: ClearFault.Response | None = self.answer(
+            ClearFault, CLEAR_FAULT, ClearFault.Request(), seconds
+        )
+        return found
+
+    def loads(self, file: Path, seconds: float) -> bool:
+        """Have the robot load the controller of `file`; return whether it did."""
+        request = LoadController.Request(file=str(file))
+        answer = self.answer(LoadController, f"{_MANAGER}/load_file", request, seconds)
+        if answer is None or not answer.success:
+            return False
+        self._loaded = answer.name
+        return True
+
+    def unload(self, seconds: float) -> bool:
+        """Have it unload what it has loaded since its start; return whether nothing is left."""
+        if self._loaded:
+            request = UnloadController.Request(name=self._loaded)
+            answer = self.answer(UnloadController, f"{_MANAGER}/unload", request, seconds)
+            self._loaded = "" if answer is not None and answer.success else self._loaded
+        return not self._loaded
+
+    def answer(self, kind: Any, name: str, request: Any, seconds: float) -> Any:
+        """Call service `name`. Returns its response; None without one in time."""
+        client = self.node.create_client(kind, name)
         try:
             if not self.within(seconds, client.service_is_ready):
                 return None
-            future = client.call_async(ClearFault.Request())
+            future = client.call_async(request)
             return future.result() if self.within(seconds, future.done) else None
         finally:
             self.node.destroy_client(client)

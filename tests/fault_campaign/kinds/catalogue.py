@@ -18,6 +18,7 @@ from fault_campaign.kinds import (
     processes,
     races,
     ring,
+    trajectories,
 )
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot_joints import PRIME, RobotJoints
@@ -41,7 +42,7 @@ def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
     `stepped`: those of the stepped robot instead of those in wall time.
     """
     kinds = [kind for kind in _SINGLE if not kind.kernel] if stepped else list(_SINGLE)
-    kinds += (*races.KINDS, *motions.KINDS) if stepped else ()
+    kinds += (*races.KINDS, *motions.KINDS, *trajectories.KINDS) if stepped else ()
     fitted = [kind.on(robot) for kind in kinds]
     return _by_name([kind for kind in fitted if kind.joints])
 

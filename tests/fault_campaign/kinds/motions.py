@@ -52,7 +52,7 @@ class _Collisions:
 
     def _pose(self, names: tuple[str, ...]) -> FloatArray:
         robot = self._joints.robot
-        lower, upper = _range(robot, names)
+        lower, upper = range_of(robot, names)
         while True:
             drawn = [self._dice.uniform(*ends) for ends in zip(lower, upper, strict=True)]
             if distance(robot, names, np.array(drawn)) < _DEEP:
@@ -60,7 +60,8 @@ class _Collisions:
 
 
 @cache
-def _range(robot: str, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+def range_of(robot: str, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest target [rad] of joints."""
     urdf = RobotJoints.of_robot(robot).package.expand({"use_sim": "true"})
     described = parse_robot_description(urdf, _RATE)
     rows = described.joints.indices(names)

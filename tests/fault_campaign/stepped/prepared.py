@@ -26,7 +26,9 @@ from fault_campaign.trial import Draw
 from humanoid_stepped.copies import CopyError, LastingCopy, in_copy
 
 LONGEST: Final = 120  # [s] of processor time a trial may take: usual is half of one
-LONG_WAYS: Final = (Start.STANDBY_FINISHED, Start.REMOTE, Start.LOCOMOTION)
+LONG_WAYS: Final = (
+    Start.STANDBY_FINISHED, Start.REMOTE, Start.LOCOMOTION, Start.TRAJECTORIES,
+)  # fmt: skip
 WHOLE_WAY: Final = 0.2  # share of the trials of these modes that go the way themselves
 ROBOTS: Final = 4  # prepared for each of these modes
 Trials = Sequence[tuple[Kind, int]]

@@ -15,7 +15,7 @@ from fault_campaign.simplification import AS_DRAWN, Simplification
 # From the simplest mode to the one that takes most to reach.
 _SIMPLER: Final = (
     Start.DAMPING, Start.ZERO_TORQUE, Start.STANDBY_FINISHED, Start.STANDBY_MOVING, Start.REMOTE,
-    Start.LOCOMOTION,
+    Start.LOCOMOTION, Start.TRAJECTORIES,
 )  # fmt: skip
 Run = Callable[[Simplification], Entry]
 
@@ -27,6 +27,8 @@ def shrunk(entry: Entry, kind: Kind, seed: int, run: Run) -> Entry:
         entry: a trial with violations.
         run: runs the trial again.
     """
+    if not entry.result.start:
+        return entry  # the trial itself failed
     demands = {it.breach for it in entry.news}
     simplest, best = AS_DRAWN, entry
     for group in _groups(kind, seed, Start(entry.result.start)):

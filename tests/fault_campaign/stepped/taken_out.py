@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any, Final
 
 from fault_campaign.disturbing.sabotage import put
+from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.mit_interface import JointCommand
 from humanoid_control_common.modes import Situation
 from humanoid_control_common.reasons import Reason
@@ -27,6 +28,7 @@ from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
 from humanoid_devices_erob.mailbox.sdo import Key, SdoResult
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
+from humanoid_motion.trajectory.pace import Pace
 
 
 def _permission_asked_once() -> None:
@@ -188,6 +190,21 @@ def _links_not_kept_apart() -> None:
     put(SelfCollisionStage, "allowed", lambda _, _state, _before, wanted, *_rest: wanted)
 
 
+def _stops_at_once() -> None:
+    """A motion that is stopped holds the pose at once, whatever its speed.
+
+    The mend: `Pace` brakes along the path.
+    """
+
+    def brake(self: Pace, period: float) -> FloatArray:
+        self.rate = 0.0
+        state = self._trajectory.at(self.time).copy()
+        state[1:] = 0.0
+        return state
+
+    put(Pace, "brake", brake)
+
+
 TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -199,4 +216,5 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "falls_back_to_itself": _falls_back_to_itself,
     "early_request_refused": _early_request_refused,
     "links_not_kept_apart": _links_not_kept_apart,
+    "stops_at_once": _stops_at_once,
 }

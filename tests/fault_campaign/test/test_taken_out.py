@@ -94,6 +94,12 @@ FOUND: Final = (
         1999834075,
         Breach.CONTACT,
     ),
+    Found(
+        "stops_at_once",
+        "command: trajectories replaced, stopped and refused",
+        673671309,
+        Breach.REFUTED,
+    ),
 )
 each = pytest.mark.parametrize("found", FOUND, ids=[f"{it.robot} {it.mend}" for it in FOUND])
 
