@@ -53,7 +53,7 @@ class VirtualRobot:
     ) -> None:
         self._actuators, self._mountings = actuators, mountings or {}
         self.joints = actuators.joints
-        self.plant = plant = MujocoPlant(urdf, actuators.rotors)
+        self.plant = plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions)
         self._moment = Moment()
         self.robot = RobotScheduler(plant, self._moment)
         self.losses = Losses(random)

@@ -14,6 +14,7 @@ import numpy as np
 
 from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
 from humanoid_control_common.errors import ConfigError
+from humanoid_twin.physics.friction import DryFriction, JointFriction, equip
 from humanoid_twin.physics.plant import TIME_STEP, FloatArray
 
 OBSTACLE: Final = "twin obstacle"
@@ -24,13 +25,19 @@ BRAKE: Final = "twin brake of "
 _HARD: Final = (2 * TIME_STEP, 1.0)
 _FIRM: Final = (0.99, 0.999, 0.001, 0.5, 2.0)  # impedance of the constraint, MuJoCo's solimp
 
+Frictions = Mapping[str, JointFriction]  # by joint; the other joints have none
+_FRICTIONLESS: Final[Frictions] = {}
+
 _log = logging.getLogger(__name__)
 
 
-def build_model(urdf: str, rotors: Mapping[str, float]) -> mujoco.MjModel:
+def build_model(
+    urdf: str, rotors: Mapping[str, float], frictions: Frictions = _FRICTIONLESS
+) -> mujoco.MjModel:
     """Return the model of `urdf` (XML text), whose moving joints must be exactly those of `rotors`.
 
-    `rotors` gives the inertia of each joint's rotor, reflected to the joint [kg m²].
+    `rotors` gives the inertia of each joint's rotor, reflected to the joint [kg m²]. `frictions`
+    is of joints of `rotors`.
 
     Raises ConfigError: a URDF that MuJoCo can't read, or that has other joints; MeshError for a
     mesh that is missing or broken.
@@ -48,6 +55,7 @@ def build_model(urdf: str, rotors: Mapping[str, float]) -> mujoco.MjModel:
     spec.option.timestep = TIME_STEP
     for name, rotor in rotors.items():
         _equip(spec, name, rotor)
+    equip(spec, frictions)
     _add_obstacle(spec)
     try:
         model = spec.compile()
@@ -119,10 +127,13 @@ class MujocoPlant:
     `model` and `data` are MuJoCo's own.
     """
 
-    def __init__(self, urdf: str, rotors: Mapping[str, float]) -> None:
+    def __init__(
+        self, urdf: str, rotors: Mapping[str, float], frictions: Frictions = _FRICTIONLESS
+    ) -> None:
         """Start with all joints at rest, at 0 or at the nearest limit. See build_model."""
-        self.model = build_model(urdf, rotors)
+        self.model = build_model(urdf, rotors, frictions)
         self.data = mujoco.MjData(self.model)
+        self._friction = DryFriction(self.model, self.data, frictions) if frictions else None
         found = [self.model.joint(name) for name in rotors]
         # Other integers than numpy's own for indices would be converted at each use.
         self._angles = np.array([joint.qposadr[0] for joint in found], dtype=np.intp)
@@ -168,6 +179,8 @@ class MujocoPlant:
             raise ValueError(f"plant stepped by {dt} s, its time step is {TIME_STEP} s")
         loads = self.torque + self._external if self._pushed else self.torque
         self._applied[self._speeds] = loads
+        if self._friction is not None:
+            self._friction.update()
         mujoco.mj_step(self.model, self.data)
         self._measure()
 

@@ -45,3 +45,40 @@ def test_joints_of_the_ring_come_first_and_each_has_its_place(tmp_path):
 def test_a_file_that_cannot_be_is_refused(tmp_path, text, message):
     with pytest.raises(ConfigError, match=message):
         load_actuators(written(tmp_path, text))
+
+
+FRICTION = """ring: [{joint: a, rotor: 0.04}, {joint: b, rotor: 0.04}]
+friction:
+  JOINT:
+    forward: [[-1.0, 0.1], [1.0, 0.3]]
+    backward:
+    - [-1.0, -0.3]
+    - [1.0, -0.1]
+"""
+
+
+def test_friction_of_a_joint_is_read_with_its_optional_parts(tmp_path):
+    text = FRICTION.replace("JOINT", "b")
+    text += "    stribeck: {coulomb: 0.5, speed: 0.02}\n    viscous: 0.01\n"
+    found = load_actuators(written(tmp_path, text)).frictions
+    assert set(found) == {"b"}
+    it = found["b"]
+    assert (it.coulomb, it.stribeck_speed, it.viscous) == (0.5, 0.02, 0.01)
+    assert it.dry(0.0, 0.0, forward=True) == pytest.approx(0.2)
+    assert it.dry(0.5, 0.0, forward=False) == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("JOINT", "c", r"actuators.yaml:3: friction: no joint 'c', there are a, b"),
+        ("- [1.0, -0.1]", "- [1.0, 0.1]", r"yaml:7: friction of b, backward: point 1: torque 0.1"),
+        ("- [1.0, -0.1]", "- [1.0]", r"yaml:7: 'friction.b.backward.1'"),
+        ("    - [1.0, -0.1]\n", "", r"yaml:5: friction of b, backward: 1 points"),
+        ("    forward", "    sideways", r"unknown key 'friction.b.sideways'"),
+    ],
+)  # fmt: skip
+def test_friction_that_cannot_be_is_refused_with_joint_and_point(tmp_path, before, after, message):
+    text = FRICTION.replace(before, after).replace("JOINT", "b")
+    with pytest.raises(ConfigError, match=message):
+        load_actuators(written(tmp_path, text))
