@@ -121,6 +121,11 @@ SKIPS: Final[Sequence[Skip]] = (
         "control_msgs is not installed (the wheels lack it)", lacks_module("control_msgs"),
     ),
     Skip(
+        "src/humanoid_servo_controllers/test/test_joint_controller_state.py",
+        "control_msgs is not installed", "control_msgs is not installed (the wheels lack it)",
+        lacks_module("control_msgs"),
+    ),
+    Skip(
         f"{PRIME}test_security.py", "`ros2 security` (sros2) is not installed",
         "`ros2 security` is not installed (the wheels lack it)", lacks_ros2_security,
     ),

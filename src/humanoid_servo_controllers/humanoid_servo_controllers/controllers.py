@@ -19,6 +19,7 @@ from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_servo_controllers.friction_file import load_friction_maps
 from humanoid_servo_controllers.parameters import (
+    Curve,
     DeadbandParameters,
     Gains,
     MixedParameters,
@@ -49,11 +50,15 @@ class ServoReport:
     number: int  # of the report since the activation
     set_point: FloatArray
     process_value: FloatArray
+    process_value_dot: FloatArray  # of a position: the measured velocity; else 0
     error: FloatArray
     effort: FloatArray  # [Nm]
     friction: FloatArray  # [Nm], part of `effort` before the last limit
     holds: NDArray[np.bool_]
     factor: float  # of the largest effort
+    period: float  # [s]
+    gains: PidGains | None  # in force; None without a PID loop
+    antiwindup: bool  # of the PID loop
 
 
 class ServoController(Controller):
@@ -119,11 +124,7 @@ class ServoController(Controller):
         """
         if self.gains_in_force is None:
             raise ControllerError("this controller has no PID loop, so no gains")
-        if joint not in self.joints.names:
-            names = ", ".join(self.joints.names)
-            raise ControllerError(f"unknown joint '{joint}', expected one of {names}")
-        row = self.joints.names.index(joint)
-        self._use_gains(with_gains(self.gains_in_force, row, gains))
+        self._use_gains(with_gains(self.gains_in_force, self._row(joint), gains))
 
     def reset_gains(self) -> None:
         """Return to the configured gains. Called by one thread. Raises ControllerError."""
@@ -152,10 +153,16 @@ class ServoController(Controller):
         command.position[:] = state.position
         command.effort[:] = effort
         if self._ticks % REPORTED == 0:
-            self._report(effort)
+            self._report(effort, period)
         self._ticks += 1
 
     # Inside.
+
+    def _row(self, joint: str) -> int:
+        if joint not in self.joints.names:
+            names = ", ".join(self.joints.names)
+            raise ControllerError(f"unknown joint '{joint}', expected one of {names}")
+        return self.joints.names.index(joint)
 
     def _use_gains(self, gains: PidGains) -> None:
         self.gains_in_force = gains
@@ -174,17 +181,21 @@ class ServoController(Controller):
         if factor is not None:
             self._servo.output.set_factor(factor)
 
-    def _report(self, effort: FloatArray) -> None:
+    def _report(self, effort: FloatArray, period: float) -> None:
         servo = self._servo
         self.report = ServoReport(
             self._ticks // REPORTED,
             servo.set_point.copy(),
             servo.process_value.copy(),
+            servo.process_value_dot.copy(),
             servo.error.copy(),
             effort.copy(),
             servo.output.friction_part.copy(),
             servo.holds.copy(),
             servo.output.factor,
+            period,
+            servo.pid.gains if servo.pid else None,
+            servo.pid.antiwindup if servo.pid else False,
         )
 
 
@@ -238,22 +249,43 @@ class MixedPositionVelocityController(PositionController):
 
     Parameters = MixedParameters
 
+    def set_velocity_curve(self, joint: str, given: Curve) -> None:
+        """Change how one joint travels, or all with an empty name. Called by one thread.
+
+        Velocities beyond the limit of a joint become that limit. Raises ControllerError for an
+        unknown joint.
+        """
+        rows = [self._row(joint)] if joint else slice(None)
+        self._curve = self._curve.with_rows(rows, _curve(given, self._limits.velocity))
+        self._new_curves.put(self._curve)
+
     def _make_servo(
         self, parameters: Any, own: PerJoint, output: OutputStage, robot: RobotFacts
     ) -> Servo:
-        limit = robot.limits.velocity
-        curve = VelocityCurve(
-            np.full_like(limit, parameters.velocity_slope),
-            np.maximum(parameters.min_velocity, -limit),
-            np.minimum(parameters.max_velocity, limit),
-        )
-        return MixedServo(
+        self._curve = _curve(parameters, robot.limits.velocity)
+        self._new_curves: LatestValue[VelocityCurve] = LatestValue()
+        self._mixed = MixedServo(
             output,
             _pid(parameters, own),
             _deadband(parameters, own, robot),
-            curve,
+            self._curve,
             holds_measured=parameters.override_to_current_effort,
         )
+        return self._mixed
+
+    def _take_news(self, state: JointState, now: float) -> None:
+        super()._take_news(state, now)
+        curve = self._new_curves.take()
+        if curve is not None:
+            self._mixed.curve = curve
+
+
+def _curve(given: Curve, limit: FloatArray) -> VelocityCurve:
+    return VelocityCurve(
+        np.full_like(limit, given.velocity_slope),
+        np.maximum(given.min_velocity, -limit),
+        np.minimum(given.max_velocity, limit),
+    )
 
 
 def _output(parameters: ServoParameters, own: PerJoint, robot: RobotFacts) -> OutputStage:

@@ -110,8 +110,8 @@ class DeadbandParameters(ServoParameters):
     )
 
 
-class MixedParameters(DeadbandParameters):
-    """What the mixed controller has; its gains are those of the velocity."""
+class Curve(StrictModel):
+    """The velocity at a distance from the target, see VelocityCurve."""
 
     velocity_slope: float = Field(
         default=10.0, gt=0.0, allow_inf_nan=False, description="Velocity over distance [1/s]."
@@ -122,15 +122,20 @@ class MixedParameters(DeadbandParameters):
     max_velocity: float = Field(
         default=1.0, ge=0.0, allow_inf_nan=False, description="Forwards [rad/s]."
     )
-    override_to_current_effort: bool = Field(
-        default=False, description="A joint that holds keeps the measured effort."
-    )
 
     @model_validator(mode="after")
     def _moves(self) -> Self:
         if self.min_velocity == self.max_velocity == 0.0:
             raise ValueError("min_velocity and max_velocity are 0: nothing would move")
         return self
+
+
+class MixedParameters(DeadbandParameters, Curve):
+    """What the mixed controller has; its gains are those of the velocity."""
+
+    override_to_current_effort: bool = Field(
+        default=False, description="A joint that holds keeps the measured effort."
+    )
 
 
 _KEYS: Final = tuple(field.name for field in fields(PidGains))

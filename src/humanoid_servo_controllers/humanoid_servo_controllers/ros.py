@@ -1,26 +1,52 @@
 """The ROS side of the servo controllers: commands, gains, state."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from dataclasses import fields
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from humanoid_control_msgs.msg import ServoState
-from humanoid_control_msgs.srv import SetServoGains
+from humanoid_control_msgs.srv import SetServoGains, SetVelocityCurve
 from pydantic import ValidationError
+from rclpy.node import Node
 from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import Trigger
 
 from humanoid_control_common.errors import ControllerError
+from humanoid_control_common.once_per_text import OncePerText
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
-from humanoid_servo_controllers.controllers import ServoController, ServoReport
-from humanoid_servo_controllers.parameters import Gains
+from humanoid_servo_controllers.controllers import (
+    MixedPositionVelocityController,
+    ServoController,
+    ServoReport,
+)
+from humanoid_servo_controllers.parameters import Curve, Gains
+from humanoid_servo_controllers.servo.pid import PidGains
+
+if TYPE_CHECKING:
+    from humanoid_servo_controllers.joint_controller_state import JointControllerStates
+
+MESSAGES: Final = "control_msgs"
+_ARRAYS: Final = (
+    "set_point",
+    "process_value",
+    "process_value_dot",
+    "error",
+    "effort",
+    "friction",
+    "holds",
+)
 
 
 def attach_servo(context: PluginContext, controller: ServoController) -> SnapshotListener:
     """Take `~/commands` and `~/max_force_factor`, publish `~/state`.
 
-    Services: `~/set_gains`, `~/reset_gains`.
+    Services: `~/set_gains`, `~/reset_gains`; of a mixed controller `~/set_velocity_curve`. Where
+    control_msgs is installed, `~/JOINT/state` too.
     """
     side = ServoSide(context, controller)
     node = context.node
@@ -28,6 +54,9 @@ def attach_servo(context: PluginContext, controller: ServoController) -> Snapsho
     node.create_subscription(Float64, "~/max_force_factor", side.on_factor, 4)
     node.create_service(SetServoGains, "~/set_gains", side.on_set_gains)
     node.create_service(Trigger, "~/reset_gains", side.on_reset_gains)
+    if isinstance(controller, MixedPositionVelocityController):
+        curves = VelocityCurveService(controller)
+        node.create_service(SetVelocityCurve, "~/set_velocity_curve", curves.on_request)
     return side.publish
 
 
@@ -36,11 +65,15 @@ class ServoSide:
 
     def __init__(self, context: PluginContext, controller: ServoController) -> None:
         self._context, self._controller = context, controller
-        self._logger = context.node.get_logger()
-        self._refused = ""  # text of the latest refusal
+        self._warn_once = OncePerText(context.node.get_logger().warning)
         self._names = list(controller.joints.names)
         self._states = context.node.create_publisher(ServoState, "~/state", 10)
         self._published: ServoReport | None = None
+        self._of_joints: JointControllerStates | None = None
+        if isinstance(context.node, Node) and find_spec(MESSAGES) is not None:
+            from humanoid_servo_controllers.joint_controller_state import JointControllerStates
+
+            self._of_joints = JointControllerStates(context, self._names)
 
     def on_commands(self, message: Float64MultiArray) -> None:
         """Follow a command; log once why one is refused."""
@@ -61,10 +94,7 @@ class ServoSide:
         try:
             self._controller.set_gains(request.joint, Gains.model_validate(given))
         except ValidationError as error:
-            response.message = "; ".join(
-                f"{'.'.join(map(str, it['loc']))}: {it['msg']} (found {it['input']})"
-                for it in error.errors()
-            )
+            response.message = _text(error)
         except ControllerError as error:
             response.message = str(error)
         else:
@@ -91,17 +121,54 @@ class ServoSide:
             return
         self._published = report
         message = ServoState(joint_names=self._names, max_force_factor=report.factor)
-        message.header.stamp = self._context.stamp(snapshot)
-        for key in ("set_point", "process_value", "error", "effort", "friction", "holds"):
+        message.header.stamp = stamp = self._context.stamp(snapshot)
+        message.time_step = report.period
+        for key in _ARRAYS:
             setattr(message, key, getattr(report, key).tolist())
+        if report.gains is not None:
+            for field in fields(PidGains):
+                setattr(message, field.name, getattr(report.gains, field.name).tolist())
         self._states.publish(message)
+        if self._of_joints is not None:
+            self._of_joints.publish(report, stamp)
 
     def _try(self, action: Callable[[], Any]) -> None:
         try:
             action()
         except ControllerError as error:
-            if str(error) != self._refused:
-                self._refused = str(error)
-                self._logger.warning(f"refused: {error}")  # noqa: G004 - rclpy formats nothing
+            self._warn_once(f"refused: {error}")
         else:
-            self._refused = ""
+            self._warn_once.forget()
+
+
+class VelocityCurveService:
+    """Callback in the executor's thread."""
+
+    def __init__(self, controller: MixedPositionVelocityController) -> None:
+        self._controller = controller
+
+    def on_request(
+        self, request: SetVelocityCurve.Request, response: SetVelocityCurve.Response
+    ) -> SetVelocityCurve.Response:
+        """Change how joints travel."""
+        given = {
+            "velocity_slope": request.slope,
+            "min_velocity": request.min_velocity,
+            "max_velocity": request.max_velocity,
+        }
+        try:
+            self._controller.set_velocity_curve(request.joint, Curve.model_validate(given))
+        except ValidationError as error:
+            response.message = _text(error)
+        except ControllerError as error:
+            response.message = str(error)
+        else:
+            response.success = True
+        return response
+
+
+def _text(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, it['loc']))}: {it['msg']} (found {it['input']})".lstrip(": ")
+        for it in error.errors()
+    )

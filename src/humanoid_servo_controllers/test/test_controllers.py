@@ -24,7 +24,7 @@ from humanoid_servo_controllers.controllers import (
     VelocityController,
 )
 from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
-from humanoid_servo_controllers.parameters import Gains
+from humanoid_servo_controllers.parameters import Curve, Gains
 from src.humanoid_servo_controllers.test.servos import MAP
 
 NAMES = ("knuckle", "tip")
@@ -212,6 +212,25 @@ def test_the_mixed_controller_travels_at_its_speed_and_does_not_overshoot() -> N
     assert travelling.any()
     np.testing.assert_allclose(velocity[travelling], 0.5, rtol=0.06)
     assert position.max() < 0.8 + 0.015
+
+
+def test_the_speed_of_travel_changes_at_run_time_for_one_joint_or_all() -> None:
+    bench = Bench(MixedPositionVelocityController, gains={"p": 1.0}, deadband=0.0)
+    bench.send(1.0, 1.0)  # from 0.3 and -0.2
+    np.testing.assert_allclose(bench.tick(), [1.0, 1.0])
+    set_curve = bench.controller.set_velocity_curve
+    set_curve("tip", Curve(velocity_slope=10.0, min_velocity=0.0, max_velocity=0.25))
+    np.testing.assert_allclose(bench.tick(), [1.0, 0.25])
+    set_curve("knuckle", Curve(velocity_slope=0.5))
+    np.testing.assert_allclose(bench.tick(), [0.35, 0.25])
+    bench.send(-1.0, -1.0)
+    np.testing.assert_allclose(bench.tick(), [-0.65, 0.0])  # the tip may not go back
+    set_curve("", Curve(velocity_slope=100.0, min_velocity=-9.0, max_velocity=9.0))
+    np.testing.assert_allclose(bench.tick(), [-2.0, -2.0])  # the limit of the joints
+    with pytest.raises(ControllerError, match="unknown joint 'toe', expected one of knuckle, tip"):
+        set_curve("toe", Curve())
+    with pytest.raises(ValueError, match="nothing would move"):
+        Curve(min_velocity=0.0, max_velocity=0.0)
 
 
 @given(

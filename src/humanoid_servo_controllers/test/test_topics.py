@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from humanoid_control_msgs.msg import ServoState
-from humanoid_control_msgs.srv import SetServoGains
+from humanoid_control_msgs.srv import SetServoGains, SetVelocityCurve
 from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import Trigger
 from test_support.lone_node import LoneNode
@@ -19,7 +19,11 @@ from humanoid_control_common.joints import JointLimits, JointSet
 from humanoid_control_common.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_servo_controllers.controllers import PositionController
+from humanoid_servo_controllers.controllers import (
+    MixedPositionVelocityController,
+    PositionController,
+    ServoController,
+)
 from humanoid_servo_controllers.ros import attach_servo
 
 NAMES = ("knuckle", "tip")
@@ -27,17 +31,18 @@ STAMPED = 1000  # [s], the ROS time of every tick
 
 
 class Side(LoneNode):
-    """A position controller with its ROS side; the loop ticks when a test says so."""
+    """A servo controller with its ROS side; the loop ticks when a test says so."""
 
-    def __init__(self) -> None:
-        super().__init__("position_controller")
+    def __init__(self, kind: type[ServoController]) -> None:
+        super().__init__("servo_controller")
         limit = np.ones(2)
         robot = RobotFacts(JointSet(NAMES), JointLimits(-limit, limit, limit, 5 * limit), 1000.0)
-        self.controller = PositionController()
+        self.controller = kind()
         raw = {"gains": {"p": 2.0}, "deadband": 0.0}
-        self.controller.on_configure(self.controller.Parameters.model_validate(raw), robot)
+        self.controller.on_configure(kind.Parameters.model_validate(raw), robot)
         self.state, self.command, self.now = JointState(2), JointCommand(2), 5.0
         self.state.array.fill(0.0)
+        self.state.velocity[0] = 0.125
         self.controller.on_activate(self.state, JointCommand(2), self.now)
         context = PluginContext(self.node, robot, lambda: self.now, lambda _: Time(sec=STAMPED))
         self._listener = attach_servo(context, self.controller)
@@ -69,7 +74,16 @@ class Side(LoneNode):
 
 @pytest.fixture
 def side() -> Iterator[Side]:
-    found = Side()
+    yield from started(PositionController)
+
+
+@pytest.fixture
+def travelling() -> Iterator[Side]:
+    yield from started(MixedPositionVelocityController)
+
+
+def started(kind: type[ServoController]) -> Iterator[Side]:
+    found = Side(kind)
     yield found
     found.close()
 
@@ -87,6 +101,9 @@ def test_commands_and_factors_arrive_and_the_state_tells(side: Side) -> None:
     assert list(state.set_point) == [0.5, -1.0]
     assert list(state.effort) == [1.0, -1.0]
     assert list(state.holds) == [False, False]
+    assert list(state.process_value_dot) == [0.125, 0.0]
+    assert (list(state.p), list(state.i_clamp_max)) == ([2.0, 2.0], [0.0, 0.0])
+    assert state.time_step == 0.001
     assert state.header.stamp.sec == STAMPED
 
 
@@ -121,3 +138,20 @@ def test_gains_are_set_by_joint_and_reset(side: Side) -> None:
     side.efforts([1.0, 2.0])
     assert side.call(Trigger, "reset_gains", Trigger.Request()).success
     side.efforts([1.0, 1.0])
+
+
+def test_the_speed_of_travel_is_set_by_joint(travelling: Side) -> None:
+    travelling.commands.publish(Float64MultiArray(data=[1.0, 1.0]))
+    travelling.efforts([2.0 * 0.875, 2.0])
+    request = SetVelocityCurve.Request(joint="tip", slope=10.0, max_velocity=0.5)
+    assert travelling.call(SetVelocityCurve, "set_velocity_curve", request).success
+    travelling.efforts([2.0 * 0.875, 1.0])
+    for wrong, text in (
+        (SetVelocityCurve.Request(joint="toe", slope=1.0, max_velocity=1.0), "unknown joint 'toe'"),
+        (SetVelocityCurve.Request(joint="tip", slope=0.0), "velocity_slope: Input should be"),
+        (SetVelocityCurve.Request(joint="tip", slope=1.0), "nothing would move"),
+    ):
+        answer = travelling.call(SetVelocityCurve, "set_velocity_curve", wrong)
+        assert not answer.success
+        assert text in answer.message
+    travelling.efforts([2.0 * 0.875, 1.0])

@@ -9,8 +9,8 @@ from sensor_msgs.msg import Imu
 
 from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
+from humanoid_control_common.once_per_text import OncePerText
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controllers.once_per_text import OncePerText
 from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_controllers.policy.live_inputs import ImuSample, VelocityCommand
 from humanoid_policy.observation.terms import Source, projected_gravity

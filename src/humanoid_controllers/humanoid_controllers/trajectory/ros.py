@@ -11,10 +11,10 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from humanoid_control_common.once_per_text import OncePerText
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.safety_messages import LATCHED
-from humanoid_controllers.once_per_text import OncePerText
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_motion.errors import MotionRefusedError

@@ -43,7 +43,7 @@ class Pid:
         self, gains: PidGains, *, antiwindup: bool, derivative_on_measurement: bool = False
     ) -> None:
         count = len(gains.p)
-        self._antiwindup, self._on_measurement = antiwindup, derivative_on_measurement
+        self.antiwindup, self._on_measurement = antiwindup, derivative_on_measurement
         self.integral = np.zeros(count)  # [e s]
         self.output = np.zeros(count)  # [u]
         self._last = np.zeros(count)  # error, or measurement with the other sign
@@ -90,11 +90,11 @@ class Pid:
         if self._has_integral:
             np.multiply(error, period, out=scratch)
             self.integral += scratch
-            if self._antiwindup:
+            if self.antiwindup:
                 np.maximum(self.integral, self._lowest, out=self.integral)
                 np.minimum(self.integral, self._highest, out=self.integral)
             np.multiply(gains.i, self.integral, out=scratch)
-            if not self._antiwindup:
+            if not self.antiwindup:
                 np.maximum(scratch, gains.i_clamp_min, out=scratch)
                 np.minimum(scratch, gains.i_clamp_max, out=scratch)
             output += scratch

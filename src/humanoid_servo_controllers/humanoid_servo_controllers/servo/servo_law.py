@@ -76,6 +76,13 @@ class VelocityCurve:
     lowest: FloatArray
     highest: FloatArray
 
+    def with_rows(self, rows: list[int] | slice, other: VelocityCurve) -> VelocityCurve:
+        """Return this curve with the joints at `rows` as in `other`."""
+        changed = (self.slope.copy(), self.lowest.copy(), self.highest.copy())
+        for values, new in zip(changed, (other.slope, other.lowest, other.highest), strict=True):
+            values[rows] = new[rows]
+        return VelocityCurve(*changed)
+
     def velocity(self, error: FloatArray) -> FloatArray:
         """Return the velocity [rad/s] (n,) at `error` = target - position [rad], (n,)."""
         found: FloatArray = np.clip(self.slope * error, self.lowest, self.highest)

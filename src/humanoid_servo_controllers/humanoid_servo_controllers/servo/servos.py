@@ -20,6 +20,7 @@ class Servo(ABC):
     Attributes:
         pid: its loop; None if it has none.
         set_point, process_value, error: of the latest step, (n,), in the unit of the command.
+        process_value_dot: the velocity [rad/s], (n,), where the command is a position; else 0.
         holds: which joints held in it, (n,).
     """
 
@@ -27,6 +28,7 @@ class Servo(ABC):
         self.output, self.pid = output, pid
         count = len(output.friction_part)
         self.set_point, self.process_value, self.error = (np.zeros(count) for _ in range(3))
+        self.process_value_dot = np.zeros(count)
         self.holds: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
 
     @abstractmethod
@@ -105,6 +107,7 @@ class PositionServo(Servo):
         """See Servo."""
         position = state.position
         error = self._note(command, position)
+        self.process_value_dot = state.velocity
         self.holds = holds = self._deadband.step(command, error)
         if np.count_nonzero(holds):
             error = np.where(holds, 0.0, error)
@@ -121,7 +124,7 @@ class MixedServo(Servo):
         output: see OutputStage.
         pid: of the velocity.
         deadband: of the position.
-        curve: the velocity at each distance.
+        curve: the velocity at each distance; another one may take its place at any time.
         holds_measured: hold the measured effort instead of the demanded one.
     """
 
@@ -136,7 +139,7 @@ class MixedServo(Servo):
     ) -> None:
         super().__init__(output, pid)
         self._pid, self._deadband = pid, deadband
-        self._curve, self._holds_measured = curve, holds_measured
+        self.curve, self._holds_measured = curve, holds_measured
         self._held = np.zeros_like(self.set_point)  # [Nm]
         self._held_before = np.zeros(len(self._held), dtype=np.bool_)
 
@@ -151,8 +154,9 @@ class MixedServo(Servo):
         """See Servo."""
         velocity = state.velocity
         error = self._note(command, state.position)
+        self.process_value_dot = state.velocity
         self.holds = holds = self._deadband.step(command, error)
-        velocity_error = self._curve.velocity(error) - velocity
+        velocity_error = self.curve.velocity(error) - velocity
         any_holds = np.count_nonzero(holds)
         if any_holds:
             velocity_error[holds] = 0.0

@@ -15,3 +15,7 @@ class OncePerText:
         if text != self._last:
             self._last = text
             self._log(text)
+
+    def forget(self) -> None:
+        """Log the next text in any case."""
+        self._last = ""
