@@ -248,6 +248,7 @@ class MixedPositionVelocityController(PositionController):
     """The command is a position [rad], to which the joint travels at a given speed."""
 
     Parameters = MixedParameters
+    _curve: VelocityCurve
 
     def set_velocity_curve(self, joint: str, given: Curve) -> None:
         """Change how one joint travels, or all with an empty name. Called by one thread.

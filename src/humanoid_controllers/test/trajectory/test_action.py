@@ -51,7 +51,10 @@ class Client(LoneNode):
             self.bench.tick()
             arrays = self.bench.state.array.copy(), self.bench.command.array.copy()
             tick = SimpleNamespace(
-                now=self.bench.now, state_array=arrays[0], command_array=arrays[1]
+                now=self.bench.now,
+                state_array=arrays[0],
+                command_array=arrays[1],
+                compensation=None,
             )
             self._listener(tick)
 
