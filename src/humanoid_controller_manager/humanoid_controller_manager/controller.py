@@ -1,6 +1,6 @@
 """The contract between the control loop and controllers: `Controller` and `Broadcaster`.
 
-    on_configure -> [on_activate -> update* -> on_deactivate]* -> on_cleanup
+    on_configure -> [check_start -> on_activate -> update* -> on_deactivate]* -> on_cleanup
 
 The loop calls `update` once per tick in its own thread: it must not block, log or allocate much.
 If it raises, the loop writes the command of the fallback in the same tick.
@@ -44,6 +44,13 @@ class Controller(ABC):
     @abstractmethod
     def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
         """Prepare with `parameters`, an instance of Parameters. Raises ConfigError."""
+
+    def check_start(self, state: JointState, now: float) -> None:
+        """Raise ControllerError, or a ReasonedError, if it cannot start from the measured `state`.
+
+        Called before a switch begins: one that is refused here leaves the mode in force as it is.
+        What `on_activate` raises later, when the gains of its mode are confirmed, is a fall.
+        """
 
     @abstractmethod
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:

@@ -174,6 +174,10 @@ class ScriptedController(Controller):
     def on_configure(self, parameters: object, robot: RobotFacts) -> None:
         """Nothing to configure."""
 
+    def check_start(self, state: JointState, now: float) -> None:
+        if "check_start" in self.fail:
+            raise self.fail["check_start"]
+
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         self._called("on_activate")
         self.activations.append((state.array.copy(), command.array.copy(), now))

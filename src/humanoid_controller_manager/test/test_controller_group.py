@@ -209,6 +209,30 @@ def test_one_that_cannot_start_leaves_all_as_it_was(bench: Bench) -> None:
     assert bench.controllers["right"].calls == ["on_activate"]
 
 
+def test_all_are_asked_with_their_own_joints_before_the_mode_changes(
+    rig: Any, confirming_hardware: Any
+) -> None:
+    bench = Bench(rig, confirming_hardware)
+    asked: dict[str, list[float]] = {}
+
+    def check(name: str) -> Any:
+        def check_start(state: JointState, now: float) -> None:
+            asked[name] = state.position.tolist()
+            if name == "right":
+                raise ControllerError("no sensor")
+
+        return check_start
+
+    for name, controller in bench.controllers.items():
+        controller.check_start = check(name)
+    bench.rig.start("damped")
+    bench.rig.ask("left+right")
+    snapshot = bench.rig.tick(2)
+    assert asked == {"left": [0.4, 0.1], "right": [0.2]}
+    assert snapshot.refusal.reason.text == "right: no sensor"
+    assert (snapshot.controller, snapshot.fall) == ("damped", None)
+
+
 def test_they_start_in_order_and_end_in_reverse(bench: Bench) -> None:
     calls: list[tuple[str, str]] = []
     for name, controller in bench.controllers.items():

@@ -105,6 +105,26 @@ def test_a_stiff_controller_that_refuses_to_start_leaves_the_stiff_one_in_charge
     assert "no source" in after.refusal.reason.text
 
 
+def test_one_that_cannot_start_is_refused_before_the_gains_of_its_mode_are_asked_for(
+    rig: Any, confirming_hardware: Any
+) -> None:
+    hardware = confirming_hardware()
+    robot = rig({"arm": (hardware, ("a", "b", "c"))}).start("damped")
+    before = robot.run("standby")
+    modes = list(hardware.modes)
+    robot.controllers["remote"].fail["check_start"] = ControllerError("no source")
+    robot.ask("remote")
+
+    after = robot.tick(3)
+
+    assert (after.controller, after.switch_number) == ("standby", before.switch_number)
+    assert after.fall is None
+    assert after.refusal is not None
+    assert after.refusal.reason.text == "remote: no source"
+    assert hardware.modes == modes
+    assert "on_activate" not in robot.controllers["remote"].calls
+
+
 def test_a_switch_to_the_controller_in_charge_leaves_it_activated(rig: Any) -> None:
     robot = rig().start("damped")
     robot.tick()

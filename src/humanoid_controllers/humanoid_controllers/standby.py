@@ -15,7 +15,9 @@ from humanoid_control_common.mit_interface import Capability, JointCommand, Join
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, Progress, RobotFacts
 from humanoid_controllers.ramped_way import RAMP, ramp_within, ramped
+from humanoid_motion.trajectory.pace import made
 
+RECOVERY: Final = 0.5  # [s] in which a way that was held back recovers its speed
 FASTEST_MEAN: Final = 0.95  # of the velocity limit: the rest of the time is for the ramps
 
 
@@ -41,6 +43,7 @@ class StandbyController(Controller):
     """Goes from the measured pose through the sequence, then holds. It rests at each pose.
 
     Each way is a straight line in the space of the joints, without a step of the speed.
+    A way that is held back waits, and goes on from where it got to.
     In the first segment the stiffness ramps from 0 to its target and the damping from the value in
     force to its target, so that a damped joint never goes limp and a sagged arm does not jerk.
     """
@@ -80,13 +83,29 @@ class StandbyController(Controller):
         self._is_ramped = robot.acts_per_tick("stiffness") & robot.acts_per_tick("damping")
         self._is_set = ~self._is_ramped
         self._speeds = np.zeros_like(self._ways)  # [rad] of each way, where velocity acts
-        self._started = 0.0
-        self._elapsed = 0.0
+        self._left = np.zeros(len(robot.joints))  # [rad]: commanded in the tick before the latest
+        self._reached = np.zeros(len(robot.joints))  # [rad]: in the latest
+        self._entered = self._began = self._latest = 0.0  # [s]
+        self._elapsed = self._before = 0.0  # [s] on the way: in the latest tick, and before it
+        self._rate = 1.0  # at which time passes on the way; below 1 after it was held back
+
+    def check_start(self, state: JointState, now: float) -> None:
+        """See Controller. Raises ControllerError for links that would come too near."""
+        if self._way_check is None:
+            return
+        way = np.vstack([state.position, self._waypoints[1:]])
+        conflict = self._way_check.conflict(way)
+        if conflict is not None:
+            name = self._names[min(conflict.sample, len(self._names) - 1)]
+            raise ControllerError(
+                f"on the way to pose '{name}' {self._way_check.refusal(conflict)}: move the arms "
+                "apart by hand, in DAMPING"
+            )
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
-        """See Controller. Raises ControllerError for links that would come too near."""
+        """See Controller. Raises the same as `check_start`."""
+        self.check_start(state, now)
         self._waypoints[0] = state.position
-        self._check_links()
         np.subtract(self._waypoints[1:], self._waypoints[:-1], out=self._ways)
         np.multiply(self._ways, self._has_velocity, out=self._speeds)
         # The first segment begins at any pose: from a distant one it takes longer than configured.
@@ -97,12 +116,21 @@ class StandbyController(Controller):
         self._ramps = [ramp_within(mean) for mean in means]
         self._ends = list(accumulate(self._durations))
         self._start_damping[:] = command.damping
-        self._started = now
-        self._elapsed = 0.0
+        self._entered = self._began = self._latest = now
+        self._elapsed = self._before = 0.0
+        self._rate = 1.0
+        self._left[:] = self._reached[:] = state.position
+
+    def on_held_back(self, target: FloatArray, why: str) -> None:
+        """See Controller. The way goes on from there, and recovers its speed."""
+        part = made(self._left, self._reached, target)
+        self._reached[:] = self._left + part * (self._reached - self._left)
+        self._elapsed = self._before + part * (self._elapsed - self._before)
+        self._rate = min(self._rate, part)
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
-        self._elapsed = now - self._started
+        self._pass(now)
         segment = self._segment()
         duration = self._durations[segment]
         left = max(self._ends[segment] - self._elapsed, 0.0)  # [s]
@@ -110,9 +138,11 @@ class StandbyController(Controller):
         position, damping = command.position, command.damping
         np.multiply(self._ways[segment], part.way - 1.0, out=position)
         np.add(position, self._waypoints[segment + 1], out=position)
-        np.multiply(self._speeds[segment], part.speed / duration, out=command.velocity)
+        np.multiply(self._speeds[segment], self._rate * part.speed / duration, out=command.velocity)
         command.effort.fill(0.0)
-        ramp = 1.0 - left / duration if segment == 0 else 1.0
+        self._left[:], self._reached[:] = self._reached, position
+        # By the clock: arms that are held back get stiff, too.
+        ramp = min((now - self._entered) / self._durations[0], 1.0)
         command.stiffness.fill(self._stiffness)
         np.copyto(command.stiffness, ramp * self._stiffness, where=self._is_ramped)
         np.multiply(self._start_damping, 1.0 - ramp, out=damping)
@@ -130,16 +160,15 @@ class StandbyController(Controller):
         fraction = min(self._elapsed / self._ends[-1], 1.0)
         return Progress(self._segment(), len(self._ends), fraction)
 
-    def _check_links(self) -> None:
-        if self._way_check is None:
-            return
-        conflict = self._way_check.conflict(self._waypoints)
-        if conflict is not None:
-            name = self._names[min(conflict.sample, len(self._names) - 1)]
-            raise ControllerError(
-                f"on the way to pose '{name}' {self._way_check.refusal(conflict)}: move the arms "
-                "apart by hand, in DAMPING"
-            )
+    def _pass(self, now: float) -> None:
+        """Let time pass on the way: as on the clock, unless the way was held back lately."""
+        self._before = self._elapsed
+        if self._rate < 1.0:
+            passed = now - self._latest
+            self._rate = min(self._rate + passed / RECOVERY, 1.0)
+            self._began = now - (self._elapsed + self._rate * passed)
+        self._elapsed = now - self._began
+        self._latest = now
 
     def _segment(self) -> int:
         """Return the index of the segment at the elapsed time; after the end the last one."""

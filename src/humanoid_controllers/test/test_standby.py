@@ -276,3 +276,81 @@ def test_a_way_between_poses_faster_than_a_joint_is_refused(make: Any) -> None:
     }
     with pytest.raises(ConfigError, match=r"poses\.ready\.duration is 0\.2 s: faster from 'clear'"):
         make(StandbyController, poses=poses)
+
+
+# Held back by the limit stage.
+
+TICK = 0.01  # [s]
+
+
+class Held:
+    """A STANDBY whose targets get only as far as `let`, 0 to 1 of each step, while that is < 1."""
+
+    def __init__(self, make: Any, at: Any) -> None:
+        self.controller = _started(make, at)
+        self.target, self.elapsed = SAGGED.copy(), 0.0
+        self.steps: list[float] = []  # [rad], the largest of each tick
+        self._state = at(SAGGED)
+
+    def run(self, seconds: float, let: float = 1.0) -> JointCommand:
+        command = JointCommand(3)
+        for _ in range(round(seconds / TICK)):
+            self.elapsed += TICK
+            self.controller.update(self._state, command, START + self.elapsed, TICK)
+            target = self.target + let * (command.position - self.target)
+            self.steps.append(float(np.abs(target - self.target).max()))
+            self.target = target
+            if let < 1.0:
+                self.controller.on_held_back(target, "near")
+        return command
+
+
+def test_a_way_that_is_held_back_waits_and_goes_on_from_there(make: Any, at: Any) -> None:
+    held = Held(make, at)
+    held.run(0.15)
+    there = held.target.copy()
+    fraction = held.controller.progress.fraction
+    held.run(2.0, let=0.0)
+    assert held.target == pytest.approx(there)
+    assert held.controller.progress.fraction == pytest.approx(fraction, abs=0.02)
+    held.run(2.0)
+    assert held.controller.progress.finished
+    assert held.target == pytest.approx(READY)
+
+
+def test_a_way_that_becomes_free_recovers_its_speed_without_a_hop(make: Any, at: Any) -> None:
+    held = Held(make, at)
+    held.run(0.15)
+    fastest = max(held.steps)
+    held.run(1.0, let=0.0)
+    held.steps.clear()
+    held.run(2.0)
+    assert max(held.steps) <= fastest * 1.01
+    # From nothing to its speed in half a second: in a tick by a fiftieth.
+    assert np.diff([0.0, *held.steps[:10]]).max() < 0.03 * fastest
+
+
+def test_arms_that_are_held_back_get_stiff_and_no_velocity_is_commanded(make: Any, at: Any) -> None:
+    held = Held(make, at)
+    held.run(0.15)
+    command = held.run(FIRST, let=0.0)
+    assert command.stiffness == pytest.approx([20.0] * 3)
+    assert command.damping == pytest.approx([2.0] * 3)
+    assert np.abs(command.velocity).max() < 0.1
+
+
+def test_a_way_that_is_slowed_down_goes_on_as_slowly(make: Any, at: Any) -> None:
+    held = Held(make, at)
+    held.run(0.1)
+    before = held.controller.progress.fraction
+    held.run(0.1, let=0.25)
+    done = held.controller.progress.fraction - before
+    assert 0.0 < done < 0.4 * 0.1 / (FIRST + SECOND)
+
+
+def test_a_pose_that_was_reached_is_not_left_when_links_are_near(make: Any, at: Any) -> None:
+    held = Held(make, at)
+    held.run(FIRST + SECOND + 0.05)
+    command = held.run(0.5, let=0.0)
+    assert held.controller.progress.finished
+    assert command.position == pytest.approx(READY)

@@ -223,12 +223,17 @@ def test_the_imu_is_observed_and_its_silence_ends_the_policy(balancing: Prime) -
     assert "POLICY_WITHOUT_INPUT" in ended(balancing)
 
 
-def test_without_an_imu_locomotion_is_left_before_anything_moves(balancing: Prime) -> None:
+def test_without_an_imu_locomotion_is_refused_and_standby_stays(balancing: Prime) -> None:
     measure(balancing, 0.4, 0.2, covariance=-1.0)
+    before = balancing.client.now
+    balancing.client.commands.clear()
     balancing.client.request(Mode.LOCOMOTION)
     balancing.pass_time(1.0)
-    assert balancing.client.now.mode == Mode.DAMPING
-    assert "no valid message of the IMU for 0.1 s" in balancing.client.now.status_message
+    now = balancing.client.now
+    assert (now.mode, now.switch_number) == (Mode.STANDBY, before.switch_number)
+    assert "no valid message of the IMU for 0.1 s" in now.status_message
+    assert "POLICY_WITHOUT_INPUT" in now.reason_codes
+    assert len({tuple(it.position) for it in balancing.client.commands}) == 1
     assert "has no orientation or no angular velocity" in balancing.text("control")
 
 

@@ -137,7 +137,8 @@ class ActiveController:
         """Put controller `name` in charge; on failure change nothing and return the reason.
 
         `command` is the one in force. A controller that needs stiffness starts once the hardware
-        has confirmed the impedance: until then the present pose is held with the gains in force.
+        has confirmed the impedance: until then the present pose is held with the gains in force. So
+        it is asked first whether it can.
 
         A group that replaces one with a common member is no switch of the mode: that member goes
         on, and mode, switch number and gains stay.
@@ -149,15 +150,18 @@ class ActiveController:
             return NO_REASON
         if isinstance(slot, ControllerGroup) and slot.goes_on(self._slot):
             return self._replace_members(slot, tick, command)
-        if slot.needs_stiffness and self._hardware.confirms_impedance:
-            self._enter(slot, tick.now, Phase.PREPARING)
+        prepares = slot.needs_stiffness and self._hardware.confirms_impedance
+        try:
+            if prepares:
+                slot.check_start(tick)
+            else:
+                self._start(slot, tick, command)
+        except PLUGIN_ERRORS as error:
+            return _named(slot, error)
+        self._enter(slot, tick.now, Phase.PREPARING if prepares else Phase.RUNNING)
+        if prepares:
             command.position[:] = tick.state.position
             command.array[1:3] = 0.0
-            return NO_REASON
-        error = self._activate(slot, tick, command)
-        if error is not None:
-            return _named(slot, error)
-        self._enter(slot, tick.now, Phase.RUNNING)
         return NO_REASON
 
     def update(self, tick: Tick, command: JointCommand) -> None:
@@ -261,12 +265,16 @@ class ActiveController:
 
     def _activate(self, slot: Runnable, tick: Tick, command: JointCommand) -> BaseException | None:
         try:
-            slot.activate(tick, command)
+            self._start(slot, tick, command)
         except PLUGIN_ERRORS as error:
             return error
+        return None
+
+    def _start(self, slot: Runnable, tick: Tick, command: JointCommand) -> None:
+        """Activate `slot`. Raises what it raises."""
+        slot.activate(tick, command)
         self._candidate.array.fill(0.0)
         self.held_back = None  # that was another controller's command
-        return None
 
     def _enter(self, slot: Runnable, now: float, phase: Phase) -> None:
         self.leave()

@@ -135,6 +135,15 @@ class ControllerGroup:
 
     # In the loop's thread.
 
+    def check_start(self, tick: Tick) -> None:
+        """Raise MemberError of the first member that cannot start now."""
+        for slot, share in self.members:
+            tick.state.array.take(share.rows, 1, share.state.array, "clip")
+            try:
+                slot.controller.check_start(share.measured, tick.now)
+            except PLUGIN_ERRORS as error:
+                raise MemberError(f"{slot.name}: {words_of(error)}", error) from error
+
     def activate(self, tick: Tick, command: JointCommand) -> None:
         """Activate all members from the `command` in force, or none. Raises MemberError."""
         self._activate(self.members, tick, command)

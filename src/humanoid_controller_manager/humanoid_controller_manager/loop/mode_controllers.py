@@ -108,6 +108,10 @@ class ControllerSlot:
 
     # Of a controller with all joints; in the loop's thread.
 
+    def check_start(self, tick: Tick) -> None:
+        """Raise what it raises if it cannot start now."""
+        self.controller.check_start(tick.state, tick.now)
+
     def activate(self, tick: Tick, command: JointCommand) -> None:
         """Activate it from the `command` in force. Raises what it raises."""
         self.controller.on_activate(tick.state, command.copy(), tick.now)

@@ -83,15 +83,20 @@ class RlPolicyController(Controller):
         self._half_tick = 0.5 / robot.update_rate  # [s]
         self._step = 0  # number of the latest question, over all activations
 
-    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+    def check_start(self, state: JointState, now: float) -> None:
         """See Controller.
 
-        Raises ControllerError if a motion begins far from the measured pose, or the IMU is silent.
+        Raises ControllerError if a motion begins far from the measured pose, PolicyFailedError if
+        the IMU is silent.
         """
         self.live.present(now)
-        position = state.position[self._rows]
         if self._motion is not None:
-            self._refuse_far(position, self._motion.at(0.0)[0])
+            self._refuse_far(state.position[self._rows], self._motion.at(0.0)[0])
+
+    def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
+        """See Controller. Raises the same as `check_start`."""
+        self.check_start(state, now)
+        position = state.position[self._rows]
         self._began = self._next = now  # [s]; `_next`: time of the next policy step
         self._asked = False
         self._held: FloatArray | None = None  # see ActionLaw; None before the first action
