@@ -53,7 +53,9 @@ class VirtualRobot:
     ) -> None:
         self._actuators, self._mountings = actuators, mountings or {}
         self.joints = actuators.joints
-        self.plant = plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions)
+        self.plant = plant = MujocoPlant(
+            urdf, actuators.rotors, actuators.frictions, actuators.springs
+        )
         self._moment = Moment()
         self.robot = RobotScheduler(plant, self._moment)
         self.losses = Losses(random)

@@ -11,6 +11,7 @@ from humanoid_twin.can.adapters.socketcan import SocketCanPort
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.build import VirtualCan
 from humanoid_twin.can.motors.motor import CanMotor, MotorReport
+from humanoid_twin.can.motors.motor_board import BoardReport
 from humanoid_twin.errors import CanError
 
 
@@ -148,6 +149,10 @@ class CanCommands:
     def drives(self) -> list[MotorReport]:
         """Return the state of all motors."""
         return [motor.report() for motor in self.can.motors]
+
+    def boards(self) -> list[BoardReport]:
+        """Return rate and latency of all motor boards with an inner force loop."""
+        return self.can.boards()
 
     def statistics(self) -> CanStatistics:
         """Return counts since the start, and the adapter's error counters."""

@@ -1,13 +1,18 @@
 """The client of a CAN bus' control channel."""
 
+from typing import TypeVar
+
 from humanoid_twin.can.commands import CanCommands
 from humanoid_twin.can.motors.motor import MotorReport
+from humanoid_twin.can.motors.motor_board import BoardReport
 from humanoid_twin.control.client import ControlClient, TimedControl, remote, remote_decoded
 
+_Report = TypeVar("_Report", MotorReport, BoardReport)
 
-def _by_id(reports: list[MotorReport]) -> dict[int, MotorReport]:
+
+def _by_id(reports: list[_Report]) -> dict[int, _Report]:
     """Return the reports by CAN id; of two motors with one id, that of the first."""
-    found: dict[int, MotorReport] = {}
+    found: dict[int, _Report] = {}
     for report in reports:
         found.setdefault(report["id"], report)
     return found
@@ -36,6 +41,7 @@ class CanMethods(ControlClient):
     can_flags = remote(CanCommands.flags)
     can_stray = remote(CanCommands.stray)
     can_drives = remote_decoded(CanCommands.drives, _by_id)
+    can_boards = remote_decoded(CanCommands.boards, _by_id)
     can_statistics = remote(CanCommands.statistics)
 
 

@@ -98,7 +98,7 @@ def equip(spec: mujoco.MjSpec, frictions: Mapping[str, JointFriction]) -> None:
         joint = joints[name]
         joint.frictionloss = 1.0  # MuJoCo leaves constraints of 0 out; each step sets the value
         joint.solref_friction, joint.solimp_friction = _SOLREF, _SOLIMP
-        joint.damping[0] = friction.viscous
+        joint.damping[0] += friction.viscous
     if frictions:
         spec.option.noslip_iterations = _NO_SLIP_ITERATIONS
 
@@ -118,16 +118,18 @@ class DryFriction:
         # Views with elements of plain floats.
         self._angles, self._speeds = _view(data.qpos), _view(data.qvel)
         self._applied, self._bias = _view(data.qfrc_applied), _view(data.qfrc_bias)
+        self._passive = _view(data.qfrc_passive)
         self._bounds = _view(model.dof_frictionloss)
 
     def update(self) -> None:
         """Set the bounds of the next step, whose torques are in `qfrc_applied`.
 
-        A joint at rest is pushed by these, and by gravity as of the last step.
+        A joint at rest is pushed by these, and by gravity and springs as of the last step.
         """
         for angle, dof, friction in self._rows:
-            velocity = self._speeds[dof]
-            push = velocity if abs(velocity) > REST else self._applied[dof] - self._bias[dof]
+            push = velocity = self._speeds[dof]
+            if abs(velocity) <= REST:
+                push = self._applied[dof] - self._bias[dof] + self._passive[dof]
             self._bounds[dof] = friction.dry(self._angles[angle], velocity, push > 0.0)
 
 

@@ -16,6 +16,7 @@ from humanoid_control_common.description.mujoco_input import exclude_neighbours,
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.friction import DryFriction, JointFriction, equip
 from humanoid_twin.physics.plant import TIME_STEP, FloatArray
+from humanoid_twin.physics.springs import JointSpring, add_springs
 
 OBSTACLE: Final = "twin obstacle"
 BRAKE: Final = "twin brake of "
@@ -26,18 +27,23 @@ _HARD: Final = (2 * TIME_STEP, 1.0)
 _FIRM: Final = (0.99, 0.999, 0.001, 0.5, 2.0)  # impedance of the constraint, MuJoCo's solimp
 
 Frictions = Mapping[str, JointFriction]  # by joint; the other joints have none
+Springs = Mapping[str, JointSpring]  # by joint; the other joints have none
 _FRICTIONLESS: Final[Frictions] = {}
+_SPRINGLESS: Final[Springs] = {}
 
 _log = logging.getLogger(__name__)
 
 
 def build_model(
-    urdf: str, rotors: Mapping[str, float], frictions: Frictions = _FRICTIONLESS
+    urdf: str,
+    rotors: Mapping[str, float],
+    frictions: Frictions = _FRICTIONLESS,
+    springs: Springs = _SPRINGLESS,
 ) -> mujoco.MjModel:
     """Return the model of `urdf` (XML text), whose moving joints must be exactly those of `rotors`.
 
     `rotors` gives the inertia of each joint's rotor, reflected to the joint [kg m²]. `frictions`
-    is of joints of `rotors`.
+    and `springs` are of joints of `rotors`.
 
     Raises ConfigError: a URDF that MuJoCo can't read, or that has other joints; MeshError for a
     mesh that is missing or broken.
@@ -56,6 +62,7 @@ def build_model(
     for name, rotor in rotors.items():
         _equip(spec, name, rotor)
     equip(spec, frictions)
+    add_springs(spec, springs)
     _add_obstacle(spec)
     try:
         model = spec.compile()
@@ -128,10 +135,14 @@ class MujocoPlant:
     """
 
     def __init__(
-        self, urdf: str, rotors: Mapping[str, float], frictions: Frictions = _FRICTIONLESS
+        self,
+        urdf: str,
+        rotors: Mapping[str, float],
+        frictions: Frictions = _FRICTIONLESS,
+        springs: Springs = _SPRINGLESS,
     ) -> None:
         """Start with all joints at rest, at 0 or at the nearest limit. See build_model."""
-        self.model = build_model(urdf, rotors, frictions)
+        self.model = build_model(urdf, rotors, frictions, springs)
         self.data = mujoco.MjData(self.model)
         self._friction = DryFriction(self.model, self.data, frictions) if frictions else None
         found = [self.model.joint(name) for name in rotors]

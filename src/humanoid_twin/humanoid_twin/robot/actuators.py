@@ -7,14 +7,17 @@ wrong id in a shared table would be wrong on the robot only.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Final, TypedDict
 
 from pydantic import Field
 
 from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
+from humanoid_twin.can.motors.force_loop import BoardFigures
 from humanoid_twin.physics.friction import BreakawayCurve, JointFriction, PointError
+from humanoid_twin.physics.springs import JointSpring
 
+_BOARD_FAMILY: Final = "robstride"  # the protocol of the motor boards
 _Points = list[Annotated[list[float], Field(min_length=2, max_length=2)]]
 
 
@@ -33,6 +36,9 @@ class CanActuator(StrictModel):
     family: str  # of MOTOR_FAMILIES
     model: str
     rotor: float = Field(gt=0.0, allow_inf_nan=False)  # inertia reflected to the joint [kg m²]
+    board: BoardFigures | None = None  # an inner force loop on a tendon; family robstride
+    # The joint whose board's tendon runs over this one too; the board here has no motor.
+    tendon_of: str | None = None
 
 
 class _Stribeck(StrictModel):
@@ -51,18 +57,20 @@ class _File(StrictModel):
     ring: list[RingActuator] = Field(default_factory=list)
     can: dict[str, list[CanActuator]] = Field(default_factory=dict)
     friction: dict[str, _Friction] = Field(default_factory=dict)  # by joint
+    springs: dict[str, JointSpring] = Field(default_factory=dict)  # by joint
 
 
 @dataclass(frozen=True, slots=True)
 class Actuators:
     """All actuators of a robot: those of its ring, and those of its CAN buses by name.
 
-    `frictions` are those of the joints they turn.
+    `frictions` and `springs` are those of the joints they turn.
     """
 
     ring: Sequence[RingActuator]
     can: dict[str, list[CanActuator]]
     frictions: Mapping[str, JointFriction] = field(default_factory=dict)  # by joint, of some
+    springs: Mapping[str, JointSpring] = field(default_factory=dict)  # by joint, of some
 
     @property
     def ring_joints(self) -> tuple[str, ...]:
@@ -90,29 +98,50 @@ def load_actuators(path: Path) -> Actuators:
     """Read a file of actuators.
 
     Raises ConfigError: no such file, no YAML, an unknown key, an impossible value, a joint with two
-    actuators, an id given twice on a bus, a robot without any actuator, friction of a joint without
-    an actuator or with an impossible point.
+    actuators, an id given twice on a bus, a robot without any actuator, friction or a spring of a
+    joint without an actuator, friction with an impossible point, or a tendon that can't be.
     """
     document = read_yaml(path)
     content = validate(_File, document)
     frictions = {joint: _friction(joint, it, document) for joint, it in content.friction.items()}
-    found = Actuators(content.ring, content.can, frictions)
+    found = Actuators(content.ring, content.can, frictions, content.springs)
     names = [*found.ring_joints, *(row.joint for row in found.can_rows)]
     if not names:
         raise ConfigError(f"{path}: no actuators, expected some in 'ring' or 'can'")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"{path}: two actuators on {', '.join(twice)}")
+    _check_buses(found, document)
+    for key, joints in (("friction", found.frictions), ("springs", found.springs)):
+        for joint in joints:
+            if joint not in names:
+                where, known = document.where((key, joint)), ", ".join(names)
+                raise ConfigError(f"{where}: {key}: no joint '{joint}', there are {known}")
+    return found
+
+
+def _check_buses(found: Actuators, document: Document) -> None:
     for bus, rows in found.can.items():
         ids = [row.id for row in rows]
         if same := sorted({id for id in ids if ids.count(id) > 1}):
-            raise ConfigError(f"{path}: can.{bus}: two motors with id {same[0]}")
-    for joint in frictions:
-        if joint not in names:
-            where = document.where(("friction", joint))
-            raise ConfigError(
-                f"{where}: friction: no joint '{joint}', there are {', '.join(names)}"
-            )
-    return found
+            raise ConfigError(f"{document.name}: can.{bus}: two motors with id {same[0]}")
+        for i, row in enumerate(rows):
+            _check_tendon(row, rows, document.where(("can", bus, i)))
+
+
+def _check_tendon(row: CanActuator, rows: Sequence[CanActuator], where: str) -> None:
+    if row.board is None and row.tendon_of is None:
+        return
+    boards = [it.joint for it in rows if it.board is not None]
+    if row.family != _BOARD_FAMILY:
+        text = f"a board of family '{row.family}', expected '{_BOARD_FAMILY}'"
+    elif row.board is not None and row.tendon_of is not None:
+        text = "'board' and 'tendon_of', expected one of them"
+    elif row.tendon_of is not None and row.tendon_of not in boards:
+        known = ", ".join(boards) or "none"
+        text = f"tendon of '{row.tendon_of}', boards of this bus are on {known}"
+    else:
+        return
+    raise ConfigError(f"{where}: {row.joint}: {text}")
 
 
 def _friction(joint: str, given: _Friction, document: Document) -> JointFriction:

@@ -11,7 +11,7 @@ from pathlib import Path
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.assumptions import assume
 from humanoid_twin.can.attach import add_can
-from humanoid_twin.can.motors.build import CanJoint, VirtualCan, build_can
+from humanoid_twin.can.motors.build import Board, CanJoint, VirtualCan, build_can
 from humanoid_twin.can.motors.motor import CanMotor
 from humanoid_twin.clock import Moment
 from humanoid_twin.control.commands import CommandTable, JointCommands
@@ -77,10 +77,19 @@ def build_motors(
             family=row.family,
             model=row.model,
             mounting=mountings.get(row.joint, _DEFAULT_MOUNTING),
+            board=_board(row, rows, joints),
+            motorless=row.tendon_of is not None,
         )
         for row in rows
     }
     return build_can(plant, motors, moment)
+
+
+def _board(row: CanActuator, rows: Sequence[CanActuator], joints: Sequence[str]) -> Board | None:
+    if row.board is None:
+        return None
+    others = tuple(joints.index(it.joint) for it in rows if it.tendon_of == row.joint)
+    return Board(figures=row.board, others=others)
 
 
 Drives = dict[str, ErobDrive | CanMotor]  # by joint
@@ -166,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace, cleanup: ExitStack) -> None:
     urdf, actuators = read_urdf(options.urdf), load_actuators(options.actuators)
     joints = actuators.joints
-    plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions)
+    plant = MujocoPlant(urdf, actuators.rotors, actuators.frictions, actuators.springs)
     process = TwinProcess(plant, options, cleanup, ignore_interrupt=options.ignore_interrupt)
     mountings = load_mountings(options.mountings, joints) if options.mountings else {}
     robot = _Robot(options, process, plant, mountings, actuators)

@@ -82,3 +82,37 @@ def test_friction_that_cannot_be_is_refused_with_joint_and_point(tmp_path, befor
     text = FRICTION.replace(before, after).replace("JOINT", "b")
     with pytest.raises(ConfigError, match=message):
         load_actuators(written(tmp_path, text))
+
+
+BOARD = """{motor_inertia: 1.0e-5, motor_damping: 0.02, motor_torque: 1.0, tendon_stiffness: 20.0,
+      tendon_damping: 0.02, force_p: 2.0, force_i: 300.0}"""
+TENDON = f"""can:
+  left:
+  - {{id: 7, joint: a, family: robstride, model: rs-05, rotor: 0.01, board: {BOARD}}}
+  - {{id: 8, joint: b, family: robstride, model: rs-05, rotor: 0.01, tendon_of: a}}
+springs:
+  b: {{stiffness: 0.1, rest: 0.0}}
+"""
+
+
+def test_a_tendon_over_two_joints_is_read(tmp_path):
+    found = load_actuators(written(tmp_path, TENDON))
+    first, second = found.can["left"]
+    assert first.board.tendon_stiffness == 20.0
+    assert second.tendon_of == "a"
+    assert found.springs["b"].stiffness == 0.1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("tendon_of: a", "tendon_of: c", "yaml:5: b: tendon of 'c', boards of this bus are on a"),
+        ("tendon_of: a", f"tendon_of: a, board: {BOARD}", "yaml:5: b: 'board' and 'tendon_of'"),
+        ("b, family: robstride", "b, family: sito", "yaml:5: b: a board of family 'sito'"),
+        ("  b: {stiffness", "  c: {stiffness", "yaml:7: springs: no joint 'c'"),
+        ("motor_inertia: 1.0e-5", "motor_inertia: 0.0", "board.motor_inertia"),
+    ],
+)  # fmt: skip
+def test_a_tendon_that_cannot_be_is_refused(tmp_path, before, after, message):
+    with pytest.raises(ConfigError, match=message):
+        load_actuators(written(tmp_path, TENDON.replace(before, after)))

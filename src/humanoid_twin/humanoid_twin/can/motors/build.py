@@ -1,20 +1,38 @@
 """All motors of a CAN bus and their joints: one side of the virtual robot."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from humanoid_twin.can.bus import VirtualCanBus
 from humanoid_twin.can.frame import CanFrame
 from humanoid_twin.can.motors.families import build_firmware
-from humanoid_twin.can.motors.firmware import TICK
+from humanoid_twin.can.motors.firmware import TICK, Firmware, Send
+from humanoid_twin.can.motors.force_loop import BoardFigures
 from humanoid_twin.can.motors.motor import CanMotor
+from humanoid_twin.can.motors.motor_board import (
+    BoardReport,
+    EncoderFirmware,
+    EncoderShaft,
+    MotorBoardFirmware,
+    TendonShaft,
+)
+from humanoid_twin.can.motors.robstride_parameters import ROBSTRIDE_MODELS
 from humanoid_twin.clock import Moment
 from humanoid_twin.errors import CanError
 from humanoid_twin.mounting import MountedEncoder, Mounting
 from humanoid_twin.physics.plant import Inertia, Plant, SingleInertias
 
 _HIGHEST_ID: Final = 0xFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A motor board on a tendon: its family is that of the protocol, Robstride."""
+
+    figures: BoardFigures
+    others: tuple[int, ...] = ()  # joints that the tendon runs over besides the motor's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +43,8 @@ class CanJoint:
     family: str  # of MOTOR_FAMILIES
     model: str  # "TA40-50", "rs-03" ...
     mounting: Mounting = field(default_factory=Mounting)
+    board: Board | None = None  # the motor turns the joint itself
+    motorless: bool = False  # the tendon of another board turns the joint
 
 
 class VirtualCan:
@@ -61,11 +81,30 @@ class VirtualCan:
         """Add a motor. Raises CanError for an id out of range, an unknown family or model."""
         if not 0 < device <= _HIGHEST_ID:
             raise CanError(f"CAN id {device}, expected 1 to {_HIGHEST_ID}")
-        shaft = MountedEncoder(plant, joint.index, joint.mounting)
         firmware = build_firmware(joint.family, joint.model, device)
+        shaft = MountedEncoder(plant, joint.index, joint.mounting)
+        if joint.board is not None:
+            shaft, firmware = self._board(device, plant, joint, joint.board)
+        elif joint.motorless:
+            shaft = EncoderShaft(plant, joint.index, joint.mounting)
+            parameters = ROBSTRIDE_MODELS[joint.model]
+            firmware = partial(EncoderFirmware, parameters, device)
         motor = CanMotor(self.bus, shaft, firmware, joint.family, joint.model)
         self.motors.append(motor)
         return motor
+
+    def _board(
+        self, device: int, plant: Plant, joint: CanJoint, board: Board
+    ) -> tuple[MountedEncoder, Callable[[Send], Firmware]]:
+        shaft = TendonShaft(plant, joint.index, joint.mounting, board.others)
+        parameters = ROBSTRIDE_MODELS[joint.model]
+
+        def firmware(send: Send) -> Firmware:
+            return MotorBoardFirmware(
+                parameters, device, send, board.figures, shaft, self.bus.moment
+            )
+
+        return shaft, firmware
 
     def add_foreign(self, device: int, family: str, model: str) -> CanMotor:
         """Add a motor that isn't the robot's: it turns a flywheel of its own, at 1 rad."""
@@ -81,6 +120,11 @@ class VirtualCan:
                 return motor
         there_are = ", ".join(str(motor.firmware.device) for motor in self.motors)
         raise CanError(f"no motor {device} on the bus, there are {there_are}")
+
+    def boards(self) -> list[BoardReport]:
+        """Return rate and latency of all motor boards."""
+        firmwares = [motor.firmware for motor in self.motors]
+        return [it.board_report() for it in firmwares if isinstance(it, MotorBoardFirmware)]
 
     def stray(self, frame: CanFrame) -> None:
         """Send a frame from an unknown node. Raises CanError if it can't be sent."""
