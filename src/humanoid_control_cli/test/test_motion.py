@@ -149,6 +149,16 @@ def test_a_motion_that_another_caller_replaces_says_so(remote: Starter, client: 
     assert run.lines[-1] == "hc: another motion took its place"
 
 
+def test_a_refused_motion_does_not_stop_that_of_another_caller(
+    remote: Starter, client: Client
+) -> None:
+    run = remote.hc("move", f"{ELBOW}=0.2", "--time", "2", "--timeout", str(TIMEOUT))
+    run.wait_for("moves for 2.00 s")
+    with pytest.raises(RefusedError, match="moves, and is not named"):
+        TrajectoryClient(client).move({"right_elbow_pitch": -0.6}, 0.0, 0.0)
+    assert (run.finish(), run.lines[-1]) == (0, "done")
+
+
 def test_a_held_key_moves_the_joint_and_a_released_one_stops_it(
     remote: Starter, client: Client
 ) -> None:
@@ -207,6 +217,7 @@ def test_joints_of_two_controllers_side_by_side_move_together(
         ("move elbow=1 elbow=2", "'elbow' is given twice"),
         ("move elbow=1 --time 1 --speed 1", "give --time or --speed, not both"),
         ("move elbow=1 --time -1", "--time"),
+        ("move elbow=1 --speed 0", "--speed"),
         ("jog elbow --speed 0", "--speed"),
         ("jog elbow", "needs a terminal"),
     ],

@@ -33,9 +33,9 @@ def move(
         float, typer.Option("--time", min=0.0, metavar="S", help="Seconds it takes at least.")
     ] = 0.0,
     speed: Annotated[
-        float,
-        typer.Option("--speed", min=0.0, metavar="RAD_S", help="Speed of each joint at most."),
-    ] = 0.0,
+        float | None,
+        typer.Option("--speed", min=0.001, metavar="RAD_S", help="Speed of each joint at most."),
+    ] = None,
     timeout: Timeout = 5.0,
 ) -> None:
     """Move joints to angles in REMOTE; the others hold. Without options as fast as their limits.
@@ -52,7 +52,7 @@ def move(
     with Client(timeout) as client:
         motion = TrajectoryClient(client)
         try:
-            duration = motion.move(angles, time, speed)
+            duration = motion.move(angles, time, speed or 0.0)
             typer.echo(f"moves for {duration:.2f} s")
             motion.wait_until_done(duration)
         except KeyboardInterrupt:
@@ -82,10 +82,9 @@ def jog(
     from humanoid_control_cli.terminal_keys import Keys
 
     with Client(timeout) as client, Keys() as keys:
-        motion = TrajectoryClient(client)
-        jogged = motion.jogged(joint)
+        jogged = TrajectoryClient(client).jogged(joint)
         typer.echo(f"{joint} at {speed:g} rad/s: hold arrow up or down; q ends")
         try:
             jog_by_keys(client, keys, jogged, speed)
         finally:
-            typer.echo(motion.stop())
+            typer.echo(jogged.stop())

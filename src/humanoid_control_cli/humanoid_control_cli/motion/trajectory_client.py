@@ -1,7 +1,7 @@
 """Requests to the trajectory controllers of a robot."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from builtin_interfaces.msg import Duration
 from humanoid_control_msgs.msg import JointJog, TrajectoryState
@@ -27,6 +27,7 @@ class TrajectoryClient:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._states: dict[str, TrajectoryState] = {}  # by controller
+        self._asked: set[str] = set()  # controllers that this client has asked for a motion
         self._goals: dict[str, int] = {}  # of this client, by controller
         self._find()
 
@@ -38,17 +39,17 @@ class TrajectoryClient:
             duration: the shortest time [s].
             speed: of each joint at most [rad/s]; 0: its limit.
 
-        Raises RefusedError with the reason.
+        Raises RefusedError with the reason; what has begun is stopped then.
         """
         longest = 0.0
         for name, own in self._by_controller(angles).items():
             request = MoveJoints.Request(
                 joint_names=list(own), positions=list(own.values()), duration=duration, speed=speed
             )
+            self._asked.add(name)
             answer = self._client.call(MoveJoints, f"{name}/move", request)
             if not answer.success:
-                self.stop()
-                raise RefusedError(answer.message)
+                self._refused(answer.message)
             self._goals[name] = answer.goal
             longest = max(longest, answer.duration)
         return longest
@@ -64,10 +65,10 @@ class TrajectoryClient:
                 joint_names=list(own), points=[_message(point, columns) for point in points]
             )
             request = FollowTrajectory.Request(trajectory=trajectory)
+            self._asked.add(name)
             answer = self._client.call(FollowTrajectory, f"{name}/follow", request)
             if not answer.success:
-                self.stop()
-                raise RefusedError(answer.message)
+                self._refused(answer.message)
             self._goals[name] = answer.goal
         return points[-1].time
 
@@ -95,12 +96,18 @@ class TrajectoryClient:
         return JoggedJoint(self._client, name, joint, self._states.__getitem__)
 
     def stop(self) -> str:
-        """Stop all motions along their paths; return so in words."""
-        for name in self._states:
+        """Stop what this client has asked for along its path; return so in words."""
+        for name in sorted(self._asked):
             self._client.trigger(f"{name}/stop")
         return "stopped"
 
     # Inside.
+
+    def _refused(self, reason: str) -> NoReturn:
+        """Stop what has begun, not what others have asked for. Raises RefusedError."""
+        for name in self._goals:
+            self._client.trigger(f"{name}/stop")
+        raise RefusedError(reason)
 
     def _find(self) -> None:
         node, client = self._client.node, self._client
@@ -183,6 +190,7 @@ class JoggedJoint:
             raise RefusedError(state.message)
         self._topic.publish(JointJog(joint_names=[self._joint], velocities=[speed]))
 
-    def stop(self) -> object:
-        """Stop along the path."""
-        return self._client.trigger(f"{self._controller}/stop")
+    def stop(self) -> str:
+        """Stop along the path; return so in words."""
+        self._client.trigger(f"{self._controller}/stop")
+        return "stopped"

@@ -44,7 +44,7 @@ class Follower:
         self._offered: LatestValue[Goal] = LatestValue()
         # Numbers to stop, each with that of the latest goal then: a stop is never lost.
         self._cancelled: deque[tuple[int, int]] = deque(maxlen=REMEMBERED)
-        self._newest = 0  # number of the goal offered last
+        self._newest = self._seen = 0  # numbers of the goals offered last, and taken last
         self._kept: LatestValue[float] = LatestValue()
         everything = np.full(len(joints), np.inf)
         self._any = Tolerances(everything, everything, np.inf, 0.0)
@@ -160,6 +160,7 @@ class Follower:
 
     def _accept(self, goal: Goal, now: float) -> None:
         """Let `goal` wait for its time, if it continues what is commanded then."""
+        self._seen = goal.number
         rests = now - self._began >= self._goal.trajectory.duration
         late = goal.begin is None or goal.begin < now - LATE
         fits = goal.after is self._goal and self._pace is None and not (late and not rests)
@@ -263,4 +264,6 @@ class Follower:
             self._time,
             1.0 if self._pace is None else self._pace.rate,
             self._ended,
+            0 if self._waiting is None else self._waiting.number,
+            self._seen,
         )

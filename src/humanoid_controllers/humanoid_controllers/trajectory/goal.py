@@ -68,6 +68,8 @@ class Progress(NamedTuple):
     time: float  # [s] on the trajectory
     rate: float = 1.0  # at which that time passes; below 1 the motion is slowed down
     ended: tuple[tuple[int, Status, str], ...] = ()  # latest goals: number, status, reason
+    waiting: int = 0  # number of the goal that waits for its time; 0: none
+    seen: int = 0  # number of the latest goal that reached the loop
 
     @property
     def rests(self) -> bool:
@@ -84,6 +86,7 @@ class Progress(NamedTuple):
         for ended, status, text in self.ended:
             if ended == number:
                 return status, text
-        if number < self.goal.number:  # the loop never saw it
+        if number < self.seen and number not in (self.goal.number, self.waiting):
+            # The loop never saw it.
             return Status.PREEMPTED, "another goal came right after it"
         return Status.ACTIVE, ""

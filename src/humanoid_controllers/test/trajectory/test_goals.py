@@ -196,6 +196,29 @@ def test_of_two_goals_in_one_tick_the_later_one_counts(bench: Any) -> None:
     assert bench.status(second) is Status.SUCCEEDED
 
 
+def test_of_two_goals_in_one_tick_none_stays_open_if_the_later_one_is_refused(bench: Any) -> None:
+    bench.move(joint_0=1.0)
+    bench.run(0.2)
+    first, second = bench.move(joint_0=-1.0), bench.move(joint_0=-0.5)
+    bench.planner.cancel()
+    bench.run(2.0)
+    assert bench.status(second) is Status.OVERTAKEN
+    assert bench.status(first) is Status.PREEMPTED
+
+
+def test_a_goal_that_waits_for_its_stamp_outlasts_a_later_one_that_is_refused(bench: Any) -> None:
+    bench.move(joint_0=1.5, duration=3.0)
+    bench.run(0.2)
+    waiting = bench.planner.follow(["joint_0"], [Point(2.0, [0.0])], bench.now, bench.now + 1.0)
+    bench.tick()
+    late = bench.planner.follow(["joint_0"], [Point(2.0, [1.0])], bench.now - 2 * LEAD)
+    bench.tick()
+    assert bench.status(late) is Status.OVERTAKEN
+    assert bench.status(waiting) is Status.ACTIVE
+    bench.run(4.0)
+    assert bench.status(waiting) is Status.SUCCEEDED
+
+
 def test_a_joint_away_from_its_path_stops_the_motion_and_is_named(make_bench: Any) -> None:
     bench = make_bench(constraints={"joint_1": {"trajectory": 0.1}})
     goal = bench.move(joint_0=1.5)
