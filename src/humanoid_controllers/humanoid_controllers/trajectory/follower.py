@@ -45,6 +45,7 @@ class Follower:
         # Numbers to stop, each with that of the latest goal then: a stop is never lost.
         self._cancelled: deque[tuple[int, int]] = deque(maxlen=REMEMBERED)
         self._newest = self._seen = 0  # numbers of the goals offered last, and taken last
+        self._before_begin = 0  # the latter, when the controller took charge
         self._kept: LatestValue[float] = LatestValue()
         everything = np.full(len(joints), np.inf)
         self._any = Tolerances(everything, everything, np.inf, 0.0)
@@ -79,6 +80,7 @@ class Follower:
     def begin(self, position: FloatArray, now: float) -> None:
         """Hold `position` [rad], (n,)."""
         self._take_up(Goal(0, hold(position.copy()), self._any), now)
+        self._before_begin = self._seen
         self._status, self._fresh = Status.HOLDING, now
         self._command = self._goal.trajectory.end
         self._report()
@@ -266,4 +268,5 @@ class Follower:
             self._ended,
             0 if self._waiting is None else self._waiting.number,
             self._seen,
+            self._before_begin,
         )

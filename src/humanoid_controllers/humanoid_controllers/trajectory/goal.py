@@ -70,6 +70,7 @@ class Progress(NamedTuple):
     ended: tuple[tuple[int, Status, str], ...] = ()  # latest goals: number, status, reason
     waiting: int = 0  # number of the goal that waits for its time; 0: none
     seen: int = 0  # number of the latest goal that reached the loop
+    before: int = 0  # number of the latest goal of the time before the controller was in charge
 
     @property
     def rests(self) -> bool:

@@ -160,7 +160,8 @@ class TrajectorySide:
             text = "the controller is not in charge: `hc mode remote` first"
             return (0, Status.ENDED, text, self._refusal)
         number, status, text = progress.goal.number, progress.status, progress.text
-        if progress.ended and progress.ended[-1][0] > number:  # of a goal that never began
+        latest = progress.ended[-1][0] if progress.ended else 0
+        if latest > max(number, progress.before):  # a goal that never began
             number, status, text = progress.ended[-1]
         return (number, status, text, self._refusal)
 

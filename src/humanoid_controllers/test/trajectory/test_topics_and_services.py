@@ -165,3 +165,19 @@ def test_the_state_says_that_the_controller_is_not_in_charge(side: Side) -> None
         MoveJoints, "move", MoveJoints.Request(joint_names=["joint_0"], positions=[0.1])
     )
     assert "not in charge" in answer.message
+
+
+def test_a_controller_that_is_in_charge_again_holds_whatever_ended_with_its_mode(
+    side: Side,
+) -> None:
+    request = MoveJoints.Request(joint_names=["joint_0"], positions=[1.0], duration=4.0)
+    side.call(MoveJoints, "move", request)
+    side.tick(100)
+    side.bench.controller.on_deactivate()
+    side._listener(SimpleNamespace(now=side.bench.now))
+    side.state(lambda it: it.status == TrajectoryState.ENDED)
+    side.states.clear()
+    side.bench.activate()
+    side.tick(2)
+    side.spin_until(lambda: bool(side.states))
+    assert (side.states[-1].status, side.states[-1].goal) == (TrajectoryState.HOLDING, 0)
