@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 STRICT = srv.SwitchController.Request.STRICT
 NAMES = [
     "joint_state_broadcaster", "zero_torque_controller", "damping_controller",
-    "standby_controller", "remote_policy_controller",
+    "standby_controller", "rl_policy_controller", "remote_policy_controller",
 ]  # fmt: skip
 GAINS = ("stiffness", "damping")
 CLAIMED = 10 * 3 + 4 * 5  # command interfaces of Prime's joints
