@@ -53,3 +53,18 @@ def test_a_file_that_is_wrong_is_refused_and_the_robot_goes_on(any_robot: Stack)
     assert "/nowhere/controller.yaml" in answer.message
     any_robot.pass_time(0.5)
     assert any_robot.client.now.mode == Mode.DAMPING
+
+
+def test_a_loaded_policy_does_not_follow_the_motion_of_the_robots_own(
+    prime: Stack, tmp_path: Path
+) -> None:
+    own = {
+        "type": "humanoid_control/RlPolicyController",
+        "fallback_controllers": ["damping_controller", "zero_torque_controller"],
+        "model": "package://humanoid_bringup_prime/policies/reaching.onnx",
+    }
+    file = tmp_path / "policy.yaml"
+    file.write_text(yaml.safe_dump({"rl_policy_controller": {"ros__parameters": own}}))
+    answer = _asked(prime, LoadController, "load_file", file=str(file))
+    assert not answer.success
+    assert "motion: is missing; the model needs it for" in answer.message

@@ -101,7 +101,7 @@ class ControllerNodes:
         given = parameters_of(self.manager)
         return controller_entry(name, given, self.files, self._namespace)
 
-    def open(self, name: str, entry: ControllerEntry) -> ControllerNode:
+    def open(self, name: str, entry: ControllerEntry, *, alone: bool) -> ControllerNode:
         """See Surroundings: a node with the parameters of the process and of its own files."""
         arguments = [part for file in entry.params_file for part in ("--params-file", file)]
         own = parameter_files(arguments)
@@ -113,6 +113,9 @@ class ControllerNodes:
             raise ConfigError(f"controller '{name}': {error}") from error
         found = {k: v for k, v in parameters_of(node).items() if k not in _FOR_THE_MANAGER}
         try:
+            if alone:  # a motion of the robot's own policy, for example, is not for another one
+                written = node_document(name, {}, own, self._namespace).places
+                found = {k: v for k, v in found.items() if tuple(k.split(".")) in written}
             document = node_document(name, found, [*self.files, *own], self._namespace)
         except ConfigError:
             node.destroy_node()

@@ -169,8 +169,11 @@ class Surroundings(Protocol):
         Called in the executor's thread.
         """
 
-    def open(self, name: str, entry: ControllerEntry) -> RosSide:
-        """Create the ROS side of a controller that will be configured. Raises ConfigError."""
+    def open(self, name: str, entry: ControllerEntry, *, alone: bool) -> RosSide:
+        """Create the ROS side of a controller that will be configured. Raises ConfigError.
+
+        `alone`: see Record.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +237,11 @@ class Lifecycle:
     def load_first(self, name: str, entry: ControllerEntry) -> Change:
         """Nothing, unconfigured or inactive -> inactive, before the others of its mode.
 
+        The files of `entry` have all of its parameters.
+
         Raises ControllerError if its mode is in force, or about to be.
         """
-        record = Record(name, entry, import_controller(name, entry.type))
+        record = Record(name, entry, import_controller(name, entry.type), alone=True)
         mode = record.mode
         if mode is None:
             raise ControllerError(
@@ -272,7 +277,7 @@ class Lifecycle:
         self.in_executor(lambda: self.registry.put(Record(name, entry, plugin)))
 
     def _configured(self, record: Record) -> Configured:
-        side = self.surroundings.open(record.name, record.entry)
+        side = self.surroundings.open(record.name, record.entry, alone=record.alone)
         with self._closed_if_refused(side):
             return self._attached(record, side)
 

@@ -82,6 +82,7 @@ class Record:
     plugin: Any  # its class
     configured: Configured | None = None
     broadcasting: bool = False
+    alone: bool = False  # its own files have all of its parameters: the robot's do not count
 
     @property
     def mode(self) -> Mode | None:

@@ -195,7 +195,7 @@ class World:
             raise ConfigError(f"The 'type' param was not defined for '{name}'.")
         return self.entries[name]
 
-    def open(self, name: str, entry: ControllerEntry) -> Side:
+    def open(self, name: str, entry: ControllerEntry, *, alone: bool) -> Side:
         self.note("open")
         content = {"gain": self.gain}
         content |= {"joints": self.joints[name]} if name in self.joints else {}
