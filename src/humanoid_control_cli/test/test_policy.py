@@ -16,6 +16,8 @@ from humanoid_control_cli.app import app
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.policy.parameters import write_parameters
+from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.modes import Intent, Mode
 from humanoid_policy.errors import PolicyRefusedError
 
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
+TAUGHT = """robot: prime
+recorded: 'a day'
+limits: {velocity: 2, acceleration: 3.5}
+joints: [left_elbow_pitch, right_elbow_pitch]
+points:
+  - {time: 0.5, positions: [-0.5, -0.6]}
+  - {time: 2.0, positions: [-0.8, -0.9]}
+"""
 MOTION = "joints: [left_elbow_pitch]\ntimes: [1.0, 2.0]\npositions: [-0.8, -0.5]\n"
 
 
@@ -136,3 +146,22 @@ def test_a_policy_that_follows_a_motion_is_loaded_with_its_waypoints(
     assert "motion: unknown joint knee; known: left_shoulder_pitch" in text
     motion.write_text(MOTION)
     assert ask(robot, "load", str(file), "--motion", str(motion))[0] == 0
+
+
+def test_a_taught_motion_is_one_that_a_policy_can_follow(tmp_path: Path) -> None:
+    file = write_policy(tmp_path / "policy.onnx", prime_properties())
+    taught = tmp_path / "wave" / "motion.yaml"
+    taught.parent.mkdir()
+    taught.write_text(TAUGHT)
+    for motion in (taught, taught.parent):
+        written = yaml.safe_load(write_parameters(file, motion).read_text())
+        assert written["rl_policy_controller"]["ros__parameters"]["motion"] == {
+            "joints": ["left_elbow_pitch", "right_elbow_pitch"],
+            "times": [0.0, 1.5],
+            "positions": [-0.5, -0.6, -0.8, -0.9],
+        }
+    taught.write_text(TAUGHT.replace("time: 2.0", "time: 0.1"))
+    with pytest.raises(
+        ConfigError, match=r"motion.yaml:7: points\[1\]: time 0.1 s, expected 0.501"
+    ):
+        write_parameters(file, taught)

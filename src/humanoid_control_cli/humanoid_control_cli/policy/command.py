@@ -42,9 +42,8 @@ def load(
         Path | None,
         typer.Option(
             exists=True,
-            dir_okay=False,
             metavar="FILE",
-            help="Waypoints that it follows, if it follows a motion: joints, times, positions.",
+            help="Motion that it follows, if it follows one: waypoints, or one of `hc teach`.",
         ),
     ] = None,
     timeout: Timeout = 10.0,

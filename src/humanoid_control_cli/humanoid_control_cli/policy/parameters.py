@@ -6,8 +6,9 @@ from typing import Final
 
 import yaml
 
-from humanoid_control_common.config import load_yaml
+from humanoid_control_common.config import load_yaml, read_yaml
 from humanoid_controllers.policy.parameters import MotionParameters
+from humanoid_motion.motion_file.motion import FILE, is_motion, read_motion
 from humanoid_policy.model import load_policy
 
 CONTROLLER: Final = "rl_policy_controller"
@@ -18,7 +19,9 @@ def write_parameters(model: Path, motion: Path | None) -> Path:
 
     The file stays: the control process reads it again whenever the controller is configured anew.
 
-    Raises PolicyRefusedError for a wrong model, ConfigError for a wrong file of waypoints.
+    `motion`: a file of waypoints, or a motion of `hc teach` (its folder or file).
+
+    Raises PolicyRefusedError for a wrong model, ConfigError for a wrong motion.
     """
     load_policy(str(model))
     own: dict[str, object] = {
@@ -27,10 +30,22 @@ def write_parameters(model: Path, motion: Path | None) -> Path:
         "model": str(model),
     }
     if motion is not None:
-        own["motion"] = load_yaml(motion, MotionParameters).model_dump()
+        own["motion"] = _motion_of(motion).model_dump()
     folder = Path(mkdtemp(prefix="hc_policy_"))
     folder.chmod(0o755)  # the control process may have another user
     file = folder / f"{CONTROLLER}.yaml"
     content = {CONTROLLER: {"ros__parameters": own}}
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return file
+
+
+def _motion_of(path: Path) -> MotionParameters:
+    file = path / FILE if path.is_dir() else path
+    if not is_motion(read_yaml(file)):
+        return load_yaml(file, MotionParameters)
+    motion = read_motion(file).motion
+    return MotionParameters(
+        joints=list(motion.joints),
+        times=(motion.times - motion.times[0]).tolist(),
+        positions=motion.positions.ravel().tolist(),
+    )

@@ -150,6 +150,11 @@ class MotionFile:
             raise ConfigError(f"{where}: {scaled}{error}") from error
 
 
+def is_motion(document: Document) -> bool:
+    """Return whether a YAML file is meant as a motion: it has points."""
+    return isinstance(document.content, dict) and "points" in document.content
+
+
 def read_motion(path: Path) -> MotionFile:
     """Return the motion in file `path`.
 
