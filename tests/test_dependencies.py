@@ -23,6 +23,8 @@ KEYS = {  # rosdep keys of modules that go by another name
     "PIL": "python3-pil",
     "can": "python3-can",
     "collada": "python3-collada",
+    "google": "python3-protobuf",
+    "grpc": "python3-grpcio",
     "hypothesis": "python3-hypothesis",
     "matplotlib": "python3-matplotlib",
     "mcap_ros2": "mcap-ros2-support",

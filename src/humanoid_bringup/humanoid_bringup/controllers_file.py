@@ -21,6 +21,7 @@ _NODES: Final = (
     "mode_manager",
     IMPEDANCE_MANAGER,
     "black_box",
+    "joint_stream",
     "viewer",
     "status_marker",
     "robot_state_publisher",

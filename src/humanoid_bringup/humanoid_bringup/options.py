@@ -88,6 +88,7 @@ class Options:
     viewer_host: str = "127.0.0.1"
     viewer_port: int = 8080
     viewer_token_file: Path | None = None  # None: a new token where one is needed
+    joint_stream: bool = False  # REMOTE follows programs without ROS, over gRPC
     black_box: bool = True  # writes a file of what led to a fault
     robot_state_publisher: bool = False  # /tf, where that package is installed
     rviz: bool = False  # with mode and safety as text, where rviz2 is installed
@@ -109,6 +110,8 @@ class Options:
             )
         if not self.enable_mode_manager and (self.heartbeats or self.enable_gamepad):
             raise ConfigError("heartbeats and gamepad need the mode manager, which is switched off")
+        if self.joint_stream and not self.enable_mode_manager:
+            raise ConfigError("the joint stream needs the mode manager, which is switched off")
         if self.calibrate and self.initial_mode is not Mode.ZERO_TORQUE:
             raise ConfigError(
                 f"initial mode is {self.initial_mode.name}, expected ZERO_TORQUE for a "

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import yaml
 
-from humanoid_bringup import virtual_robot
+from humanoid_bringup import joint_stream, virtual_robot
 from humanoid_bringup.calibration.robot import read_robot
 from humanoid_bringup.controllers_file import node_section, unused_sections
 from humanoid_bringup.executables import write_parameters
@@ -118,6 +118,8 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     processes.append(_control(options, folder, controllers, own))
     if options.enable_gamepad:
         processes.append(_gamepad(options, folder))
+    if options.joint_stream:
+        processes.append(joint_stream.server(document, controllers, folder, options.namespace))
     return [*processes, *viewer_processes.processes(options, folder, urdf)], urdf
 
 

@@ -155,6 +155,9 @@ HEARTBEATS: Final = Argument(
     "NAME:SECONDS, ...: stop if one is silent on /emergency_stop/heartbeat for that long.",
     _heartbeats,
 )
+JOINT_STREAM: Final = flag(
+    "joint_stream", False, "true: REMOTE follows a program without ROS, over gRPC."
+)
 BLACK_BOX: Final = flag("black_box", True, "Write a file of the time before each fault.")
 REAL_TIME_FACTOR: Final = Argument(
     "real_time_factor", "1.0", "Simulated seconds per second; 0: as fast as possible.", _number

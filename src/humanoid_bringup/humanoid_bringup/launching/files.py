@@ -16,6 +16,7 @@ from humanoid_bringup.launching.arguments import (
     HARDWARE_CONFIG,
     HEARTBEATS,
     INITIAL_MODE,
+    JOINT_STREAM,
     NAMESPACE,
     REAL_TIME_FACTOR,
     ROS_TOOLS,
@@ -34,7 +35,7 @@ from launch import LaunchDescription
 
 _MODEL = (DESCRIPTION, SRDF)
 _OPERATION = (INITIAL_MODE, ENABLE_MODE_MANAGER, *GAMEPAD, HEARTBEATS)
-_TOOLS = (*VIEWER_ADDRESS, BLACK_BOX, *ROS_TOOLS)
+_TOOLS = (*VIEWER_ADDRESS, JOINT_STREAM, BLACK_BOX, *ROS_TOOLS)
 _VIEWER = flag("viewer", True, "Browser viewer.")
 
 

@@ -119,6 +119,10 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
     black_box: Annotated[
         bool, typer.Option(help="Write a file of the time before each fault (`hc blackbox`).")
     ] = True,
+    joint_stream: Annotated[
+        bool,
+        typer.Option("--joint-stream", help="REMOTE follows a program without ROS, over gRPC."),
+    ] = False,
     gamepad: Annotated[bool, typer.Option(help="Accept requests from a gamepad.")] = False,
     heartbeat: Annotated[
         list[str] | None,
@@ -171,6 +175,7 @@ def up(  # noqa: PLR0913, PLR0917 - one argument for each option
         can_interface=can_interface or "",
         can_channel=can_channel or "",
         namespace=robot_namespace(),
+        joint_stream=joint_stream,
         black_box=black_box,
         enable_gamepad=gamepad,
         heartbeats=read_heartbeats(heartbeat or ()),

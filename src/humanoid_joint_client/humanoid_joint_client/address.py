@@ -1,0 +1,45 @@
+"""Where the joint stream of a robot on this machine is reached."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from humanoid_joint_client.errors import NoAnswerError
+
+FOLDER_MODE: Final = 0o700  # nobody but the owner of the robot's programs gets in
+
+
+def socket_folder() -> Path:
+    """Return the folder of this user's sockets."""
+    return Path("/tmp") / f"humanoid_control_{os.getuid()}_joint_stream"
+
+
+def socket_path(domain: int | None = None, namespace: str = "") -> Path:
+    """Return the socket of the robot of a ROS domain (None: ROS_DOMAIN_ID) and namespace."""
+    number = int(os.environ.get("ROS_DOMAIN_ID") or "0") if domain is None else domain
+    mark = namespace.strip("/").replace("/", ".")
+    return socket_folder() / f"domain_{number}{f'_{mark}' if mark else ''}.sock"
+
+
+def is_private(folder: Path) -> bool:
+    """Return whether `folder` is this user's, and nobody else can enter it."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return own and stat.S_IMODE(status.st_mode) & 0o077 == 0
+
+
+def local_address(domain: int | None = None, namespace: str = "") -> str:
+    """Return the address of this user's robot on this machine, for gRPC.
+
+    Raises NoAnswerError if there is none.
+    """
+    path = socket_path(domain, namespace)
+    if not is_private(path.parent) or not path.is_socket():
+        raise NoAnswerError(
+            f"{path}: no joint stream of this user on this machine (`hc up … --joint-stream`)"
+        )
+    return f"unix:{path}"

@@ -1,0 +1,218 @@
+"""What the robot does with a stream of commands, tick by tick.
+
+Expiry, velocity limit, lost server and late ticks are judged here, in the loop's tick: whatever
+happens to client and server, the robot stops following in time.
+"""
+
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
+from humanoid_joint_client.status import Execution
+from humanoid_joint_stream.command.executed_command import clipped
+from humanoid_joint_stream.facts import EffortLimits, StreamFacts
+from humanoid_joint_stream.shared.records import Report, SentCommand
+
+SERVER_SILENCE: Final = 200_000_000  # [ns] without a heartbeat: the server stands still
+LATE: Final = 3.0  # periods that a tick may come late, while a command is executed
+
+
+class Ended(IntEnum):
+    """Why an activation has ended."""
+
+    NOT = 0
+    EXPIRED = 1  # the latest command is over
+    SERVER = 2  # the server is silent
+    LATE_TICK = 3
+    FAULT = 4
+
+
+class Orders(NamedTuple):
+    """What the server wants, beside commands."""
+
+    heartbeat: int  # [ns]
+    activation: int  # that is in force; 0: none
+    cleared: int  # the latest fault that is cleared
+
+
+class StreamExecution:
+    """Executes the commands of a stream. Time is an argument: [ns] of the robot's clock."""
+
+    def __init__(self, facts: StreamFacts) -> None:
+        count = len(facts.joints)
+        acts = np.array(facts.capabilities)
+        self._facts = facts
+        self._lower, self._upper = np.array(facts.lower), np.array(facts.upper)
+        self._efforts = EffortLimits(facts)
+        # 1 where velocity and effort act in every tick; the gains of the others are the mode's.
+        self._acting = (acts[1:3] == Capability.PER_TICK).astype(np.float64)
+        self._fixed_gains = acts[3:] != Capability.PER_TICK
+        self._mode_gains = np.array([[facts.stiffness], [facts.damping]])
+        self._held = np.zeros(count)  # [rad]
+        self._gains = np.zeros((2, count))  # of the pose held by the fallback "hold"
+        self._sent: SentCommand | None = None  # the command in force
+        self._seen = 0  # number of the latest command looked at
+        self._report = Report(execution=Execution.INACTIVE)
+
+    @property
+    def report(self) -> Report:
+        """What the latest tick did."""
+        return self._report
+
+    def begin(self, state: JointState, orders: Orders, seen: int) -> None:
+        """Begin to hold the measured pose. Commands up to number `seen` are of the past."""
+        self._held[:] = state.position
+        self._gains[:] = self._mode_gains
+        self._sent, self._seen = None, seen
+        # What ended before ended for good: a stream that still comes does not set it in motion.
+        before = self._report
+        ended = max(before.ended, orders.activation)
+        self._report = Report(
+            execution=Execution.HOLDING,
+            ended=ended,
+            activation=orders.activation,
+            applied_count=before.applied_count,
+            clipped_count=before.clipped_count,
+            fault=before.fault,
+        )
+
+    def leave(self) -> None:
+        """Another controller is in charge."""
+        self._sent = None
+        self._report = self._report._replace(execution=Execution.INACTIVE)
+
+    def step(
+        self,
+        state: JointState,
+        command: JointCommand,
+        now: int,
+        period: float,
+        orders: Orders,
+        newest: tuple[int, SentCommand] | None,
+    ) -> None:
+        """Fill `command` for this tick, `period` [s] after the last; `newest` has its number."""
+        late = period * self._facts.update_rate
+        self._report = self._report._replace(
+            time=now,
+            activation=orders.activation,
+            late_tick=late > 1.5,
+            position_clipped=0,
+            load_clipped=0,
+        )
+        self._serve(orders, state)
+        if newest is not None and newest[0] != self._seen:
+            self._seen = newest[0]
+            self._take(newest[0], newest[1], now)
+        if self._report.execution == Execution.FOLLOWING:
+            self._judge_end(now, late, orders, state)
+        self._judge_velocity(state, now)
+        self._fill(state, command, now)
+
+    # Inside.
+
+    def _serve(self, orders: Orders, state: JointState) -> None:
+        report = self._report
+        if report.execution == Execution.FAULT and orders.cleared >= report.fault:
+            self._report = report._replace(execution=Execution.FALLBACK)
+            self._held[:] = state.position
+        sent = self._sent
+        if sent is not None and orders.activation != sent.activation:
+            self._fall_back(state)  # the server has stopped it
+
+    def _take(self, number: int, sent: SentCommand, now: int) -> None:
+        """Execute a new command from now on, if its activation is in force."""
+        report = self._report
+        wanted = sent.activation == report.activation and sent.activation > report.ended
+        if not wanted or report.execution == Execution.FAULT or sent.command.is_over(now):
+            return
+        self._sent = sent
+        self._gains[:] = sent.command.rows[3:]
+        self._report = report._replace(
+            execution=Execution.FOLLOWING,
+            applied=number,
+            applied_key=sent.key,
+            applied_time=now,
+            applied_count=report.applied_count + 1,
+            why_ended=Ended.NOT,
+        )
+
+    def _judge_end(self, now: int, late: float, orders: Orders, state: JointState) -> None:
+        assert self._sent is not None
+        if self._sent.command.is_over(now):
+            why = Ended.EXPIRED
+        elif now - orders.heartbeat > SERVER_SILENCE:
+            why = Ended.SERVER
+        elif late > 1.0 + LATE:
+            why = Ended.LATE_TICK
+        else:
+            return
+        resumes = why is Ended.EXPIRED and self._facts.resume_after_expiry
+        ended = self._report.ended if resumes else self._sent.activation
+        self._fall_back(state)
+        self._report = self._report._replace(why_ended=why, ended=ended)
+
+    def _judge_velocity(self, state: JointState, now: int) -> None:
+        report, sent = self._report, self._sent
+        if report.execution not in (Execution.FOLLOWING, Execution.HOLDING):
+            return
+        limit = self._facts.velocity_floor or np.inf
+        if sent is not None:
+            limit = min(limit, sent.velocity_limit)
+        if limit == np.inf:
+            return
+        fast = np.abs(state.velocity)
+        joint = int(np.argmax(np.where(np.isnan(fast), 0.0, fast)))
+        if not fast[joint] > limit:
+            return
+        activation = sent.activation if sent is not None else report.activation
+        self._sent = None
+        self._report = report._replace(
+            execution=Execution.FAULT,
+            ended=max(report.ended, activation),
+            why_ended=Ended.FAULT,
+            fault=report.fault + 1,
+            fault_joint=joint,
+            fault_time=now,
+            fault_velocity=float(fast[joint]),
+            fault_limit=float(limit),
+        )
+
+    def _fall_back(self, state: JointState) -> None:
+        self._sent = None
+        self._held[:] = state.position
+        self._report = self._report._replace(execution=Execution.FALLBACK)
+
+    def _fill(self, state: JointState, command: JointCommand, now: int) -> None:
+        execution = self._report.execution
+        if execution == Execution.FOLLOWING:
+            self._follow(state, command, now)
+            return
+        command.array.fill(0.0)
+        holds = execution == Execution.FALLBACK and self._facts.fallback == "hold"
+        if execution == Execution.HOLDING or holds:
+            command.position[:] = self._held
+            command.array[3:] = self._gains
+        else:
+            command.position[:] = state.position
+            command.damping[:] = self._facts.damping
+
+    def _follow(self, state: JointState, command: JointCommand, now: int) -> None:
+        assert self._sent is not None
+        it = self._sent.command
+        position, position_clipped = clipped(it.position(now), self._lower, self._upper)
+        limit = self._efforts.at(state.position)
+        load, load_clipped = clipped(it.rows[2], -limit, limit)
+        command.position[:] = position
+        command.velocity[:] = it.rows[1] * self._acting[0]
+        command.effort[:] = load * self._acting[1]
+        command.array[3:] = np.where(self._fixed_gains, self._mode_gains, it.rows[3:])
+        report = self._report
+        if position_clipped or load_clipped:
+            first = report.applied_time == now
+            self._report = report._replace(
+                position_clipped=int(position_clipped),
+                load_clipped=int(load_clipped),
+                clipped_count=report.clipped_count + int(first),
+            )

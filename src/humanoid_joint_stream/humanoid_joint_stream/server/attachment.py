@@ -1,0 +1,125 @@
+"""Finds the robot's control process, and leaves it when it has ended."""
+
+import fcntl
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.robot_namespace import ROOT
+from humanoid_control_common.tick_records.record_file import RecordFile, RecordStore
+from humanoid_joint_client.status import Status
+from humanoid_joint_stream.server.robot_link import RobotLink
+from humanoid_joint_stream.server.robot_states import RobotStates
+from humanoid_joint_stream.server.service import Robot
+from humanoid_joint_stream.server.session import Session
+from humanoid_joint_stream.server.state_hub import StateHub
+from humanoid_joint_stream.shared.stream_file import attach, path_of
+
+LOAD_AGAIN: Final = 3_000_000_000  # [ns] after a controller could not be loaded
+
+logger = logging.getLogger(__name__)
+
+
+class Attachment:
+    """The robot, once its control process runs and has the controller of the joint stream.
+
+    Args:
+        load: has the controller loaded; None: somebody else does. Must not wait.
+        clock: the robot's clock [ns].
+    """
+
+    def __init__(
+        self,
+        link: RobotLink,
+        clock: Callable[[], int],
+        load: Callable[[], None] | None,
+        namespace: str = ROOT,
+        records: RecordStore = RecordStore(),  # noqa: B008 - without state
+    ) -> None:
+        self.robot: Robot | None = None
+        self._link, self._clock, self._load = link, clock, load
+        self._namespace, self._records = namespace, records
+        self._descriptor = -1
+        self._place = (0, 0)  # device and inode of the file
+        self._loaded_at = 0
+        self._problem = ""
+
+    def look(self) -> None:
+        """Attach, or leave a process that has ended. Called a few times a second."""
+        robot = self.robot
+        if robot is not None:
+            if self._still(robot):
+                return
+            self.leave("the control process has ended")
+        record = self._record()
+        if record is None:
+            return
+        try:
+            self._attach(record)
+        except FileNotFoundError:
+            self._have_it_loaded()
+        except BlockingIOError:
+            self._warn("another server of the joint stream runs for this robot")
+        except (OSError, RobotError) as error:
+            self._warn(str(error))
+
+    def leave(self, why: str) -> None:
+        """Stop the robot's stream, if there is a robot."""
+        robot, self.robot = self.robot, None
+        if robot is None:
+            return
+        robot.session.stop(Status.INACTIVE, why)
+        robot.states.stop()
+        _release(self._descriptor)
+        logger.info("joint stream ends: %s", why)
+
+    def _attach(self, record: RecordFile) -> None:
+        file, descriptor = attach(path_of(self._namespace))
+        if file.facts.pid != record.facts.pid or not file.writer_lives():
+            _release(descriptor)
+            raise FileNotFoundError  # of an earlier process
+        status = os.fstat(descriptor)
+        self._place, self._descriptor = (status.st_dev, status.st_ino), descriptor
+        session = Session(file, self._clock())
+        states = StateHub(RobotStates(record, session).newest, record.facts.wall_period)
+        self.robot = Robot(session, states, self._link)
+        self._problem = ""
+        logger.info("joint stream of %d joints", len(file.facts.joints))
+
+    def _still(self, robot: Robot) -> bool:
+        if not robot.session.file.writer_lives():
+            return False
+        try:
+            status = path_of(self._namespace).stat()
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._place
+
+    def _record(self) -> RecordFile | None:
+        """Return the tick records of the control process, if it runs."""
+        for path in reversed(self._records.files(self._namespace)):
+            with suppress(OSError, RobotError):
+                record = self._records.attach(Path(path))
+                if record.writer_lives():
+                    return record
+        return None
+
+    def _have_it_loaded(self) -> None:
+        now = self._clock()
+        if self._load is not None and now - self._loaded_at > LOAD_AGAIN:
+            self._loaded_at = now
+            self._load()
+
+    def _warn(self, text: str) -> None:
+        if text != self._problem:
+            self._problem = text
+            logger.warning("%s", text)
+
+
+def _release(descriptor: int) -> None:
+    fcntl.flock(descriptor, fcntl.LOCK_UN)  # the memory keeps a copy of the descriptor
+    os.close(descriptor)

@@ -1,0 +1,71 @@
+"""One stream of commands: its checks, its counters and its end. Time is an argument [ns]."""
+
+import threading
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from humanoid_joint_client.status import Status
+from humanoid_joint_stream.command.update import Checked, UpdateCheck, UpdateError
+from humanoid_joint_stream.facts import StreamFacts
+
+
+@dataclass(slots=True)
+class Counters:
+    """Of one stream."""
+
+    received: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    late: int = 0
+
+
+class LastUpdate(NamedTuple):
+    """The latest update received, as its client sees it in the states."""
+
+    key: int = 0
+    received: int = 0
+    status: Status = Status.UNKNOWN
+    message: str = ""
+    short_horizon: bool = False
+
+
+class End(NamedTuple):
+    """Why a stream has ended."""
+
+    status: Status
+    message: str
+
+
+class CommandStream:
+    """A stream that is open, or was."""
+
+    def __init__(self, facts: StreamFacts, opened: int) -> None:
+        self.opened = opened
+        self.counters = Counters()
+        self.last = LastUpdate()
+        self.has_been_active = False
+        self.applied_before = self.clipped_before = 0  # of the controller, when it was opened
+        self.end: End | None = None
+        self.ended = threading.Event()
+        self._check = UpdateCheck(facts)
+
+    def receive(self, update: Any, now: int) -> Checked | UpdateError:
+        """Check and count an update."""
+        self.counters.received += 1
+        key = update.user_command_key
+        try:
+            checked = self._check.check(update, now)
+        except UpdateError as error:
+            self.counters.rejected += 1
+            self.counters.late += error.status is Status.EXPIRED
+            self.last = LastUpdate(key, now, error.status, str(error))
+            return error
+        self.counters.accepted += 1
+        self.last = LastUpdate(key, now, Status.OK, "", checked.short_horizon)
+        return checked
+
+    def finish(self, status: Status, message: str) -> None:
+        """End the stream; the first reason counts. Its handler answers then."""
+        if self.end is None:
+            self.end = End(status, message)
+            self.ended.set()

@@ -1,0 +1,220 @@
+"""The server's part of the joint stream: lease, activation, the stream of commands, faults.
+
+No ROS and no network; time is an argument [ns]. The robot itself decides in its tick what it
+executes: see StreamExecution.
+"""
+
+import threading
+from typing import Any, Final, NamedTuple
+
+from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_joint_client.status import Execution, Status
+from humanoid_joint_stream.command.stream_execution import Ended
+from humanoid_joint_stream.command.update import UpdateError
+from humanoid_joint_stream.facts import SECOND
+from humanoid_joint_stream.server.command_stream import CommandStream, LastUpdate
+from humanoid_joint_stream.server.lease import Lease
+from humanoid_joint_stream.shared.records import Report, SentCommand
+from humanoid_joint_stream.shared.stream_file import StreamFile, Word
+
+ACTIVATION_GRACE: Final = 2 * SECOND  # [ns] a stream may wait for its activation
+SILENT_LOOP: Final = SECOND // 2  # [ns] without a report: the loop stands still
+ROBOT_FAULT: Final = 1 << 62  # ids from here on: of the robot itself
+_ENDINGS: Final = {
+    Ended.EXPIRED: (Status.EXPIRED, "the latest command was over before another one came"),
+    Ended.SERVER: (Status.INACTIVE, "the server stood still for too long"),
+    Ended.LATE_TICK: (Status.INACTIVE, "a tick of the control loop came too late"),
+    Ended.FAULT: (Status.FAULT, "velocity safety limit exceeded"),
+}
+
+
+class Situation(NamedTuple):
+    """The robot as its mode manager states it."""
+
+    mode: Mode | None = None  # None: unknown
+    reason: str = ""
+    codes: tuple[str, ...] = ()
+    switch_number: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the mode."""
+        return "unknown" if self.mode is None else self.mode.name
+
+    @property
+    def has_fallen(self) -> bool:
+        """Whether the robot refuses other modes until its fault is cleared."""
+        return self.mode in SAFE_MODES and FELL_TO_SAFETY.name in self.codes
+
+
+class StandingFault(NamedTuple):
+    """A fault that stands."""
+
+    id: int
+    cause: str
+    time: int  # [ns]
+
+
+class Session:
+    """One robot's clients. Called by any thread.
+
+    Args:
+        file: the shared memory, of which this is the only server.
+        now: [ns] of the robot's clock.
+    """
+
+    def __init__(self, file: StreamFile, now: int) -> None:
+        self.file = file
+        self.lock = threading.RLock()
+        self.lease = Lease()
+        self.activation = 0  # in force; 0: none
+        self.latest_activation = 0
+        self.last_error = ""  # why the latest activation has ended; empty: in order, or not yet
+        self.situation = Situation()
+        self._fallen_at = 0
+        self._stream: CommandStream | None = None
+        self._latest_stream: CommandStream | None = None
+        file.words[Word.ACTIVATION] = 0
+        file.words[Word.HEARTBEAT] = now
+
+    # Lease and activation.
+
+    def has_lease(self, token: str, now: int) -> bool:
+        """Return whether `token` is that of the lease in force, which goes on then."""
+        with self.lock:
+            return self.lease.keep(token, now)
+
+    def standing_faults(self) -> list[StandingFault]:
+        """Return the faults of the stream and of the robot."""
+        report = self.file.report()
+        found = []
+        if report.fault > self.file.words[Word.CLEARED]:
+            joint = self.file.facts.joints[report.fault_joint]
+            cause = (
+                f"velocity safety limit: {joint} moved at {report.fault_velocity:.2f} rad/s, "
+                f"limit {report.fault_limit:g} rad/s"
+            )
+            found.append(StandingFault(report.fault, cause, report.fault_time))
+        if self.situation.has_fallen:
+            id_ = ROBOT_FAULT + self.situation.switch_number
+            found.append(StandingFault(id_, self.situation.reason, self._fallen_at))
+        return found
+
+    def clear_own_fault(self, fault: StandingFault) -> None:
+        """Clear a fault of the stream."""
+        self.file.words[Word.CLEARED] = fault.id
+
+    def is_in_charge(self, now: int) -> bool:
+        """Return whether the robot executes this stream's commands in its ticks."""
+        report = self.file.report()
+        running = report.execution not in (Execution.UNKNOWN, Execution.INACTIVE)
+        return running and now - report.time < SILENT_LOOP
+
+    def begin_activation(self, now: int) -> int:
+        """Put a new activation in force; return its number, which rises with time."""
+        with self.lock:
+            self.activation = self.latest_activation = max(now, self.latest_activation + 1)
+            self.last_error = ""
+            self.file.words[Word.HEARTBEAT] = now
+            self.file.words[Word.ACTIVATION] = self.activation
+            if self._stream is not None:
+                self._stream.has_been_active = True
+            return self.activation
+
+    def stop(self, status: Status, message: str) -> None:
+        """Have the robot stop executing commands, and end the stream."""
+        with self.lock:
+            self.file.words[Word.ACTIVATION] = 0
+            if self.activation and status is not Status.OK:
+                self.last_error = f"{status.name}: {message}"
+            self.activation = 0
+            stream, self._stream = self._stream, None
+            if stream is not None:
+                stream.finish(status, message)
+
+    # The stream of commands.
+
+    def open_stream(self, now: int) -> CommandStream | None:
+        """Return a new stream; None if there is one already."""
+        with self.lock:
+            if self._stream is not None:
+                return None
+            stream = CommandStream(self.file.facts, now)
+            report = self.file.report()
+            stream.applied_before = report.applied_count
+            stream.clipped_before = report.clipped_count
+            stream.has_been_active = self.activation > 0
+            self._stream = self._latest_stream = stream
+            return stream
+
+    def receive(self, stream: CommandStream, update: Any, now: int) -> None:
+        """Take an update: leave its command for the robot's next tick, or end the stream."""
+        with self.lock:
+            if stream is not self._stream:
+                return
+            found = stream.receive(update, now)
+            if isinstance(found, UpdateError):
+                if found.ends_stream:
+                    self.stop(found.status, str(found))
+            elif self.activation:
+                sent = SentCommand(self.activation, found.key, found.velocity_limit, found.command)
+                self.file.commands.write(sent.to_bytes())
+
+    def close_stream(self, stream: CommandStream, status: Status, message: str) -> None:
+        """End a stream that its client has closed or lost; the robot stops executing."""
+        with self.lock:
+            if stream is self._stream:
+                self.stop(status, message)
+            stream.finish(status, message)
+
+    @property
+    def last_update(self) -> LastUpdate:
+        """The latest update of the latest stream."""
+        stream = self._latest_stream
+        return LastUpdate() if stream is None else stream.last
+
+    @property
+    def latest_stream(self) -> CommandStream | None:
+        """The stream that is open, or was last."""
+        return self._latest_stream
+
+    # In between.
+
+    def look(self, situation: Situation, now: int) -> None:
+        """Show that the server lives, and end what has to end. Called every few ms."""
+        with self.lock:
+            self.file.words[Word.HEARTBEAT] = now
+            if situation.has_fallen and not self.situation.has_fallen:
+                self._fallen_at = now
+            self.situation = situation
+            if self.lease.owner and not self.lease.is_in_force(now):
+                owner = self.lease.owner
+                self.lease.end()
+                self.stop(Status.NO_LEASE, f"the lease of {owner} was not kept")
+            self._look_at_activation(now)
+            stream = self._stream
+            if stream is None or self.activation or stream.has_been_active:
+                return
+            if now - stream.opened > ACTIVATION_GRACE:
+                self.stop(Status.INACTIVE, "not activated in time")
+
+    def _look_at_activation(self, now: int) -> None:
+        """End the activation if the robot no longer follows."""
+        if not self.activation:
+            return
+        report = self.file.report()
+        if report.ended >= self.activation or report.execution == Execution.FAULT:
+            status, message = _ENDINGS[Ended(report.why_ended)] if report.why_ended else _LEFT
+            self.stop(status, self._explained(report, message))
+        elif not self.is_in_charge(now):
+            reason = self.situation.reason
+            mode = self.situation.name
+            self.stop(Status.INACTIVE, f"the robot is in {mode}{f': {reason}' if reason else ''}")
+
+    def _explained(self, report: Report, message: str) -> str:
+        faults = self.standing_faults() if report.why_ended == Ended.FAULT else []
+        return faults[0].cause if faults else message
+
+
+_LEFT: Final = (Status.INACTIVE, "the robot left REMOTE and came back")

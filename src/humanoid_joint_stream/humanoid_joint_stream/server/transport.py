@@ -1,0 +1,102 @@
+"""Where clients reach the server: a socket of this user, and TCP with TLS and a token."""
+
+import hmac
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+
+from humanoid_control_common.config import read_text
+from humanoid_control_common.errors import ConfigError
+from humanoid_joint_client.address import FOLDER_MODE, is_private
+from humanoid_joint_client.rpc import LARGEST_MESSAGE, handler
+
+THREADS: Final = 40  # each reader of states and each stream of commands needs one
+LEAST_TOKEN: Final = 16  # characters
+_PING: Final = 1000  # [ms] a silent connection is asked, and may take to answer
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", LARGEST_MESSAGE),
+    ("grpc.so_reuseport", 0),
+    ("grpc.keepalive_time_ms", _PING),
+    ("grpc.keepalive_timeout_ms", _PING),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.http2.min_ping_interval_without_data_ms", _PING // 2),
+    ("grpc.http2.max_ping_strikes", 0),
+)
+Answers = dict[str, Callable[..., Any]]
+
+
+def local_server(answers: Answers, socket: Path) -> grpc.Server:
+    """Return a server on a socket that only this user reaches. Raises ConfigError."""
+    folder = socket.parent
+    with suppress(FileExistsError):
+        folder.mkdir(mode=FOLDER_MODE, parents=True)
+    if not is_private(folder):
+        raise ConfigError(f"{folder}: expected a folder of this user with mode 0700")
+    socket.unlink(missing_ok=True)  # of an earlier server: the lock of the shared memory is ours
+    server = _server(answers)
+    server.add_insecure_port(f"unix:{socket}")
+    return server
+
+
+def network_server(
+    answers: Answers, listen: str, certificate: str, key: str, token: str
+) -> tuple[grpc.Server, int]:
+    """Return a server on `listen`, HOST:PORT, with TLS and a token, and its port.
+
+    `certificate`, `key` and `token` are files. Raises ConfigError if one of them is missing.
+    """
+    files = {"certificate_file": certificate, "key_file": key, "token_file": token}
+    missing = [name for name, file in files.items() if not file]
+    if missing:
+        raise ConfigError(
+            f"listen: '{listen}' needs TLS and a token, but {', '.join(missing)} is empty"
+        )
+    secret = read_text(Path(token)).strip()
+    if len(secret) < LEAST_TOKEN:
+        raise ConfigError(f"{token}: a token of {len(secret)} characters, expected {LEAST_TOKEN}")
+    pair = read_text(Path(key)).encode(), read_text(Path(certificate)).encode()
+    server = _server(answers, (_TokenCheck(secret),))
+    try:
+        port = server.add_secure_port(listen, grpc.ssl_server_credentials([pair]))
+    except RuntimeError as error:
+        raise ConfigError(f"listen: '{listen}': {error}") from error
+    return server, port
+
+
+def _server(answers: Answers, interceptors: tuple[grpc.ServerInterceptor, ...] = ()) -> grpc.Server:
+    return grpc.server(
+        ThreadPoolExecutor(THREADS, thread_name_prefix="calls"),
+        handlers=(handler(answers),),
+        interceptors=interceptors,
+        options=_OPTIONS,
+        maximum_concurrent_rpcs=THREADS,
+    )
+
+
+class _TokenCheck(grpc.ServerInterceptor):  # type: ignore[misc] # grpc has no types
+    """Refuses calls without the token."""
+
+    def __init__(self, token: str) -> None:
+        self._expected = f"Bearer {token}".encode()
+
+        def refuse(_: Any, context: grpc.ServicerContext) -> None:
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is missing or wrong")
+
+        self._refusal = refuse
+
+    def intercept_service(self, continuation: Any, details: grpc.HandlerCallDetails) -> Any:
+        """See grpc.ServerInterceptor."""
+        given = next((v for k, v in details.invocation_metadata if k == "authorization"), "")
+        found = given if isinstance(given, bytes) else str(given).encode()
+        answer = continuation(details)
+        if answer is None or hmac.compare_digest(found, self._expected):
+            return answer
+        kind = f"{_KINDS[answer.request_streaming]}_{_KINDS[answer.response_streaming]}"
+        return getattr(grpc, f"{kind}_rpc_method_handler")(self._refusal)
+
+
+_KINDS: Final = {False: "unary", True: "stream"}

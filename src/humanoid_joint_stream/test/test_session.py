@@ -1,0 +1,164 @@
+"""Lease, activation, streams and faults, on the test's clock."""
+
+from __future__ import annotations
+
+from humanoid_control_common.modes import Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_joint_client.status import Execution, Status
+from humanoid_joint_stream.facts import SECOND
+from humanoid_joint_stream.server.lease import TIMEOUT
+from humanoid_joint_stream.server.session import ACTIVATION_GRACE, Situation
+from src.humanoid_joint_stream.test.joint_bench import COUNT, KP, MS, Bench, later, update
+
+
+def test_nothing_is_applied_before_the_activation() -> None:
+    """Case 2."""
+    bench = Bench()
+    bench.open()
+    bench.send(update(bench.now))
+    for _ in range(50):
+        bench.send(later(bench.now, position=[0.5] * COUNT))
+        bench.tick()
+        assert bench.execution is Execution.HOLDING
+    assert bench.stream is not None
+    assert (bench.stream.counters.accepted, bench.report.applied_count) == (51, 0)
+    bench.session.begin_activation(bench.now)
+    bench.tick()
+    assert bench.execution is Execution.HOLDING, "the commands of before are of the past"
+    bench.send(later(bench.now, position=[0.5] * COUNT))
+    assert bench.tick().position.tolist() == [0.5] * COUNT
+    assert bench.tick().stiffness.tolist() == [KP] * COUNT
+    bench.session.close_stream(bench.stream, Status.OK, "")
+    assert bench.end.status is Status.OK
+
+
+def test_a_stream_that_is_never_activated_ends() -> None:
+    """Case 3."""
+    bench = Bench()
+    bench.open()
+    bench.ticks(ACTIVATION_GRACE)
+    assert bench.stream is not None
+    assert bench.stream.end is None
+    bench.tick()
+    bench.ends_with(Status.INACTIVE, "not activated")
+
+
+def test_the_robot_stops_as_soon_as_its_stream_is_closed_or_lost() -> None:
+    """Case 27, the part of the server: it does not wait for the end time."""
+    bench = Bench().following()
+    bench.send(update(bench.now, end_time=bench.now + SECOND))
+    bench.tick()
+    assert bench.stream is not None
+    bench.session.close_stream(bench.stream, Status.INACTIVE, "the connection was lost")
+    bench.tick()
+    assert bench.is_damped()
+
+
+def test_there_is_one_stream_and_the_first_one_goes_on() -> None:
+    """Case 29."""
+    bench = Bench().following()
+    assert bench.session.open_stream(bench.now) is None
+    bench.send(update(bench.now))
+    bench.tick()
+    assert bench.execution is Execution.FOLLOWING
+
+
+def test_a_second_client_gets_no_lease_until_the_first_is_silent() -> None:
+    """Case 29."""
+    bench = Bench()
+    lease = bench.session.lease
+    token = lease.acquire("first", bench.now)
+    assert token
+    assert lease.acquire("second", bench.now) == ""
+    assert not lease.keep("wrong", bench.now)
+    assert not lease.keep("", bench.now)
+    assert lease.keep(token, bench.now + TIMEOUT)
+    assert lease.acquire("second", bench.now + 2 * TIMEOUT) == ""
+    assert lease.acquire("second", bench.now + 2 * TIMEOUT + 1)
+    assert not lease.keep(token, bench.now + 2 * TIMEOUT + 1)
+
+
+def test_a_lease_that_is_not_kept_stops_the_robot() -> None:
+    """A frozen client: nothing comes, and nothing says that it is gone."""
+    bench = Bench(resume_after_expiry=True)
+    bench.session.lease.acquire("frozen", bench.now)
+    bench.following()
+    bench.send(update(bench.now))
+    bench.ticks(TIMEOUT)
+    assert bench.stream is not None
+    assert bench.stream.end is None
+    bench.tick()
+    bench.ends_with(Status.NO_LEASE, "frozen")
+    assert bench.session.activation == 0
+
+
+def test_an_empty_lease_is_nobodys() -> None:
+    bench = Bench()
+    assert not bench.session.has_lease("", bench.now)
+
+
+def test_a_mode_that_the_operator_requests_ends_the_stream() -> None:
+    """Case 34."""
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    bench.leave(Situation(Mode.DAMPING))
+    bench.look()
+    bench.ends_with(Status.INACTIVE, "the robot is in DAMPING")
+
+
+def test_a_fall_ends_the_stream_and_is_a_fault() -> None:
+    """Case 35, the part of the server."""
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    fallen = Situation(Mode.DAMPING, "motor: too hot", (FELL_TO_SAFETY.name,), 7)
+    bench.leave(fallen)
+    bench.look()
+    bench.ends_with(Status.INACTIVE, "motor: too hot")
+    (fault,) = bench.session.standing_faults()
+    assert (fault.cause, fault.time) == ("motor: too hot", bench.now)
+    bench.situation = Situation(Mode.DAMPING)
+    bench.look()
+    assert bench.session.standing_faults() == []
+
+
+def test_a_loop_that_stands_still_ends_the_stream() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    bench.now += SECOND
+    bench.look()
+    bench.ends_with(Status.INACTIVE, "")
+
+
+def test_activations_have_rising_numbers_also_of_a_later_server() -> None:
+    bench = Bench()
+    first = bench.session.begin_activation(bench.now)
+    assert bench.session.begin_activation(bench.now) == first + 1
+    assert bench.session.begin_activation(bench.now + 5) > first
+
+
+def test_messages_of_an_ended_stream_are_not_counted() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now, end_time=None))
+    bench.send(update(bench.now))
+    assert bench.stream is not None
+    assert bench.stream.counters.received == 1
+
+
+def test_every_status_of_a_message_comes_back_with_its_key() -> None:
+    """Cases 25 and 26, the part of the server."""
+    bench = Bench().following()
+    bench.send(update(bench.now, user_command_key=5))
+    assert bench.session.last_update[:3] == (5, bench.now, Status.OK)
+    bench.tick()
+    assert bench.report.applied_key == 5
+    bench.send(later(bench.now, user_command_key=0))
+    assert bench.session.last_update.key == 0
+    bench.tick()
+    assert bench.report.applied_key == 0
+    bench.send(later(bench.now, user_command_key=3, load=[float("nan")] * COUNT))
+    assert bench.session.last_update[:3] == (3, bench.now, Status.INVALID_REQUEST)
+    bench.send(later(bench.now, user_command_key=4, end_time=bench.now + 5 * MS))
+    assert bench.session.last_update.short_horizon
