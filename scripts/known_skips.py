@@ -108,6 +108,10 @@ def _ring(tests: str) -> Skip:
 SKIPS: Final[Sequence[Skip]] = (
     _LAUNCH_FILES,
     Skip(
+        "tests/test_joint_stream_messages.py", "needs protoc",
+        "there is no protoc (its wheel is for x86_64)", lacks_program("protoc"),
+    ),
+    Skip(
         f"{PRIME}launch/test_twin_launch.py", "the virtual cable needs root",
         "rights to raw Ethernet are missing", lacks_right(CAP_NET_ADMIN, CAP_NET_RAW),
     ),

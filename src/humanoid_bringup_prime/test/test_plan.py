@@ -297,3 +297,27 @@ def test_the_virtual_robot_is_found_by_its_domain(
     robot = labelled(plan(Options(backend=Backend.TWIN, viewer=False), tmp_path), "robot")
     socket = robot.arguments[robot.arguments.index("--control") + 1]
     assert socket == f"/tmp/humanoid_control_{os.getuid()}_domain_77_twin"
+
+
+def test_the_server_of_the_joint_stream_has_the_robots_controller_loaded(tmp_path: Path) -> None:
+    options = Options(backend=Backend.MOCK, joint_stream=True, viewer=False)
+    server = labelled(plan(options, tmp_path), "joint_stream")
+    assert not server.required
+    own = parameters(server, "joint_stream")
+    (name, section) = next(iter(yaml.safe_load(Path(own["controller_file"]).read_text()).items()))
+    assert name == "joint_stream_controller"
+    assert section["ros__parameters"]["type"] == "humanoid_control/JointStreamController"
+    assert section["ros__parameters"]["fallback_controllers"]
+    assert notes(options) == notes(Options(backend=Backend.MOCK, viewer=False))
+
+
+def test_a_robot_without_parameters_for_the_joint_stream_is_told_so(tmp_path: Path) -> None:
+    path = _with(tmp_path, "joint_stream_controller:", "another_controller:")
+    options = Options(backend=Backend.MOCK, joint_stream=True, controllers_file=path)
+    with pytest.raises(ConfigError, match=r"no joint_stream_controller\.ros__parameters"):
+        plan(options, tmp_path)
+
+
+def test_the_joint_stream_needs_the_mode_manager() -> None:
+    with pytest.raises(ConfigError, match="joint stream needs the mode manager"):
+        Options(backend=Backend.MOCK, joint_stream=True, enable_mode_manager=False)

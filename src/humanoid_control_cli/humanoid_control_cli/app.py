@@ -18,6 +18,7 @@ from humanoid_control_cli.policy.command import app as policy
 from humanoid_control_cli.robot.command import clear_fault, down, heartbeat, mode, status, stop
 from humanoid_control_cli.sdo.command import app as sdo
 from humanoid_control_cli.srdf.command import srdf
+from humanoid_control_cli.stream.command import app as stream
 from humanoid_control_cli.teach.command import play, teach
 from humanoid_control_cli.twin.command import app as twin
 from humanoid_control_cli.up.command import up
@@ -55,4 +56,5 @@ app.add_typer(black_box, name="blackbox")
 app.add_typer(payload, name="payload")
 app.add_typer(policy, name="policy")
 app.add_typer(sdo, name="sdo")
+app.add_typer(stream, name="stream")
 app.add_typer(twin, name="twin")

@@ -33,6 +33,10 @@ _OPTIONS: Final = (
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.max_receive_message_length", LARGEST_DESCRIPTION),
+    # A server that is started again is found at once, by each client for itself.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", KEEPALIVE),
 )
 
 

@@ -69,6 +69,7 @@ class Bench:
         self.session = Session(self.file, self.now)
         self.situation = Situation(Mode.REMOTE)
         self.server_lives = True
+        self.lease = ""
         self.stream: CommandStream | None = None
         self.enter()
 
@@ -90,8 +91,11 @@ class Bench:
         return self
 
     def open(self) -> None:
-        self.stream = self.session.open_stream(self.now)
-        assert self.stream is not None
+        self.stream = CommandStream(self.file.facts, self.now)
+        if not self.lease:
+            self.lease = self.session.lease.acquire("bench", self.now)
+        self.session.open_stream(self.stream, self.lease, self.now)
+        assert self.stream.end is None
 
     def send(self, message: Any) -> None:
         assert self.stream is not None
@@ -101,6 +105,7 @@ class Bench:
         """The server looks, the robot ticks."""
         self.now += period
         if self.server_lives:
+            self.session.has_lease(self.lease, self.now)
             self.session.look(self.situation, self.now)
         seconds = self.now / SECOND
         self.controller.update(self.state, self.command, seconds, period / SECOND)
@@ -134,7 +139,7 @@ class Bench:
     def is_damped(self) -> bool:
         """Whether the command is the fallback: no stiffness, no load, the damping of the mode."""
         rows = self.command.array
-        return (
+        return bool(
             rows[1:4].tolist() == [[0.0] * COUNT] * 3
             and rows[4].tolist() == [DAMPING] * COUNT
             and rows[0].tolist() == self.state.position.tolist()

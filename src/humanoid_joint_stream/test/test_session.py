@@ -6,6 +6,7 @@ from humanoid_control_common.modes import Mode
 from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.facts import SECOND
+from humanoid_joint_stream.server.command_stream import CommandStream
 from humanoid_joint_stream.server.lease import TIMEOUT
 from humanoid_joint_stream.server.session import ACTIVATION_GRACE, Situation
 from src.humanoid_joint_stream.test.joint_bench import COUNT, KP, MS, Bench, later, update
@@ -57,7 +58,13 @@ def test_the_robot_stops_as_soon_as_its_stream_is_closed_or_lost() -> None:
 def test_there_is_one_stream_and_the_first_one_goes_on() -> None:
     """Case 29."""
     bench = Bench().following()
-    assert bench.session.open_stream(bench.now) is None
+    for lease, status in (("", Status.NO_LEASE), (bench.lease, Status.ALREADY_STREAMING)):
+        second = CommandStream(bench.file.facts, bench.now)
+        bench.session.open_stream(second, lease, bench.now)
+        bench.session.receive(second, update(bench.now), bench.now)
+        assert second.end is not None
+        assert (second.end.status, second.counters.received) == (status, 0)
+        bench.session.close_stream(second, Status.INACTIVE, "the connection was lost")
     bench.send(update(bench.now))
     bench.tick()
     assert bench.execution is Execution.FOLLOWING
@@ -80,15 +87,14 @@ def test_a_second_client_gets_no_lease_until_the_first_is_silent() -> None:
 
 def test_a_lease_that_is_not_kept_stops_the_robot() -> None:
     """A frozen client: nothing comes, and nothing says that it is gone."""
-    bench = Bench(resume_after_expiry=True)
-    bench.session.lease.acquire("frozen", bench.now)
-    bench.following()
+    bench = Bench(resume_after_expiry=True).following()
     bench.send(update(bench.now))
+    bench.lease = ""
     bench.ticks(TIMEOUT)
     assert bench.stream is not None
     assert bench.stream.end is None
     bench.tick()
-    bench.ends_with(Status.NO_LEASE, "frozen")
+    bench.ends_with(Status.NO_LEASE, "the lease of bench was not kept")
     assert bench.session.activation == 0
 
 

@@ -1,6 +1,5 @@
 """Finds the robot's control process, and leaves it when it has ended."""
 
-import fcntl
 import logging
 import os
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from humanoid_joint_stream.server.robot_states import RobotStates
 from humanoid_joint_stream.server.service import Robot
 from humanoid_joint_stream.server.session import Session
 from humanoid_joint_stream.server.state_hub import StateHub
-from humanoid_joint_stream.shared.stream_file import attach, path_of
+from humanoid_joint_stream.shared.stream_file import attach, path_of, release
 
 LOAD_AGAIN: Final = 3_000_000_000  # [ns] after a controller could not be loaded
 
@@ -74,13 +73,13 @@ class Attachment:
             return
         robot.session.stop(Status.INACTIVE, why)
         robot.states.stop()
-        _release(self._descriptor)
+        release(self._descriptor)
         logger.info("joint stream ends: %s", why)
 
     def _attach(self, record: RecordFile) -> None:
         file, descriptor = attach(path_of(self._namespace))
         if file.facts.pid != record.facts.pid or not file.writer_lives():
-            _release(descriptor)
+            release(descriptor)
             raise FileNotFoundError  # of an earlier process
         status = os.fstat(descriptor)
         self._place, self._descriptor = (status.st_dev, status.st_ino), descriptor
@@ -118,8 +117,3 @@ class Attachment:
         if text != self._problem:
             self._problem = text
             logger.warning("%s", text)
-
-
-def _release(descriptor: int) -> None:
-    fcntl.flock(descriptor, fcntl.LOCK_UN)  # the memory keeps a copy of the descriptor
-    os.close(descriptor)

@@ -46,6 +46,7 @@ class CommandStream:
         self.has_been_active = False
         self.applied_before = self.clipped_before = 0  # of the controller, when it was opened
         self.end: End | None = None
+        self.begun = threading.Event()  # its first update has come
         self.ended = threading.Event()
         self._check = UpdateCheck(facts)
 
@@ -68,4 +69,5 @@ class CommandStream:
         """End the stream; the first reason counts. Its handler answers then."""
         if self.end is None:
             self.end = End(status, message)
+            self.begun.set()
             self.ended.set()

@@ -169,11 +169,7 @@ class JointStreamService:
 
     def _stream_commands(self, updates: Iterator[Any], context: grpc.ServicerContext) -> Any:
         session = self._needed(context).session
-        stream = session.open_stream(self._clock())
-        if stream is None:
-            return pb.StreamEnd(
-                status=Status.ALREADY_STREAMING, message=f"{session.lease.owner} streams"
-            )
+        stream = CommandStream(session.file.facts, self._clock())
 
         def lost() -> None:
             session.close_stream(stream, Status.INACTIVE, "the connection was lost")
@@ -184,20 +180,21 @@ class JointStreamService:
             target=self._read, args=(session, stream, updates), name="commands", daemon=True
         )
         reader.start()
+        if not stream.begun.wait(ACTIVATION_GRACE / SECOND):
+            stream.finish(Status.INACTIVE, "no update came")
         stream.ended.wait()
         assert stream.end is not None
         counters = _counters(session, stream)
         return pb.StreamEnd(status=stream.end.status, message=stream.end.message, counters=counters)
 
     def _read(self, session: Session, stream: CommandStream, updates: Iterator[Any]) -> None:
-        clock, first = self._clock, True
+        clock = self._clock
         try:
             for update in updates:
                 now = clock()
-                if first and not session.has_lease(update.lease, now):
-                    session.close_stream(stream, Status.NO_LEASE, "acquire the lease first")
-                    return
-                first = False
+                if not stream.begun.is_set():
+                    stream.begun.set()
+                    session.open_stream(stream, update.lease, now)
                 session.receive(stream, update, now)
                 if stream.end is not None:
                     return

@@ -135,18 +135,19 @@ class Session:
 
     # The stream of commands.
 
-    def open_stream(self, now: int) -> CommandStream | None:
-        """Return a new stream; None if there is one already."""
+    def open_stream(self, stream: CommandStream, lease: str, now: int) -> None:
+        """Begin to take the updates of `stream`, or end it: no lease, or there is one already."""
         with self.lock:
-            if self._stream is not None:
-                return None
-            stream = CommandStream(self.file.facts, now)
-            report = self.file.report()
-            stream.applied_before = report.applied_count
-            stream.clipped_before = report.clipped_count
-            stream.has_been_active = self.activation > 0
-            self._stream = self._latest_stream = stream
-            return stream
+            if not self.lease.keep(lease, now):
+                stream.finish(Status.NO_LEASE, "acquire the lease first")
+            elif self._stream is not None:
+                stream.finish(Status.ALREADY_STREAMING, f"{self.lease.owner} streams")
+            else:
+                report = self.file.report()
+                stream.applied_before = report.applied_count
+                stream.clipped_before = report.clipped_count
+                stream.has_been_active = self.activation > 0
+                self._stream = self._latest_stream = stream
 
     def receive(self, stream: CommandStream, update: Any, now: int) -> None:
         """Take an update: leave its command for the robot's next tick, or end the stream."""

@@ -135,5 +135,11 @@ def attach(path: Path) -> tuple[StreamFile, int]:
     return StreamFile(memory, facts), descriptor
 
 
+def release(descriptor: int) -> None:
+    """Let another server open the file; the memory of `attach` stays."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)  # the memory has a copy of the descriptor
+    os.close(descriptor)
+
+
 def _slots_at(facts: StreamFacts) -> int:
     return (WORDS * 8 + len(facts.to_bytes()) + 63) // 64 * 64

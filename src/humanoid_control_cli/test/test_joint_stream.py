@@ -1,0 +1,315 @@
+"""The joint stream of a robot that runs: programs of other processes, which die and freeze."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+import pytest
+from ament_index_python.packages import get_package_prefix
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.statements import StampedStatement
+from humanoid_control_common.modes import Intent, Mode
+from humanoid_joint_client import (
+    Acts,
+    AlreadyStreamingError,
+    Control,
+    Execution,
+    ExpiredError,
+    InactiveError,
+    InvalidRequestError,
+    JointClient,
+    JointStates,
+    LeaseTakenError,
+    NoAnswerError,
+    NoLeaseError,
+    NotReadyError,
+    Status,
+    TooDistantError,
+    UnsupportedError,
+)
+from humanoid_joint_client import joint_stream_pb2 as pb
+from humanoid_joint_client.address import local_address
+from humanoid_joint_stream.shared.stream_file import StreamFile, attach, path_of, release
+from src.humanoid_control_cli.test.conftest import Run, Starter, wait_until
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+EXAMPLES: Final = sorted((ROOT / "docs/examples").glob("joint_stream_*.py"))
+TIMEOUT: Final = 60.0  # [s]; a dead-man's switch
+# A client that commands until it dies; each of its commands lasts for a second.
+STREAMING: Final = """
+from humanoid_joint_client import JointClient
+with JointClient() as client:
+    states = client.states()
+    with client.control() as control:
+        for state in states:
+            control.send(state.position, horizon=0.9)
+            print("sent", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def robot(start_once: Starter, quick_controllers: Path) -> Starter:
+    start_once.up = start_once.hc(
+        "up", "mujoco", "--no-viewer", "--joint-stream", "--controllers", str(quick_controllers)
+    )
+    start_once.up.wait_for("Prime is up")
+    start_once.up.wait_for("joint stream of 14 joints")
+    return start_once
+
+
+@pytest.fixture
+def ready(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
+    """A robot in a finished STANDBY, or still in REMOTE."""
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as operator:
+        modes = ModeClient(operator)
+        if modes.statement().mode is not Mode.REMOTE:
+            modes.request(Intent.DAMP)
+            modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+        yield modes
+
+
+@pytest.fixture
+def client(robot: Starter) -> Iterator[JointClient]:
+    domain = int(robot.environment["ROS_DOMAIN_ID"])
+    with JointClient(local_address(domain), timeout=TIMEOUT) as found:
+        yield found
+
+
+def until(states: Iterator[JointStates], condition: Callable[[JointStates], object]) -> JointStates:
+    """The first state that is so; states come as long as the robot runs."""
+    return next(state for state in states if condition(state))
+
+
+def ends(control: Control, kind: type[Exception]) -> str:
+    """The text with which the robot ends the stream, as the next `send` tells."""
+
+    def ended() -> bool:
+        return control._stream is None or control._stream.done()
+
+    wait_until(ended, "the end of the stream")
+    with pytest.raises(kind) as caught:
+        control.send([0.0] * 14)
+    return str(caught.value)
+
+
+def test_a_client_holds_the_pose_and_every_key_comes_back(
+    ready: ModeClient, client: JointClient
+) -> None:
+    """Cases 1, 25, 26, 34 (Deactivate), 38 (a command for each state)."""
+    states = client.states(keep=1000)
+    pose = next(states).position
+    with client.control() as control:
+        sent, echoed = [], []
+        for _, state in zip(range(200), states, strict=False):
+            sent.append(control.send(pose))
+            if state.received_key:
+                echoed.append(state)
+                assert state.received_key <= sent[-1]
+        last = until(states, lambda it: it.applied_key == sent[-1])
+        assert last.execution is Execution.FOLLOWING
+        keys = [state.received_key for state in echoed]
+        assert keys == sorted(keys)
+        assert all(state.status is Status.OK for state in echoed)
+        control.send(pose, key=0)
+        assert until(states, lambda it: it.received_key == 0).status is Status.OK
+        end = control.finish()
+        assert end.counters.received == end.counters.accepted == len(sent) + 1
+        assert 0 < end.counters.applied <= end.counters.accepted
+        assert client.latency.one_way.count > 0
+    wait_until(lambda: client.feedback().mode == "DAMPING", "DAMPING")
+    assert not client.feedback().message
+    with pytest.raises(NoLeaseError):
+        control.activate()
+
+
+def test_what_is_wrong_ends_the_stream_and_the_next_activation_goes_on(
+    ready: ModeClient, client: JointClient
+) -> None:
+    """Cases 7, 9, 10, 11, 36, 37, end to end."""
+    states = client.states()
+    pose = next(states).position
+    with client.control() as control:
+
+        def follow() -> None:
+            control.activate()
+            key = control.send(pose, horizon=1.0)
+            until(states, lambda it: it.applied_key == key)
+
+        follow()
+        control.send(pose[:5])
+        assert "position: 5 values, expected 14" in ends(control, InvalidRequestError)
+        follow()
+        control.send(pose, load=[1.0] * 14)
+        assert "takes no load" in ends(control, UnsupportedError)
+        follow()
+        control.send(pose, horizon=5.0)  # as a client whose clock is ahead
+        assert "end_time" in ends(control, TooDistantError)
+        follow()
+        control.send(pose, horizon=-5.0)  # as one whose clock is behind
+        assert "before the receipt" in ends(control, ExpiredError)
+        follow()
+        until(states, lambda it: it.execution is Execution.FALLBACK)
+        assert "over before another one came" in ends(control, ExpiredError)
+    acts = client.config.joints[0].acts
+    assert (acts["load"], acts["k_q_p"], acts["position"]) == (
+        Acts.NEVER,
+        Acts.PER_MODE,
+        Acts.PER_TICK,
+    )
+
+
+def test_a_second_client_does_not_disturb_the_first(ready: ModeClient, client: JointClient) -> None:
+    """Cases 29 and 41 (a message of 8 MB)."""
+    states = client.states()
+    pose = next(states).position
+    second = JointClient(client_address(client), timeout=TIMEOUT)
+    with client.control("first") as control, second:
+        control.send(pose, horizon=1.0)
+        with pytest.raises(LeaseTakenError, match="first has it"), second.control():
+            raise AssertionError
+        with pytest.raises(AlreadyStreamingError):
+            _result(second.open_stream(iter([pb.Update(lease=control.lease)])))
+        with pytest.raises(NoLeaseError):
+            _result(second.open_stream(iter([pb.Update(lease="wrong")])))
+        with pytest.raises(NoAnswerError):
+            _result(second.open_stream(iter([pb.Update(position=[0.0] * 1_000_000)])))
+        key = control.send(pose, horizon=1.0)
+        assert until(states, lambda it: it.applied_key == key).execution is Execution.FOLLOWING
+
+
+def _result(stream: Any) -> Any:
+    try:
+        return Control._result(stream)
+    except grpc.RpcError as error:
+        raise NoAnswerError(str(error)) from error
+
+
+def client_address(client: JointClient) -> str:
+    return local_address(int(os.environ["ROS_DOMAIN_ID"]))
+
+
+def test_the_operator_takes_the_robot_back(ready: ModeClient, client: JointClient) -> None:
+    """Case 34."""
+    states = client.states()
+    with client.control() as control:
+        key = control.send(next(states).position, horizon=1.0)
+        until(states, lambda it: it.applied_key == key)
+        ready.request(Intent.DAMP)
+        assert "the robot is in DAMPING" in ends(control, InactiveError)
+        with pytest.raises(NotReadyError, match="requires a finished STANDBY"):
+            control.activate()
+
+
+def streaming(robot: Starter) -> Run:
+    run = robot(sys.executable, "-c", STREAMING)
+    run.wait_for("sent\nsent\nsent")
+    return run
+
+
+def test_a_killed_client_ends_before_its_command_does(
+    robot: Starter, ready: ModeClient, client: JointClient
+) -> None:
+    """Case 27: the server learns it from the socket; else the status would be EXPIRED."""
+    run = streaming(robot)
+    states = client.states()
+    until(states, lambda it: it.execution is Execution.FOLLOWING)
+    run.send(signal.SIGKILL)
+    until(states, lambda it: it.execution is Execution.FALLBACK)
+    wait_until(lambda: client.feedback().message, "the reason")
+    assert client.feedback().message == "INACTIVE: the connection was lost"
+    assert Execution(client.feedback().execution) is Execution.FALLBACK, "still in REMOTE"
+
+
+def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
+    robot: Starter, ready: ModeClient, client: JointClient
+) -> None:
+    """Case 28, by a client that is stopped: nothing comes, and nothing says that it is gone."""
+    wait_until(lambda: is_free(client), "the end of an earlier client's lease")
+    run = streaming(robot)
+    states = client.states()
+    until(states, lambda it: it.execution is Execution.FOLLOWING)
+    run.send(signal.SIGSTOP)
+    until(states, lambda it: it.execution is Execution.FALLBACK)
+    wait_until(lambda: client.feedback().message, "the reason")
+    assert client.feedback().message.startswith("EXPIRED: ")
+    wait_until(lambda: is_free(client), "the end of its lease")
+    with client.control() as control:  # another client takes over, in REMOTE
+        key = control.send(next(states).position, horizon=1.0)
+        until(states, lambda it: it.applied_key == key)
+        run.send(signal.SIGCONT)
+        assert run.finish() == 1  # it learns that it has been too late
+        assert "Error" in run.text
+        key = control.send(next(states).position, horizon=1.0)
+        until(states, lambda it: it.applied_key == key)
+
+
+def next_statement(modes: ModeClient) -> StampedStatement:
+    """One that is made from now on."""
+    modes._client.wait(lambda: False, 0.05)  # those that have arrived already
+    before = modes.statement()
+    modes._client.wait(lambda: modes.statement() != before, TIMEOUT)
+    return modes.statement()
+
+
+def is_free(client: JointClient) -> bool:
+    """Whether nobody has the lease. Whoever asks has it for a moment."""
+    token = client.call("AcquireLease", pb.LeaseRequest()).token
+    return (
+        bool(token) and client.call("ReturnLease", pb.LeaseToken(token=token)).status == Status.OK
+    )
+
+
+def test_the_loop_does_not_feel_the_death_of_the_server(
+    robot: Starter, ready: ModeClient, client: JointClient
+) -> None:
+    """The server is killed while commands come; another one takes its place."""
+    wait_until(lambda: is_free(client), "the end of an earlier client's lease")
+    run = streaming(robot)
+    switch = next_statement(ready).switch_number
+    os.kill(robot.up.descendant("joint_stream"), signal.SIGKILL)
+    assert run.finish() == 1
+    file = shared_memory()
+    wait_until(lambda: file.report().execution == Execution.FALLBACK, "the fallback")
+    now = next_statement(ready)
+    assert (now.mode, now.switch_number) == (Mode.REMOTE, switch)
+    with pytest.raises(NoAnswerError):
+        client.feedback()
+    program = Path(get_package_prefix("humanoid_joint_stream"), "lib/humanoid_joint_stream")
+    server = robot(str(program / "joint_stream"))
+    server.wait_for("joint stream of 14 joints")
+    with JointClient(client_address(client), timeout=TIMEOUT) as again:
+        states = again.states()
+        with again.control() as control:
+            key = control.send(next(states).position, horizon=1.0)
+            until(states, lambda it: it.applied_key == key)
+
+
+def shared_memory() -> StreamFile:
+    """That of the robot, whose server is dead."""
+    file, descriptor = attach(path_of())
+    release(descriptor)
+    return file
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_run(robot: Starter, ready: ModeClient, example: Path) -> None:
+    assert len(example.read_text().splitlines()) <= 40
+    run = robot(sys.executable, str(example), "0.3")
+    assert run.finish() == 0, run.text
+
+
+def test_hc_tells_the_latency(robot: Starter, ready: ModeClient) -> None:
+    run = robot.hc("stream", "latency", "--hold", "--seconds", "0.3")
+    assert run.finish() == 0, run.text
+    for line in ("14 joints, states at 200 Hz", "one way: p50", "echo: p50", "state gap: p50"):
+        assert line in run.text
