@@ -11,18 +11,12 @@ def main() -> int:
         from humanoid_control_cli.app import app
 
         app(prog_name="hc")
-    except (RobotError, *_stream_errors()) as error:
+    except RobotError as error:
         sys.stderr.write(f"hc: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
     return 0
-
-
-def _stream_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of the joint stream's client, if a command has loaded it."""
-    module = sys.modules.get("humanoid_joint_client.errors")
-    return () if module is None else (module.JointStreamError,)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from humanoid_control_cli.errors import RefusedError
+
 app = typer.Typer(
     help="Look at the joint stream of a robot that runs with --joint-stream.",
     no_args_is_help=True,
@@ -42,9 +44,13 @@ def latency(
     """Measure the stream of states, and with --hold also the way of commands."""
     from humanoid_control_cli.domain import robot_namespace
     from humanoid_control_cli.stream.measure import measured
+    from humanoid_joint_client import JointStreamError
     from humanoid_joint_client.address import local_address
 
-    place = address or local_address(namespace=robot_namespace())
     token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
-    for line in measured(place, certificate, token, seconds, hold=hold):
-        typer.echo(line)
+    try:
+        place = address or local_address(namespace=robot_namespace())
+        for line in measured(place, certificate, token, seconds, hold=hold):
+            typer.echo(line)
+    except JointStreamError as error:
+        raise RefusedError(str(error)) from error
