@@ -82,6 +82,7 @@ CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_stepped"),  # its master in memory
     ("humanoid_bringup_prime", "humanoid_stepped"),  # the same
     ("humanoid_twin", "humanoid_bringup_prime"),  # Prime's actuators, for tests and benchmarks
+    ("hand_description", "humanoid_bringup_hand"),  # the same as of prime_description
     ("lite_description", "humanoid_bringup_lite"),  # the same as of prime_description
     ("prime_description", "humanoid_bringup_prime"),  # the file of joints and drives, by default
 }

@@ -91,5 +91,7 @@ def test_every_absent_adapter_is_named_before_anything_starts(
 
 
 def test_an_unknown_robot_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="there is no robot 'light'; installed: lite, prime"):
+    with pytest.raises(
+        ConfigError, match="there is no robot 'light'; installed: hand, lite, prime"
+    ):
         find_robot("light")

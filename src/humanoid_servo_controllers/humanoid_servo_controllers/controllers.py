@@ -17,6 +17,7 @@ from humanoid_control_common.mit_interface import Capability, JointCommand, Join
 from humanoid_control_common.modes import Mode
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.loop.latest_value import LatestValue
+from humanoid_servo_controllers.coupled_joints import CoupledJoints
 from humanoid_servo_controllers.friction_file import load_friction_maps
 from humanoid_servo_controllers.parameters import (
     Curve,
@@ -78,6 +79,10 @@ class ServoController(Controller):
 
     def on_configure(self, parameters: Any, robot: RobotFacts) -> None:
         """See Controller. Raises ConfigError for a wrong file of friction maps or joint."""
+        coupled = parameters.coupled_joints
+        self._coupled = CoupledJoints(coupled, robot) if coupled else None
+        if self._coupled is not None:
+            robot = self._coupled.facts
         self.joints, self._limits = robot.joints, robot.limits
         self._timeout = parameters.command_timeout or np.inf
         own = PerJoint(parameters.joint_parameters, robot.joints)
@@ -140,6 +145,7 @@ class ServoController(Controller):
 
     def on_activate(self, state: JointState, command: JointCommand, now: float) -> None:
         """See Controller."""
+        state = self._own(state)
         self._commands.take()
         self._command = self._servo.start(state)
         self._arrival = np.inf  # [s] of the command; inf: it is not one of `receive`
@@ -147,16 +153,23 @@ class ServoController(Controller):
 
     def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
         """See Controller."""
-        self._take_news(state, now)
-        effort = self._servo.step(self._command, state, period)
+        own = self._own(state)
+        self._take_news(own, now)
+        effort = self._servo.step(self._command, own, period)
         command.array.fill(0.0)
         command.position[:] = state.position
-        command.effort[:] = effort
+        if self._coupled is None:
+            command.effort[:] = effort
+        else:
+            self._coupled.distribute(effort, command.effort)
         if self._ticks % REPORTED == 0:
             self._report(effort, period)
         self._ticks += 1
 
     # Inside.
+
+    def _own(self, state: JointState) -> JointState:
+        return state if self._coupled is None else self._coupled.measured(state)
 
     def _row(self, joint: str) -> int:
         if joint not in self.joints.names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -45,6 +45,10 @@ class JointParameters(StrictModel):
     motor_min_force_threshold: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
 
 
+# A YAML file has a list, which is no tuple to a strict model.
+Pair = Annotated[tuple[str, str], Field(strict=False)]
+
+
 class ServoParameters(StrictModel):
     """What all servo controllers have."""
 
@@ -75,6 +79,10 @@ class ServoParameters(StrictModel):
     )
     joint_parameters: dict[str, JointParameters] = Field(
         default_factory=dict, description="Of single joints, by name."
+    )
+    coupled_joints: dict[str, Pair] = Field(
+        default_factory=dict,
+        description="Joints that stand for two of `joints`; the first of them has the actuator.",
     )
 
 

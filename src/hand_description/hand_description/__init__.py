@@ -1,0 +1,1 @@
+"""The robot Hand as URDF; the files are in `urdf/` and `config/`."""

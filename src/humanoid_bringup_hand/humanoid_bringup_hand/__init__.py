@@ -1,0 +1,1 @@
+"""Bring-up of Hand: configuration and launch files only."""

@@ -1,0 +1,28 @@
+"""Installs humanoid_bringup_hand."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+package_name = "humanoid_bringup_hand"
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        ("share/ament_index/resource_index/humanoid_control_robot", ["resource/robots/hand"]),
+        (f"share/{package_name}", ["package.xml", "README.md"]),
+        (f"share/{package_name}/config", sorted(glob("config/*.yaml"))),
+        (f"share/{package_name}/launch", sorted(glob("launch/*.launch.py"))),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="Humanoid Control maintainers",
+    maintainer_email="maintainers@humanoid-control.org",
+    description="Bring-up of the two-finger robot Hand.",
+    license="Apache-2.0",
+)
