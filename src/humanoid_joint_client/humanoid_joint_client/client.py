@@ -187,8 +187,7 @@ class JointClient:
 
     def open_stream(self, updates: Iterator[Any]) -> Any:
         """Return the future end of a new stream of commands."""
-        start: Any = self._calls["StreamCommands"]
-        return start.future(updates)
+        return self._calls["StreamCommands"].future(updates)
 
 
 def _no_answer(name: str, error: grpc.RpcError) -> Exception:

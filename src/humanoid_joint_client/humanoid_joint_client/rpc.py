@@ -52,7 +52,7 @@ def methods() -> list[Method]:
     ]
 
 
-def stubs(channel: grpc.Channel) -> dict[str, Callable[..., Any]]:
+def stubs(channel: grpc.Channel) -> dict[str, Any]:
     """Return the calls of a client by name."""
     return {
         it.name: getattr(channel, it.kind)(
