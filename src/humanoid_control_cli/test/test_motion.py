@@ -149,6 +149,16 @@ def test_a_motion_that_another_caller_replaces_says_so(remote: Starter, client: 
     assert run.lines[-1] == "hc: another motion took its place"
 
 
+def test_a_motion_that_ends_with_its_mode_says_what_is_in_force(
+    remote: Starter, client: Client
+) -> None:
+    run = remote.hc("move", f"{ELBOW}=0.2", "--time", "60", "--timeout", str(TIMEOUT))
+    run.wait_for("moves for 60.00 s")
+    ModeClient(client).request(Intent.DAMP)
+    assert run.finish() == 1
+    assert run.lines[-1].startswith("hc: ended: in force is DAMPING (damping_controller, switch ")
+
+
 def test_a_refused_motion_does_not_stop_that_of_another_caller(
     remote: Starter, client: Client
 ) -> None:

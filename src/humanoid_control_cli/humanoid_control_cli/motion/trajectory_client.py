@@ -10,6 +10,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.states import STATE, WORDS, trajectory_controllers
 from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.errors import RobotError
@@ -85,6 +86,8 @@ class TrajectoryClient:
             raise RefusedError(f"{waits}: no end {self._client.timeout:g} s after the planned one")
         for name in left:
             state = self._states[name]
+            if self._is_idle(name):
+                raise RefusedError(f"ended: in force is {ModeClient(self._client).statement()}")
             if state.goal > self._goals[name]:
                 raise RefusedError(WORDS[TrajectoryState.PREEMPTED])
             if state.status != TrajectoryState.SUCCEEDED:

@@ -22,6 +22,9 @@ from humanoid_motion.trajectory.trajectory import Trajectory
 # A goal that replaces a motion begins so much later: time to plan it (45 ms for the longest
 # trajectory) and to reach the loop (one tick of 20 ms).
 LEAD: Final = 0.1  # [s]
+# A robot that begins to move long after it was asked hurts those who have forgotten it; a stamp so
+# far away is that of a wrong clock.
+LATEST: Final = 60.0  # [s] from now to the beginning of a trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,10 @@ class Planner:
                 f"header.stamp is {now - begin:.3g} s in the past, expected one in the future, "
                 "or 0 for now",
                 Refusal.OLD_HEADER_TIMESTAMP,
+            )
+        if begin is not None and begin > now + LATEST:
+            raise MotionRefusedError(
+                f"header.stamp is {begin - now:.3g} s in the future, expected {LATEST:g} s at most"
             )
         rules = self._rules
         checked = checked_points(self._joints, names, points, partial=rules.partial)

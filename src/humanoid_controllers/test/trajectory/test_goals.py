@@ -66,6 +66,13 @@ def test_a_stamp_in_the_past_is_refused(bench: Any) -> None:
     assert refused.value.refusal is Refusal.OLD_HEADER_TIMESTAMP
 
 
+def test_a_stamp_of_a_wrong_clock_is_refused(bench: Any) -> None:
+    points = [Point(1.0, [0.5, 0, 0])]
+    with pytest.raises(MotionRefusedError, match=r"header.stamp is 3.6e\+03 s in the future, exp"):
+        bench.planner.follow(NAMES, points, bench.now, bench.now + 3600.0)
+    assert bench.planner.follow(NAMES, points, bench.now, bench.now + 59.0)
+
+
 def test_a_refused_goal_leaves_the_motion_as_it_is(bench: Any) -> None:
     goal = bench.move(joint_0=1.0)
     bench.run(0.2)
