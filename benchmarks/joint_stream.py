@@ -130,7 +130,7 @@ def _client(up: Running, name: str, seconds: float) -> dict[str, Figure]:
         begin = time.monotonic()
         while time.monotonic() - begin < seconds:
             next(states)
-            control.send(pose)
+            control.send(pose, horizon=0.9)  # whatever else this machine has to do
         elapsed = time.monotonic() - begin
         used = {label: _used(it) - used[label] for label, it in by_name.items()}
         control.finish()

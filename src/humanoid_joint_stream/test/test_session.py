@@ -135,7 +135,7 @@ def test_a_loop_that_stands_still_ends_the_stream() -> None:
     bench.tick()
     bench.now += SECOND
     bench.look()
-    bench.ends_with(Status.INACTIVE, "")
+    bench.ends_with(Status.INACTIVE, "the control loop has not ticked for 1.00 s")
 
 
 def test_activations_have_rising_numbers_also_of_a_later_server() -> None:

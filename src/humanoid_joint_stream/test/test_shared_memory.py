@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from humanoid_control_common.errors import RobotError
 from humanoid_joint_stream.command.update import UpdateCheck
 from humanoid_joint_stream.facts import StreamFacts
-from humanoid_joint_stream.shared.records import Report, SentCommand
+from humanoid_joint_stream.shared.records import REPORT_SIZE, Report, SentCommand
 from humanoid_joint_stream.shared.slot import Slot
 from humanoid_joint_stream.shared.stream_file import attach, create, path_of
 from src.humanoid_joint_stream.test.joint_bench import COUNT, Bench, update
@@ -107,3 +107,13 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_files_of_different_robots_have_different_names(tmp_path: Path) -> None:
     assert path_of("", tmp_path) != path_of("/left", tmp_path)
+
+
+def test_a_report_that_is_being_written_leaves_the_one_before() -> None:
+    bench = Bench()
+    before = bench.report
+    at = len(bench.file.memory) - Slot.bytes_for(REPORT_SIZE)
+    for place in range(at + 8, len(bench.file.memory)):
+        bench.file.memory[place] ^= 255
+    assert bench.file.reports.read() is None
+    assert bench.report == before

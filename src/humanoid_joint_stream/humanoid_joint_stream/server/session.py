@@ -209,9 +209,11 @@ class Session:
             status, message = _ENDINGS[Ended(report.why_ended)] if report.why_ended else _LEFT
             self.stop(status, self._explained(report, message))
         elif not self.is_in_charge(now):
-            reason = self.situation.reason
-            mode = self.situation.name
-            self.stop(Status.INACTIVE, f"the robot is in {mode}{f': {reason}' if reason else ''}")
+            reason, mode = self.situation.reason, self.situation.name
+            text = f"the robot is in {mode}{f': {reason}' if reason else ''}"
+            if report.execution not in (Execution.UNKNOWN, Execution.INACTIVE):
+                text = f"the control loop has not ticked for {(now - report.time) * 1e-9:.2f} s"
+            self.stop(Status.INACTIVE, text)
 
     def _explained(self, report: Report, message: str) -> str:
         faults = self.standing_faults() if report.why_ended == Ended.FAULT else []

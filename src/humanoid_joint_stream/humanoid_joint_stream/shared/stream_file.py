@@ -44,6 +44,7 @@ class StreamFile:
         self.memory = memory
         self.facts = facts
         self.words = view[: WORDS * 8].cast("Q")
+        self._report = Report()
         at = _slots_at(facts)
         size = SentCommand.size(len(facts.joints))
         self.commands = Slot(view, at, size)
@@ -76,9 +77,11 @@ class StreamFile:
         return boot_id() == facts.boot_id and process_start(facts.pid) == facts.process_start
 
     def report(self) -> Report:
-        """Return the latest report; an empty one if there is none."""
+        """Return the latest report that could be read whole; an empty one if there is none."""
         found = self.reports.read()
-        return Report.from_bytes(found[1]) if found else Report()
+        if found is not None:
+            self._report = Report.from_bytes(found[1])
+        return self._report
 
 
 def path_of(namespace: str = ROOT, folder: Path = FOLDER) -> Path:
