@@ -368,6 +368,16 @@ def test_a_silent_server_ends_the_execution_before_the_end_time() -> None:
     assert bench.is_damped()
 
 
+def test_a_server_that_takes_updates_lives() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.server_lives = False  # it has no time to look at the robot
+    for _ in range(2 * SERVER_SILENCE // PERIOD):
+        bench.send(later(bench.now))
+        bench.tick()
+        assert bench.execution is Execution.FOLLOWING
+
+
 def test_a_killed_server_leaves_the_latest_command_to_its_end_time() -> None:
     bench = Bench().following()
     bench.send(update(bench.now, end_time=bench.now + 30 * MS))

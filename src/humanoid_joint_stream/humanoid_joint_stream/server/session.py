@@ -154,6 +154,7 @@ class Session:
         with self.lock:
             if stream is not self._stream:
                 return
+            self.file.words[Word.HEARTBEAT] = now  # a server that takes updates lives
             found = stream.receive(update, now)
             if isinstance(found, UpdateError):
                 if found.ends_stream:
