@@ -130,6 +130,10 @@ SKIPS: Final[Sequence[Skip]] = (
         lacks_module("control_msgs"),
     ),
     Skip(
+        "src/humanoid_control_cli/test/test_friction.py", "matplotlib is not installed",
+        "matplotlib is not installed (`make policy` does it)", lacks_module("matplotlib"),
+    ),
+    Skip(
         f"{PRIME}test_security.py", "`ros2 security` (sros2) is not installed",
         "`ros2 security` is not installed (the wheels lack it)", lacks_ros2_security,
     ),

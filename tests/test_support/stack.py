@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from humanoid_bringup.options import Options
 from humanoid_bringup.robot_package import DEFAULT
 from humanoid_control_common.modes import Mode
 from humanoid_stepped.participant import Participant
@@ -22,6 +26,8 @@ class Stack:
         folder: for its files.
         mountings: direction and offset of each drive on its joint.
         robot: its name.
+        friction: what the virtual robot's joints have, as in the file of its actuators; replaces
+            what that has.
         options: of the bring-up.
     """
 
@@ -30,9 +36,12 @@ class Stack:
         folder: Path,
         mountings: Mapping[str, Mounting] | None = None,
         robot: str = DEFAULT,
+        friction: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
         chosen = stepped_options(robot, **options)
+        if friction is not None:
+            chosen = _with_friction(chosen, folder, friction)
         self.robot = SteppedRobot(1, folder, chosen, mountings=mountings)
         self.control = self.robot.virtual.control
         self.joints = self.robot.virtual.joints  # in the plant's order
@@ -118,3 +127,12 @@ class Stack:
         manager = self.processes.get(IMPEDANCE)
         if manager is not None and manager.runs:
             self.client.confirmed()
+
+
+def _with_friction(options: Options, folder: Path, friction: Mapping[str, Any]) -> Options:
+    """Return `options` with a virtual robot that has `friction`; its file is in `folder`."""
+    robot, drives = options.robot, options.robot.drives
+    actuators = yaml.safe_load(drives.virtual_robot.read_text()) | {"friction": dict(friction)}
+    file = folder / "actuators.yaml"
+    file.write_text(yaml.safe_dump(actuators))
+    return replace(options, robot=replace(robot, drive_files=replace(drives, virtual_robot=file)))

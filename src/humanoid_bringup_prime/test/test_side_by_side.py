@@ -53,7 +53,6 @@ def test_the_example_is_primes_controllers_with_two_arms() -> None:
     for side, joints in (("left", LEFT), ("right", RIGHT)):
         assert own.pop(f"{side}_remote") == theirs["remote_policy_controller"]
         assert example.pop(f"{side}_remote")["ros__parameters"]["joints"] == joints
-    assert (own.pop("hold_stiffness"), own.pop("hold_damping")) == (20.0, 2.0)
     del theirs["remote_policy_controller"], primes["remote_policy_controller"]
     assert (own, example) == (theirs, primes)
 

@@ -10,6 +10,7 @@ from humanoid_control_cli.calibrate.command import calibrate
 from humanoid_control_cli.controllers.command import load, unload
 from humanoid_control_cli.doctor.command import decode, doctor, version
 from humanoid_control_cli.domain import NAMESPACE, choose_namespace
+from humanoid_control_cli.friction.command import app as friction
 from humanoid_control_cli.motion.command import jog, move
 from humanoid_control_cli.new_controller.command import new_controller
 from humanoid_control_cli.new_robot.command import new_robot
@@ -53,6 +54,7 @@ MACHINE = (calibrate, decode, doctor, new_controller, new_robot, srdf, version)
 for command in (*ROBOT, *DATA, *MACHINE):
     app.command()(command)
 app.add_typer(black_box, name="blackbox")
+app.add_typer(friction, name="friction")
 app.add_typer(payload, name="payload")
 app.add_typer(policy, name="policy")
 app.add_typer(sdo, name="sdo")

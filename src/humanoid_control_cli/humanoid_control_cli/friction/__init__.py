@@ -1,0 +1,1 @@
+"""`hc friction`: records, plots and checks friction maps."""

@@ -1,0 +1,204 @@
+"""`hc friction record` and `hc friction check`, from the running robot to a file or a verdict."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+from typing import Final, Self
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.friction.session import Robot, Settings, Task, record_joints
+from humanoid_control_common.errors import ConfigError
+from humanoid_servo_controllers.friction_file import (
+    FrictionMaps,
+    load_friction_maps,
+    save_friction_maps,
+)
+from humanoid_servo_controllers.friction_recording.maps import Residual, friction_map, residuals
+from humanoid_servo_controllers.friction_recording.recording import (
+    FrictionSample,
+    Recording,
+    direction_in_words,
+)
+from humanoid_servo_controllers.friction_recording.samples_file import samples_path, save_samples
+from humanoid_servo_controllers.servo.friction_map import FrictionMap
+
+LINE_EVERY: Final = 0.1  # part of a recording, without a terminal
+INTERRUPTED: Final = 130  # exit code, as of a shell
+
+
+def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the command
+    joints: Sequence[str],
+    file: Path,
+    ends: tuple[float | None, float | None],
+    points: int,
+    settings: Settings,
+    yes: bool,
+    timeout: float,
+) -> int:
+    """Record `joints` into `file`. Returns the exit code. Raises RobotError."""
+    for path in (file, samples_path(file)):
+        _check_new(path)
+    if len(set(joints)) != len(joints):
+        raise ConfigError(f"a joint is given twice: {', '.join(joints)}")
+    with Client(timeout) as client:
+        robot = Robot(client)
+        tasks = [robot.task(joint, settings, *ends) for joint in joints]
+        samples = _measured(robot, tasks, settings, yes)
+    if samples is None:
+        sys.stderr.write("hc: aborted, nothing was written\n")
+        return INTERRUPTED
+    maps = {
+        task.joint: friction_map(samples[task.joint], task.bounds.lower, task.bounds.upper, points)
+        for task in tasks
+    }
+    save_friction_maps(file, FrictionMaps(date.today(), settings.method, maps))
+    save_samples(samples_path(file), samples)
+    count = sum(len(own) for own in samples.values())
+    typer.echo(f"written to {file}; its {count} samples to {samples_path(file)}")
+    return 0
+
+
+def check(
+    file: Path,
+    joints: Sequence[str],
+    bound: float,
+    settings_of: Callable[[str], Settings],
+    yes: bool,
+    timeout: float,
+) -> int:
+    """Measure again what `file` says. Returns the exit code. Raises RobotError."""
+    content = load_friction_maps(file)
+    settings = settings_of(content.method)
+    unknown = [joint for joint in joints if joint not in content.maps]
+    if unknown:
+        raise ConfigError(f"{file}: no map of {unknown[0]}, there are {', '.join(content.maps)}")
+    maps = {joint: content.maps[joint] for joint in joints or content.maps}
+    with Client(timeout) as client:
+        robot = Robot(client)
+        tasks = [robot.task(joint, settings, *_ends(maps[joint])) for joint in maps]
+        samples = _measured(robot, tasks, settings, yes)
+    if samples is None:
+        sys.stderr.write("hc: aborted\n")
+        return INTERRUPTED
+    found = {
+        task.joint: residuals(
+            samples[task.joint],
+            maps[task.joint],
+            task.bounds.lower,
+            task.bounds.upper,
+            len(maps[task.joint].forward.positions),
+        )
+        for task in tasks
+    }
+    Console(markup=False, highlight=False).print(_table(found, bound))
+    within = all(is_within(it, bound) for own in found.values() for it in own)
+    typer.echo("within the bound" if within else "NOT within the bound: record the map again")
+    return 0 if within else 1
+
+
+def is_within(residual: Residual, bound: float) -> bool:
+    """Return whether the largest residual is at most `bound` times the mean friction."""
+    return residual.largest <= bound * residual.friction
+
+
+def _check_new(path: Path) -> None:
+    """Raise ConfigError if a file cannot be made: after minutes of motion it would be late."""
+    if path.exists():
+        raise ConfigError(f"{path} exists already: choose another name, or remove it")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ConfigError(f"{path}: {path.parent} is no folder that can be written to")
+
+
+def _ends(found: FrictionMap) -> tuple[float, float]:
+    curves = (found.forward.positions, found.backward.positions)
+    return min(float(it[0]) for it in curves), max(float(it[-1]) for it in curves)
+
+
+def _measured(
+    robot: Robot, tasks: Sequence[Task], settings: Settings, yes: bool
+) -> dict[str, list[FrictionSample]] | None:
+    """Return the samples by joint; None if the operator stopped it. Raises RobotError."""
+
+    def agree() -> bool:
+        for task in tasks:
+            typer.echo(task.in_words(settings))
+        if len(tasks) > 1:
+            typer.echo("between two joints the robot goes through DAMPING and STANDBY")
+        typer.echo("afterwards DAMPING: the arms sink; Ctrl-C ends the effort at once")
+        return yes or typer.confirm("start?")
+
+    with _Progress() as progress:
+        try:
+            return record_joints(robot, tasks, settings, agree, progress.show)
+        except KeyboardInterrupt:
+            return None
+
+
+class _Progress:
+    """A bar in a terminal, else a line now and then. To be used in a `with` statement."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, markup=False, highlight=False)
+        self._bar: Progress | None = None
+        self._rows: dict[str, TaskID] = {}
+        self._next: dict[str, float] = {}  # fraction of the next line
+        self._cleanup = ExitStack()
+        self._drawn = 0.0  # [s]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
+
+    def show(self, joint: str, recording: Recording) -> None:
+        """Show how far `recording` of `joint` is."""
+        text = _state(recording)
+        if not self._console.is_terminal:
+            if recording.fraction >= self._next.setdefault(joint, 0.0):
+                self._next[joint] += LINE_EVERY
+                self._console.print(f"{joint}: {recording.fraction:.0%} {text}")
+            return
+        if self._bar is None:
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            bar = Progress(*columns, console=self._console)
+            self._bar = self._cleanup.enter_context(bar)
+        if joint not in self._rows:
+            self._rows[joint] = self._bar.add_task(joint, total=1.0)
+        if time.monotonic() - self._drawn > LINE_EVERY:
+            self._drawn = time.monotonic()
+            self._bar.update(
+                self._rows[joint], completed=recording.fraction, description=f"{joint} {text}"
+            )
+
+
+def _state(recording: Recording) -> str:
+    """Return the latest sample in words."""
+    if not recording.samples:
+        return "no sample yet"
+    latest = recording.samples[-1]
+    return (
+        f"{direction_in_words(latest.direction)} {latest.effort:+.3f} Nm at "
+        f"{latest.position:+.3f} rad, {len(recording.samples)} samples"
+    )
+
+
+def _table(found: dict[str, tuple[Residual, Residual]], bound: float) -> Table:
+    table = Table("joint", "direction", title=f"residual, in Nm; bound {bound:.0%} of the friction")
+    for heading in ("friction", "mean", "largest", "bound", "bins"):
+        table.add_column(heading, justify="right")
+    for joint, own in found.items():
+        for it in own:
+            numbers = (it.friction, it.mean, it.largest, bound * it.friction)
+            words = (f"{value:.3f}" for value in numbers)
+            table.add_row(joint, direction_in_words(it.direction), *words, str(it.bins))
+    return table

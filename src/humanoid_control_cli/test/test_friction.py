@@ -1,0 +1,160 @@
+"""`hc friction`, with the real control process and mock hardware; and its plots."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from humanoid_control_cli.app import app
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.friction.plot import plot
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.modes import Intent, Mode
+from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
+from humanoid_servo_controllers.friction_recording.recording import FrictionSample
+from humanoid_servo_controllers.friction_recording.samples_file import save_samples
+from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
+
+if TYPE_CHECKING:
+    from src.humanoid_control_cli.test.conftest import Starter
+
+TIMEOUT = 30.0  # [s]; a dead-man's switch
+WRIST = "left_wrist_roll"
+
+
+@pytest.fixture(scope="module")
+def robot(start_once: Starter, quick_controllers: Path) -> Starter:
+    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
+    up.wait_for("Prime is up")
+    return start_once
+
+
+@pytest.fixture
+def modes(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as client:
+        yield ModeClient(client)
+
+
+def arguments(into: Path, *more: str) -> list[str]:
+    return ["friction", "record", "--yes", "--into", str(into), "--timeout", str(TIMEOUT), *more]
+
+
+def to_standby(modes: ModeClient) -> None:
+    if modes.statement().mode is Mode.STANDBY:
+        return
+    modes.request(Intent.DAMP)
+    modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+
+
+def test_another_mode_is_refused(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:
+    modes.request(Intent.DAMP)
+    run = robot.hc(*arguments(tmp_path / "f.yaml", "--joint", WRIST))
+    assert run.finish() == 1
+    assert "expected STANDBY: hc mode damp, hc mode standby --wait" in run.text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--joint", "left_toe"], "unknown joint left_toe"),
+        (["--joint", "left_elbow_pitch"], "left_elbow_pitch"),  # takes no effort per tick
+        (["--joint", WRIST, "--min", "-3"], "expected a range within -0.65 to 0.65 rad"),
+        (["--joint", WRIST, "--max-effort", "99"], "expected at most 9 Nm"),
+        (["--joint", WRIST, "--joint", WRIST], "a joint is given twice"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_before_anything_moves(
+    robot: Starter, modes: ModeClient, tmp_path: Path, options: list[str], words: str
+) -> None:
+    to_standby(modes)
+    before = modes.statement()
+    run = robot.hc(*arguments(tmp_path / "f.yaml", *options))
+    assert run.finish() == 1
+    assert words in run.text
+    assert modes.statement().switch_number == before.switch_number
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stop_by_the_operator_ends_in_damping_and_writes_nothing(
+    robot: Starter, modes: ModeClient, tmp_path: Path
+) -> None:
+    to_standby(modes)
+    run = robot.hc(*arguments(tmp_path / "f.yaml", "--joint", WRIST))
+    run.wait_for(f"{WRIST}: 0%")
+    run.send(signal.SIGINT)
+    assert run.finish() == 130
+    assert "aborted, nothing was written" in run.text
+    assert not list(tmp_path.iterdir())
+    mode = robot.hc("mode")
+    assert mode.finish() == 0
+    assert mode.text.startswith(Mode.DAMPING.name)
+    unload = robot.hc("unload", "friction_recorder")
+    assert unload.finish() == 1  # it is unloaded already
+
+
+def test_a_fall_ends_it(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:
+    to_standby(modes)
+    run = robot.hc(*arguments(tmp_path / "f.yaml", "--joint", WRIST))
+    run.wait_for(f"{WRIST}: 0%")
+    modes.request(Intent.DAMP)
+    assert run.finish() == 1
+    assert "the recording is aborted" in run.text
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_exists_or_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "f.csv"
+    table.write_text("")
+    for path, words in (
+        (tmp_path / "f.yaml", f"{table} exists already"),
+        (tmp_path / "no/f.yaml", "is no folder that can be written to"),
+    ):
+        result = CliRunner().invoke(app, arguments(path, "--joint", WRIST))
+        assert words in str(result.exception)
+
+
+def test_without_a_terminal_it_must_be_told_to_start(tmp_path: Path) -> None:
+    words = [it for it in arguments(tmp_path / "f.yaml", "--joint", WRIST) if it != "--yes"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert "nobody can be asked" in result.output
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A file with a map, and its samples."""
+    path = tmp_path / "f.yaml"
+    where = np.array([-0.5, 0.5])
+    curves = (FrictionCurve(where, sign * np.array([0.4, 0.5]), sign) for sign in (1, -1))
+    save_friction_maps(
+        path, FrictionMaps(date(2026, 11, 24), "sweep", {WRIST: FrictionMap(*curves)})
+    )
+    samples = [FrictionSample(sign, 0.1, 0.45 * sign) for sign in (1, -1)]
+    save_samples(path.with_suffix(".csv"), {WRIST: samples})
+    return path
+
+
+def test_a_plot_has_a_known_suffix(recorded: Path) -> None:
+    with pytest.raises(ConfigError, match=r"expected a name that ends with \.svg or \.png"):
+        plot(recorded, recorded.with_suffix(".pdf"))
+
+
+def test_plots_are_drawn(recorded: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for suffix in (".svg", ".png"):
+        target = recorded.with_suffix(suffix)
+        plot(recorded, target)
+        assert target.stat().st_size > 5000
+    first = recorded.with_suffix(".svg").read_bytes()
+    plot(recorded, recorded.with_suffix(".svg"))
+    assert recorded.with_suffix(".svg").read_bytes() == first

@@ -1,0 +1,1 @@
+"""Record friction maps: moves a joint and measures which effort its friction takes."""

@@ -1,0 +1,227 @@
+"""A recording finds the friction that was planted, and stops when something is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_servo_controllers.friction_recording.breakaway import BreakawayRecording
+from humanoid_servo_controllers.friction_recording.controller import COMMAND_TIMEOUT
+from humanoid_servo_controllers.friction_recording.maps import friction_map, residuals
+from humanoid_servo_controllers.friction_recording.recording import (
+    Bounds,
+    FrictionSample,
+    Recording,
+    RecordingError,
+    Sample,
+)
+from humanoid_servo_controllers.friction_recording.samples_file import load_samples, save_samples
+from humanoid_servo_controllers.friction_recording.sweep import SweepRecording
+from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
+from src.humanoid_servo_controllers.test.recorded_joint import (
+    RecordedJoint,
+    bounds,
+    planted,
+)
+
+LOWER, UPPER, POINTS = -0.1, 0.1, 2
+
+
+def recorded(joint: RecordedJoint, recording: Recording) -> FrictionMap:
+    joint.record(recording)
+    return friction_map(recording.samples, LOWER, UPPER, POINTS)
+
+
+def assert_planted(found: FrictionMap) -> None:
+    """Within 5 %."""
+    for curve in (found.forward, found.backward):
+        friction = planted(curve.sign)
+        expected = np.interp(curve.positions, friction.positions, friction.efforts)
+        np.testing.assert_allclose(curve.efforts, expected, rtol=0.05)
+
+
+def test_breakaway_finds_the_friction_at_rest() -> None:
+    """With the Stribeck part, beside gravity."""
+    joint = RecordedJoint("breakaway", stribeck=True)
+    assert_planted(recorded(joint, BreakawayRecording(bounds(LOWER, UPPER, passes=2))))
+
+
+def test_a_sweep_finds_the_friction_in_motion() -> None:
+    """Beside gravity."""
+    joint = RecordedJoint("sweep")
+    assert_planted(recorded(joint, SweepRecording(bounds(LOWER, UPPER))))
+
+
+def test_the_range_is_passed_in_both_directions_from_wherever_the_joint_is() -> None:
+    """Also from its stop: it is driven inwards."""
+    for start, lower in ((0.5, 0.42), (-0.5, -0.45)):
+        joint = RecordedJoint("sweep", start)
+        recording = SweepRecording(bounds(lower, lower + 0.03))
+        places = np.array(joint.record(recording))
+        assert np.abs(places).max() < 0.501
+        inside = places[np.argmax((places >= lower) & (places <= lower + 0.03)) :]
+        assert inside.min() > lower - 0.01
+        assert inside.max() < lower + 0.04
+        assert {it.direction for it in recording.samples} == {1, -1}
+
+
+@pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
+def test_a_joint_that_never_moves_is_given_up(kind: type[Recording]) -> None:
+    joint = RecordedJoint("breakaway" if kind is BreakawayRecording else "sweep")
+    joint.plant.set_brake(0, engaged=True)
+    efforts: list[float] = []
+    recording = kind(bounds())
+    with pytest.raises(RecordingError, match="a stop or an obstacle is there"):
+        while True:
+            efforts.append(joint.tick(recording.step(joint.sample())))
+    assert joint.now < 15.0
+    assert max(efforts) < 2.1
+    assert not recording.samples
+
+
+def test_a_sweep_gives_up_after_ten_seconds_without_motion() -> None:
+    """Also where the effort stays below its limit."""
+    recording = SweepRecording(bounds())
+    with pytest.raises(RecordingError, match=r"0\.50 Nm for 10 s"):
+        for tick in range(1500):
+            recording.step(Sample(0.01 * tick, 0.0, 0.0, 0.5, 0.0))
+
+
+@pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
+def test_a_joint_that_is_pushed_ends_it(kind: type[Recording]) -> None:
+    joint = RecordedJoint("breakaway" if kind is BreakawayRecording else "sweep")
+    recording = kind(bounds())
+
+    def push(_: Recording) -> None:
+        if joint.now > 3.0:
+            joint.plant.set_external_torque(0, -4.0)
+
+    with pytest.raises(RecordingError, match=r"pushes it|rad/s at|expected at most 2"):
+        joint.record(recording, watch=push)
+    assert joint.now < 4.0
+    assert joint.plant.position[0] > -0.3
+
+
+def test_a_joint_without_friction_that_drifts_ends_it() -> None:
+    joint = RecordedJoint("breakaway", friction=False)
+    joint.plant.set_external_torque(0, 0.02)
+    with pytest.raises(RecordingError, match="does not come to rest"):
+        joint.record(BreakawayRecording(bounds()))
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        (Sample(0.01, 0.0, 1.6, 0.0, 0.0), r"moves at 1.60 rad/s at 0.000 rad, expected at most 1"),
+        (Sample(0.01, 0.53, 0.0, 0.0, 0.0), r"beyond its limits at 0.530 rad"),
+    ],
+)
+@pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
+def test_speed_and_limits_end_it_at_once(kind: type[Recording], sample: Sample, words: str) -> None:
+    recording = kind(bounds())
+    recording.step(Sample(0.0, 0.0, 0.0, 0.0, 0.0))
+    with pytest.raises(RecordingError, match=words):
+        recording.step(sample)
+
+
+@pytest.mark.parametrize("method", ["breakaway", "sweep"])
+def test_a_recorder_that_is_killed_leaves_no_effort_behind(method) -> None:
+    joint = RecordedJoint(method)
+    joint.plant.set_brake(0, engaged=True)
+    for _ in range(100):
+        effort = joint.tick(0.4)
+    assert effort > 0.3
+    for _ in range(round(COMMAND_TIMEOUT * 200) + 2):
+        effort = joint.tick(None)
+    assert abs(effort) < 0.001
+
+
+def cloud(direction: int, *pairs: tuple[float, float]) -> list[FrictionSample]:
+    return [FrictionSample(direction, *pair) for pair in pairs]
+
+
+def test_bins_with_few_samples_are_interpolated_and_wrong_signs_become_none() -> None:
+    forward = [(x, effort) for x, effort in ((0.1, 1.0), (0.5, 9.0), (0.9, 2.0)) for _ in range(3)]
+    forward = [it for it in forward if it[1] != 9.0] + [(0.5, 9.0)] * 2
+    backward = [(0.1, 0.2)] * 3 + [(0.9, -1.0)] * 2 + [(0.9, -50.0)] * 1 + [(0.8, -1.5)] * 2
+    found = friction_map(cloud(1, *forward) + cloud(-1, *backward), 0.0, 1.0, 3)
+    np.testing.assert_allclose(found.forward.positions, [1 / 6, 0.5, 5 / 6])
+    np.testing.assert_allclose(found.forward.efforts, [1.0, 1.5, 2.0])
+    np.testing.assert_allclose(found.backward.efforts, [0.0, -0.65, -1.5])
+
+
+def test_too_few_samples_are_no_map() -> None:
+    with pytest.raises(RecordingError, match="2 samples backwards, expected 3 in one of 4 bins"):
+        friction_map(cloud(1, *[(0.1, 1.0)] * 3) + cloud(-1, (0.1, -1.0), (0.1, -1.0)), 0.0, 1.0, 4)
+
+
+def test_residuals_are_per_direction() -> None:
+    where = np.array([0.25, 0.75])
+    known = FrictionMap(
+        FrictionCurve(where, np.array([1.0, 1.0]), 1),
+        FrictionCurve(where, np.array([-1.0, -2.0]), -1),
+    )
+    samples = cloud(1, *[(0.25, 1.1)] * 3, *[(0.75, 0.8)] * 3) + cloud(-1, *[(0.75, -2.0)] * 3)
+    forward, backward = residuals(samples, known, 0.0, 1.0, 2)
+    assert (forward.direction, forward.bins, backward.bins) == (1, 2, 1)
+    assert (forward.mean, forward.largest) == pytest.approx((0.15, 0.2))
+    assert forward.friction == pytest.approx(0.95)
+    assert (backward.mean, backward.largest) == (0.0, 0.0)
+
+
+samples_of_a_joint = st.lists(
+    st.builds(
+        FrictionSample,
+        st.sampled_from([1, -1]),
+        st.integers(-3000, 3000).map(lambda it: it / 1000),
+        st.integers(-9000, 9000).map(lambda it: it / 1000),
+    ),
+    min_size=1,
+)
+
+
+@settings(max_examples=20)
+@given(st.dictionaries(st.sampled_from(["wrist", "elbow, left"]), samples_of_a_joint))
+def test_samples_are_read_as_they_were_written(tmp_path_factory, samples) -> None:
+    path = tmp_path_factory.mktemp("samples") / "friction.csv"
+    save_samples(path, samples)
+    assert load_samples(path) == samples
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("joint,direction\n", ":1: expected the columns joint, direction, position"),
+        ("joint,direction,position [rad],effort [Nm]\nwrist,1,x,0\n", ":2: could not convert"),
+        ("joint,direction,position [rad],effort [Nm]\nwrist,1,0.1\n", ":2: not enough values"),
+    ],
+)
+def test_a_wrong_table_is_refused_by_its_line(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "friction.csv"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as refused:
+        load_samples(path)
+    assert words in str(refused.value)
+
+
+def test_more_passes_cover_the_range_more_often() -> None:
+    def legs(passes: int) -> int:
+        found = BreakawayRecording(replace(bounds(), passes=passes))
+        found.way.begin(0.0)
+        return len(found.way.legs)
+
+    assert [legs(1), legs(2), legs(3)] == [3, 5, 7]
+
+
+def test_a_range_of_which_the_joint_is_at_the_end_needs_no_first_leg() -> None:
+    way = SweepRecording(Bounds(0.0, 1.0, -2.0, 2.0, 1.0, 1.0)).way
+    way.begin(1.0)
+    assert [leg[0] for leg in way.legs] == [-1, 1]
+    way.begin(-0.5)
+    assert [leg[0] for leg in way.legs] == [1, -1]
