@@ -22,6 +22,7 @@ EXPECTED = {
     "control_cycle.py": "cycle, 14 joints, 1 component",
     "cyclic_exchange.py": "200 Hz: CPU",
     "false_alarms.py": "simulated",
+    "friction.py": "sweep: time to record 0.06 rad",
     "gravity.py": "tick with compensation",
     "growth.py": "control: memory",
     "impedance_switch.py": "50 Hz: all 30 objects",

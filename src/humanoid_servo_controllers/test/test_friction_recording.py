@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_support.friction_joint import FrictionJoint, bounds, planted, recorded_joint
 
 from humanoid_control_common.errors import ConfigError
 from humanoid_servo_controllers.friction_recording.breakaway import BreakawayRecording
@@ -24,44 +25,39 @@ from humanoid_servo_controllers.friction_recording.recording import (
 from humanoid_servo_controllers.friction_recording.samples_file import load_samples, save_samples
 from humanoid_servo_controllers.friction_recording.sweep import SweepRecording
 from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
-from src.humanoid_servo_controllers.test.recorded_joint import (
-    RecordedJoint,
-    bounds,
-    planted,
-)
 
 LOWER, UPPER, POINTS = -0.1, 0.1, 2
 
 
-def recorded(joint: RecordedJoint, recording: Recording) -> FrictionMap:
+def recorded(joint: FrictionJoint, recording: Recording) -> FrictionMap:
     joint.record(recording)
     return friction_map(recording.samples, LOWER, UPPER, POINTS)
 
 
 def assert_planted(found: FrictionMap) -> None:
     """Within 5 %."""
-    for curve in (found.forward, found.backward):
-        friction = planted(curve.sign)
+    known = planted()
+    for curve, friction in ((found.forward, known.forward), (found.backward, known.backward)):
         expected = np.interp(curve.positions, friction.positions, friction.efforts)
         np.testing.assert_allclose(curve.efforts, expected, rtol=0.05)
 
 
 def test_breakaway_finds_the_friction_at_rest() -> None:
     """With the Stribeck part, beside gravity."""
-    joint = RecordedJoint("breakaway", stribeck=True)
+    joint = recorded_joint("breakaway", stribeck=True)
     assert_planted(recorded(joint, BreakawayRecording(bounds(LOWER, UPPER, passes=2))))
 
 
 def test_a_sweep_finds_the_friction_in_motion() -> None:
     """Beside gravity."""
-    joint = RecordedJoint("sweep")
+    joint = recorded_joint("sweep")
     assert_planted(recorded(joint, SweepRecording(bounds(LOWER, UPPER))))
 
 
 def test_the_range_is_passed_in_both_directions_from_wherever_the_joint_is() -> None:
     """Also from its stop: it is driven inwards."""
     for start, lower in ((0.5, 0.42), (-0.5, -0.45)):
-        joint = RecordedJoint("sweep", start)
+        joint = recorded_joint("sweep", start)
         recording = SweepRecording(bounds(lower, lower + 0.03))
         places = np.array(joint.record(recording))
         assert np.abs(places).max() < 0.501
@@ -73,7 +69,7 @@ def test_the_range_is_passed_in_both_directions_from_wherever_the_joint_is() -> 
 
 @pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
 def test_a_joint_that_never_moves_is_given_up(kind: type[Recording]) -> None:
-    joint = RecordedJoint("breakaway" if kind is BreakawayRecording else "sweep")
+    joint = recorded_joint("breakaway" if kind is BreakawayRecording else "sweep")
     joint.plant.set_brake(0, engaged=True)
     efforts: list[float] = []
     recording = kind(bounds())
@@ -95,7 +91,7 @@ def test_a_sweep_gives_up_after_ten_seconds_without_motion() -> None:
 
 @pytest.mark.parametrize("kind", [BreakawayRecording, SweepRecording])
 def test_a_joint_that_is_pushed_ends_it(kind: type[Recording]) -> None:
-    joint = RecordedJoint("breakaway" if kind is BreakawayRecording else "sweep")
+    joint = recorded_joint("breakaway" if kind is BreakawayRecording else "sweep")
     recording = kind(bounds())
 
     def push(_: Recording) -> None:
@@ -109,7 +105,7 @@ def test_a_joint_that_is_pushed_ends_it(kind: type[Recording]) -> None:
 
 
 def test_a_joint_without_friction_that_drifts_ends_it() -> None:
-    joint = RecordedJoint("breakaway", friction=False)
+    joint = recorded_joint("breakaway", friction=False)
     joint.plant.set_external_torque(0, 0.02)
     with pytest.raises(RecordingError, match="does not come to rest"):
         joint.record(BreakawayRecording(bounds()))
@@ -132,7 +128,7 @@ def test_speed_and_limits_end_it_at_once(kind: type[Recording], sample: Sample, 
 
 @pytest.mark.parametrize("method", ["breakaway", "sweep"])
 def test_a_recorder_that_is_killed_leaves_no_effort_behind(method) -> None:
-    joint = RecordedJoint(method)
+    joint = recorded_joint(method)
     joint.plant.set_brake(0, engaged=True)
     for _ in range(100):
         effort = joint.tick(0.4)

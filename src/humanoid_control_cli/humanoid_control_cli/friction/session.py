@@ -1,6 +1,7 @@
 """Move joints of a running robot by recordings: what has to be true before, while and after."""
 
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -165,7 +166,8 @@ def _drive(
     try:
         if not client.wait(lambda: joint.is_heard or signals.count, client.timeout):
             raise NoAnswerError(f"{CONTROLLER} does not listen within {client.timeout:g} s")
-        client.wait(lambda: joint.knows_gravity, GRAVITY_WAIT)
+        if not client.wait(lambda: joint.knows_gravity, GRAVITY_WAIT):
+            sys.stderr.write("hc: this robot has no model of gravity: none is subtracted\n")
         if signals.count:
             raise KeyboardInterrupt
         robot.modes.request(Intent.START_REMOTE)

@@ -1,4 +1,4 @@
-"""A joint of the virtual robot's plant with planted friction, under a recorder's controller."""
+"""A joint of the virtual robot's plant with planted friction, under a servo controller."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from humanoid_servo_controllers.friction_recording.controller import (
     recorder_parameters,
 )
 from humanoid_servo_controllers.friction_recording.recording import Bounds, Recording, Sample
-from humanoid_servo_controllers.servo.friction_map import FrictionCurve
+from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
 from humanoid_twin.physics.friction import BreakawayCurve, JointFriction
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
 
@@ -48,29 +48,36 @@ def bounds(lower: float = -0.2, upper: float = 0.2, **more: Any) -> Bounds:
     return Bounds(lower, upper, -0.5, 0.5, **({"max_effort": 2.0, "max_speed": 1.5} | more))
 
 
-def planted(direction: int) -> FrictionCurve:
-    """The friction of one direction."""
-    points = np.array(FORWARD if direction > 0 else BACKWARD)
-    return FrictionCurve(points[:, 0], points[:, 1], direction)
+def planted() -> FrictionMap:
+    """The friction of both directions."""
+    forward, backward = np.array(FORWARD), np.array(BACKWARD)
+    return FrictionMap(
+        FrictionCurve(forward[:, 0], forward[:, 1], 1),
+        FrictionCurve(backward[:, 0], backward[:, 1], -1),
+    )
 
 
-class RecordedJoint:
-    """A hanging link with friction and weight; the loop ticks when a test says so.
+class FrictionJoint:
+    """A hanging link with friction and weight; the loop ticks when someone says so.
 
     Args:
-        method: whose controller drives it.
+        kind: class of its controller.
+        parameters: of that.
         position: at the start [rad].
         friction: whether it has any.
         stribeck: whether it is less in motion.
+        noise: of the measured position, its standard deviation [rad].
     """
 
     def __init__(
         self,
-        method: RecordingMethod,
+        kind: type[ServoController],
+        parameters: dict[str, Any],
         position: float = 0.0,
         *,
         friction: bool = True,
         stribeck: bool = False,
+        noise: float = 0.0,
     ) -> None:
         own = JointFriction(
             forward=BreakawayCurve(FORWARD, 1),
@@ -83,17 +90,11 @@ class RecordedJoint:
         self.plant.set_state(0, position, 0.0)
         limit = np.array([0.5])
         limits = JointLimits(-limit, limit, np.array([3.0]), np.array([LIMIT]))
-        text = recorder_parameters(method, JOINT, LIMIT)
-        raw = yaml.safe_load(text)[CONTROLLER]["ros__parameters"]
-        kind = {"EffortController": EffortController, "VelocityController": VelocityController}[
-            raw.pop("type").partition("/")[2]
-        ]
-        assert raw.pop("joints") == [JOINT]
-        del raw["fallback_controllers"]
-        self.controller: ServoController = kind()
+        self.controller = kind()
         facts = RobotFacts(JointSet((JOINT,)), limits, RATE)
-        self.controller.on_configure(kind.Parameters.model_validate(raw), facts)
+        self.controller.on_configure(kind.Parameters.model_validate(parameters), facts)
         self.state, self.command, self.now = JointState(1), JointCommand(1), 0.0
+        self._noise, self._generator = noise, np.random.default_rng(1)
         self._measure()
         self.controller.on_activate(self.state, self.command, self.now)
 
@@ -118,7 +119,7 @@ class RecordedJoint:
     def record(
         self,
         recording: Recording,
-        longest: float = 300.0,
+        longest: float = 600.0,
         watch: Callable[[Recording], object] | None = None,
     ) -> list[float]:
         """Follow a recording to its end, which comes within `longest` [s]; return the positions."""
@@ -132,6 +133,18 @@ class RecordedJoint:
         return positions
 
     def _measure(self) -> None:
-        self.state.position[:] = self.plant.position
+        noise = self._generator.normal(0.0, self._noise) if self._noise else 0.0
+        self.state.position[:] = self.plant.position + noise
         self.state.velocity[:] = self.plant.velocity
         self.state.effort[:] = self.command.effort
+
+
+def recorded_joint(method: RecordingMethod, position: float = 0.0, **more: Any) -> FrictionJoint:
+    """Return a joint under the controller of a recorder."""
+    text = recorder_parameters(method, JOINT, LIMIT)
+    raw = yaml.safe_load(text)[CONTROLLER]["ros__parameters"]
+    kind = VelocityController if method == "sweep" else EffortController
+    assert raw.pop("type") == f"humanoid_control/{kind.__name__}"
+    assert raw.pop("joints") == [JOINT]
+    del raw["fallback_controllers"]
+    return FrictionJoint(kind, raw, position, **more)
