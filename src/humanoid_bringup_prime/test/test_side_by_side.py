@@ -135,9 +135,8 @@ def test_each_moves_its_own_arm_and_the_rest_is_held(
             {"a": []},
             "{file}:{a}: 'joints' of a is empty, which a ROS parameter can't be: leave the key",
         ),
-        ({"a": LEFT}, "no controller of REMOTE claims right_wrist_roll, right_wrist_pitch"),
     ],
-    ids=["twice", "one without", "unknown", "empty", "gains"],
+    ids=["twice", "one without", "unknown", "empty"],
 )
 def test_what_cannot_be_is_refused_before_anything_moves(
     start_control: Callable[..., Any], write: Callable[..., Path], joints: Any, message: str

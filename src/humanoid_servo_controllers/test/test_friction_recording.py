@@ -147,7 +147,7 @@ def test_bins_with_few_samples_are_interpolated_and_wrong_signs_become_none() ->
     forward = [it for it in forward if it[1] != 9.0] + [(0.5, 9.0)] * 2
     backward = [(0.1, 0.2)] * 3 + [(0.9, -1.0)] * 2 + [(0.9, -50.0)] * 1 + [(0.8, -1.5)] * 2
     found = friction_map(cloud(1, *forward) + cloud(-1, *backward), 0.0, 1.0, 3)
-    np.testing.assert_allclose(found.forward.positions, [1 / 6, 0.5, 5 / 6])
+    np.testing.assert_allclose(found.forward.positions, [1 / 6, 0.5, 5 / 6], atol=1e-6)
     np.testing.assert_allclose(found.forward.efforts, [1.0, 1.5, 2.0])
     np.testing.assert_allclose(found.backward.efforts, [0.0, -0.65, -1.5])
 

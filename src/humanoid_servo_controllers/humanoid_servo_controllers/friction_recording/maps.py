@@ -18,6 +18,7 @@ from humanoid_servo_controllers.servo.friction_map import FrictionCurve, Frictio
 
 LEAST: Final = 3  # samples of a bin that counts
 DIRECTIONS: Final = (1, -1)
+DIGITS: Final = 6  # of the points: micrometres at an arm's length
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +73,8 @@ def friction_map(
             )
         efforts = np.interp(found.centres, found.centres[counts], found.efforts[counts])
         signed = direction * np.maximum(direction * efforts, 0.0)
-        curves[direction] = FrictionCurve(found.centres, signed + 0.0, direction)
+        positions = np.round(found.centres, DIGITS) + 0.0  # no -0.0
+        curves[direction] = FrictionCurve(positions, np.round(signed, DIGITS) + 0.0, direction)
     return FrictionMap(curves[1], curves[-1])
 
 
