@@ -28,6 +28,7 @@ EXPECTED = {
     "impedance_switch.py": "50 Hz: all 30 objects",
     "jitter.py": "control process, ordinary",
     "joint_stream.py": "update with a new command",
+    "motor_board.py": "a millisecond with boards",
     "mode_switch.py": "request to statement, 50 Hz",
     "ring_bringup.py": "ours, 10 slaves, 2 ms",
     "policies.py": "update of the policy controller",

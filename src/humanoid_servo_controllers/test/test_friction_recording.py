@@ -14,7 +14,11 @@ from test_support.friction_joint import FrictionJoint, bounds, planted, recorded
 from humanoid_control_common.errors import ConfigError
 from humanoid_servo_controllers.friction_recording.breakaway import BreakawayRecording
 from humanoid_servo_controllers.friction_recording.controller import COMMAND_TIMEOUT
-from humanoid_servo_controllers.friction_recording.maps import friction_map, residuals
+from humanoid_servo_controllers.friction_recording.maps import (
+    friction_map,
+    recorded_range,
+    residuals,
+)
 from humanoid_servo_controllers.friction_recording.recording import (
     Bounds,
     FrictionSample,
@@ -150,6 +154,13 @@ def test_bins_with_few_samples_are_interpolated_and_wrong_signs_become_none() ->
     np.testing.assert_allclose(found.forward.positions, [1 / 6, 0.5, 5 / 6], atol=1e-6)
     np.testing.assert_allclose(found.forward.efforts, [1.0, 1.5, 2.0])
     np.testing.assert_allclose(found.backward.efforts, [0.0, -0.65, -1.5])
+
+
+def test_a_map_tells_the_range_that_was_recorded() -> None:
+    samples = [*cloud(1, *[(0.1, 1.0)] * 3), *cloud(-1, *[(0.1, -1.0)] * 3)]
+    for points in (2, 7):
+        found = friction_map(samples, -0.4, 1.2, points)
+        assert recorded_range(found) == pytest.approx((-0.4, 1.2), abs=1e-5)
 
 
 def test_too_few_samples_are_no_map() -> None:

@@ -22,7 +22,12 @@ from humanoid_servo_controllers.friction_file import (
     load_friction_maps,
     save_friction_maps,
 )
-from humanoid_servo_controllers.friction_recording.maps import Residual, friction_map, residuals
+from humanoid_servo_controllers.friction_recording.maps import (
+    Residual,
+    friction_map,
+    recorded_range,
+    residuals,
+)
 from humanoid_servo_controllers.friction_recording.recording import (
     FrictionSample,
     Recording,
@@ -84,7 +89,7 @@ def check(
     maps = {joint: content.maps[joint] for joint in joints or content.maps}
     with Client(timeout) as client:
         robot = Robot(client)
-        tasks = [robot.task(joint, settings, *_ends(maps[joint])) for joint in maps]
+        tasks = [_task(robot, joint, settings, found) for joint, found in maps.items()]
         samples = _measured(robot, tasks, settings, yes)
     if samples is None:
         sys.stderr.write("hc: aborted\n")
@@ -118,9 +123,11 @@ def _check_new(path: Path) -> None:
         raise ConfigError(f"{path}: {path.parent} is no folder that can be written to")
 
 
-def _ends(found: FrictionMap) -> tuple[float, float]:
-    curves = (found.forward.positions, found.backward.positions)
-    return min(float(it[0]) for it in curves), max(float(it[-1]) for it in curves)
+def _task(robot: Robot, joint: str, settings: Settings, found: FrictionMap) -> Task:
+    """Return the task that covers what `found` covers, within the range of the joint."""
+    whole = robot.task(joint, settings, None, None).bounds
+    lower, upper = recorded_range(found)
+    return robot.task(joint, settings, max(lower, whole.lower), min(upper, whole.upper))
 
 
 def _measured(

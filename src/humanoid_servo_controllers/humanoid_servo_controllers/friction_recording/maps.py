@@ -69,13 +69,21 @@ def friction_map(
             number = sum(it.direction == direction for it in samples)
             raise RecordingError(
                 f"{number} samples {direction_in_words(direction)}, expected {LEAST} in one of "
-                f"{points} bins at least: use fewer --points"
+                f"{points} bins at least: more passes or fewer points give more"
             )
         efforts = np.interp(found.centres, found.centres[counts], found.efforts[counts])
         signed = direction * np.maximum(direction * efforts, 0.0)
         positions = np.round(found.centres, DIGITS) + 0.0  # no -0.0
         curves[direction] = FrictionCurve(positions, np.round(signed, DIGITS) + 0.0, direction)
     return FrictionMap(curves[1], curves[-1])
+
+
+def recorded_range(found: FrictionMap) -> tuple[float, float]:
+    """Return the range [rad] of the bins whose centres are the points of `found`."""
+    curves = [found.forward.positions, found.backward.positions]
+    lower = min(float(it[0] - 0.5 * (it[1] - it[0])) for it in curves)
+    upper = max(float(it[-1] + 0.5 * (it[-1] - it[-2])) for it in curves)
+    return lower, upper
 
 
 @dataclass(frozen=True, slots=True)
