@@ -8,7 +8,7 @@ from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.command_stream import CommandStream
 from humanoid_joint_stream.server.lease import TIMEOUT
-from humanoid_joint_stream.server.session import ACTIVATION_GRACE, Situation
+from humanoid_joint_stream.server.session import ACTIVATION_GRACE, STATEMENT, Situation
 from src.humanoid_joint_stream.test.joint_bench import COUNT, KP, MS, Bench, later, update
 
 
@@ -127,6 +127,30 @@ def test_a_fall_ends_the_stream_and_is_a_fault() -> None:
     bench.situation = Situation(Mode.DAMPING)
     bench.look()
     assert bench.session.standing_faults() == []
+
+
+def test_the_end_has_the_reason_of_the_switch_also_if_its_statement_comes_later() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    bench.leave(Situation(Mode.REMOTE))
+    bench.now += STATEMENT - 1
+    bench.look()
+    assert bench.stream is not None
+    assert bench.stream.end is None
+    bench.situation = Situation(Mode.DAMPING, "motor: too hot", (FELL_TO_SAFETY.name,), 7)
+    bench.look()
+    bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: motor: too hot")
+
+
+def test_a_switch_without_a_statement_ends_the_stream_soon() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    bench.leave(Situation(Mode.REMOTE))
+    bench.now += STATEMENT
+    bench.look()
+    bench.ends_with(Status.INACTIVE, "the robot is in REMOTE")
 
 
 def test_a_loop_that_stands_still_ends_the_stream() -> None:

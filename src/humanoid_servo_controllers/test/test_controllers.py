@@ -246,3 +246,39 @@ def test_no_effort_exceeds_what_the_joint_may(
         bench.send(command, -command)
         bench.state.position[:] = position
         assert np.abs(bench.tick()).max() <= 5.0 * factor
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_no_effort_exceeds_what_the_joint_may_in_a_million_random_steps(
+    kind: type[ServoController], tmp_path: Path
+) -> None:
+    """1000 joints for 250 ticks, of each of the four controllers."""
+    count, generator = 1000, np.random.default_rng(21)
+    names = tuple(f"joint_{i}" for i in range(count))
+    path = tmp_path / "friction.yaml"
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", dict.fromkeys(names, MAP)))
+    given: dict[str, object] = {"friction_map": str(path), "max_force": 3.0}
+    if kind is not EffortController:
+        given["gains"] = {"p": 100.0, "i": 1000.0, "d": 1.0, "i_clamp": 100.0}
+    ones = np.ones(count)
+    effort = generator.uniform(0.5, 5.0, count)
+    controller = kind()
+    controller.on_configure(
+        kind.Parameters.model_validate(given),
+        RobotFacts(JointSet(names), JointLimits(-ones, ones, 3.0 * ones, effort), RATE),
+    )
+    state, command, most = JointState(count), JointCommand(count), np.zeros(count)
+    state.array.fill(0.0)
+    controller.on_activate(state, command, 0.0)
+    factor = 1.0
+    for i in range(250):
+        if i % 10 == 0:
+            factor = generator.uniform(0.01, 1.0)
+        controller.set_force_factor(factor)
+        controller.receive(generator.normal(0.0, 2.0, count), i * PERIOD)
+        state.array[:] = generator.normal(0.0, 1.0, state.array.shape)
+        controller.update(state, command, i * PERIOD, PERIOD)
+        allowed = np.minimum(effort, 3.0) * factor
+        assert (np.abs(command.effort) <= allowed).all()
+        most = np.maximum(most, np.abs(command.effort) / allowed)
+    assert (most == 1.0).all()  # each limit was reached

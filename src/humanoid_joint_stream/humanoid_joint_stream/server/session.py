@@ -19,6 +19,7 @@ from humanoid_joint_stream.shared.records import Report, SentCommand
 from humanoid_joint_stream.shared.stream_file import StreamFile, Word
 
 ACTIVATION_GRACE: Final = 2 * SECOND  # [ns] a stream may wait for its activation
+STATEMENT: Final = SECOND // 5  # [ns] after a switch its statement comes: ten periods of these
 SILENT_LOOP: Final = SECOND // 2  # [ns] without a report: the loop stands still
 ROBOT_FAULT: Final = 1 << 62  # ids from here on: of the robot itself
 _ENDINGS: Final = {
@@ -210,6 +211,9 @@ class Session:
             status, message = _ENDINGS[Ended(report.why_ended)] if report.why_ended else _LEFT
             self.stop(status, self._explained(report, message))
         elif not self.is_in_charge(now):
+            has_left = report.execution == Execution.INACTIVE
+            if has_left and self.situation.mode is Mode.REMOTE and now - report.time < STATEMENT:
+                return  # the statement of the next mode, with its reason, is on its way
             reason, mode = self.situation.reason, self.situation.name
             text = f"the robot is in {mode}{f': {reason}' if reason else ''}"
             if report.execution not in (Execution.UNKNOWN, Execution.INACTIVE):
