@@ -50,8 +50,7 @@ class CoupledJoints:
         return self._state
 
     def distribute(self, effort: FloatArray, out: FloatArray) -> None:
-        """Write the efforts of the joints [Nm] to those of the loop; the others get 0."""
-        out.fill(0.0)
+        """Write the efforts of the joints [Nm] to those of the loop, which are 0 before."""
         out[self._first] = effort
 
 

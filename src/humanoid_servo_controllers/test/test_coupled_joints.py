@@ -16,6 +16,7 @@ from humanoid_servo_controllers.controllers import (
     ServoController,
     VelocityController,
 )
+from humanoid_servo_controllers.coupled_joints import CoupledJoints
 
 NAMES = ("j3", "j2", "j1")
 J3, J2, J1 = range(3)
@@ -49,6 +50,16 @@ class Bench:
 
 def test_the_coupled_joint_has_the_place_of_its_first_one() -> None:
     assert Bench(PositionController).controller.joints.names == ("j3", "j0")
+
+
+def test_limits_add_up_in_any_order_of_the_joints() -> None:
+    for order in ([J3, J2, J1], [J2, J3, J1], [J1, J2, J3]):
+        found = CoupledJoints({"j0": ("j1", "j2")}, facts().of(np.array(order))).facts
+        row = found.joints.names.index("j0")
+        assert found.limits.lower[row] == pytest.approx(-0.1)
+        assert found.limits.upper[row] == pytest.approx(2.2)
+        assert found.limits.velocity[row] == pytest.approx(5.0)
+        assert found.limits.effort[row] == 0.4
 
 
 @pytest.mark.parametrize(
