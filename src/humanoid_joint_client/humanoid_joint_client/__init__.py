@@ -1,27 +1,62 @@
-"""Client of the joint stream of Humanoid Control. Needs neither ROS nor the workspace."""
+"""Client of the joint stream of Humanoid Control. Needs neither ROS nor the workspace.
 
-from humanoid_joint_client.client import JointClient
-from humanoid_joint_client.config import Joint, RobotConfig
-from humanoid_joint_client.control import Control
-from humanoid_joint_client.errors import (
-    AlreadyStreamingError,
-    ExpiredError,
-    InactiveError,
-    InvalidRequestError,
-    JointStreamError,
-    LeaseTakenError,
-    NoAnswerError,
-    NoLeaseError,
-    NotClearedError,
-    NotReadyError,
-    StreamFaultError,
-    TooDistantError,
-    UnavailableError,
-    UnsupportedError,
-)
-from humanoid_joint_client.latency import LatencyReport
-from humanoid_joint_client.state import Fault, JointStates
-from humanoid_joint_client.status import Acts, Execution, Status
+A name is imported at its first use: the robot's control process needs words of the protocol, and
+no network.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from humanoid_joint_client.client import JointClient
+    from humanoid_joint_client.config import Joint, RobotConfig
+    from humanoid_joint_client.control import Control
+    from humanoid_joint_client.errors import (
+        AlreadyStreamingError,
+        ExpiredError,
+        InactiveError,
+        InvalidRequestError,
+        JointStreamError,
+        LeaseTakenError,
+        NoAnswerError,
+        NoLeaseError,
+        NotClearedError,
+        NotReadyError,
+        StreamFaultError,
+        TooDistantError,
+        UnavailableError,
+        UnsupportedError,
+    )
+    from humanoid_joint_client.latency import LatencyReport
+    from humanoid_joint_client.state import Fault, JointStates
+    from humanoid_joint_client.status import Acts, Execution, Status
+
+_PLACES: Final = {
+    "Acts": "status",
+    "AlreadyStreamingError": "errors",
+    "Control": "control",
+    "Execution": "status",
+    "ExpiredError": "errors",
+    "Fault": "state",
+    "InactiveError": "errors",
+    "InvalidRequestError": "errors",
+    "Joint": "config",
+    "JointClient": "client",
+    "JointStates": "state",
+    "JointStreamError": "errors",
+    "LatencyReport": "latency",
+    "LeaseTakenError": "errors",
+    "NoAnswerError": "errors",
+    "NoLeaseError": "errors",
+    "NotClearedError": "errors",
+    "NotReadyError": "errors",
+    "RobotConfig": "config",
+    "Status": "status",
+    "StreamFaultError": "errors",
+    "TooDistantError": "errors",
+    "UnavailableError": "errors",
+    "UnsupportedError": "errors",
+}
 
 __all__ = [
     "Acts",
@@ -49,3 +84,14 @@ __all__ = [
     "UnavailableError",
     "UnsupportedError",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import `name` from its module."""
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        globals()[name] = value
+        return value

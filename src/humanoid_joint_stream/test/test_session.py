@@ -55,6 +55,21 @@ def test_the_robot_stops_as_soon_as_its_stream_is_closed_or_lost() -> None:
     assert bench.is_damped()
 
 
+def test_the_robot_stops_with_the_last_update_and_the_reason_may_follow() -> None:
+    """Case 27: the updates of a killed client end before its connection is known to be lost."""
+    bench = Bench().following()
+    bench.send(update(bench.now, end_time=bench.now + SECOND))
+    bench.tick()
+    assert bench.stream is not None
+    bench.session.halt(bench.stream)
+    bench.tick()
+    assert bench.is_damped()
+    assert bench.stream.end is None
+    bench.session.close_stream(bench.stream, Status.INACTIVE, "the connection was lost")
+    bench.ends_with(Status.INACTIVE, "the connection was lost")
+    assert bench.session.last_error == "INACTIVE: the connection was lost"
+
+
 def test_there_is_one_stream_and_the_first_one_goes_on() -> None:
     """Case 29."""
     bench = Bench().following()

@@ -19,6 +19,7 @@ from humanoid_joint_stream.server.session import ACTIVATION_GRACE, ROBOT_FAULT, 
 from humanoid_joint_stream.server.state_hub import StateHub
 
 SWITCHING: Final = 2.0  # [s] until the robot is in REMOTE; it confirms gains within 0.5 s
+PARTING: Final = 0.05  # [s] in which a lost connection is noticed after its last update
 LOOK: Final = 0.005  # [s] between two looks at the robot meanwhile
 LARGEST_DECIMATION: Final = 10_000
 MOST_READERS: Final = 24  # of states; each needs a thread
@@ -171,13 +172,16 @@ class JointStreamService:
         session = self._needed(context).session
         stream = CommandStream(session.file.facts, self._clock())
 
+        gone = threading.Event()
+
         def lost() -> None:
             session.close_stream(stream, Status.INACTIVE, "the connection was lost")
+            gone.set()
 
         if not context.add_callback(lost):
             lost()
         reader = threading.Thread(
-            target=self._read, args=(session, stream, updates), name="commands", daemon=True
+            target=self._read, args=(session, stream, updates, gone), name="commands", daemon=True
         )
         reader.start()
         if not stream.begun.wait(ACTIVATION_GRACE / SECOND):
@@ -187,7 +191,13 @@ class JointStreamService:
         counters = _counters(session, stream)
         return pb.StreamEnd(status=stream.end.status, message=stream.end.message, counters=counters)
 
-    def _read(self, session: Session, stream: CommandStream, updates: Iterator[Any]) -> None:
+    def _read(
+        self,
+        session: Session,
+        stream: CommandStream,
+        updates: Iterator[Any],
+        gone: threading.Event,
+    ) -> None:
         clock = self._clock
         try:
             for update in updates:
@@ -201,6 +211,9 @@ class JointStreamService:
         except Exception:
             session.close_stream(stream, Status.INACTIVE, "the connection was lost")
         else:
+            session.halt(stream)
+            # The updates of a client that was killed may end before its connection does.
+            gone.wait(PARTING)
             session.close_stream(stream, Status.OK, "")
 
     def _stream_states(self, request: Any, context: grpc.ServicerContext) -> Iterator[bytes]:

@@ -164,6 +164,12 @@ class Session:
                 sent = SentCommand(self.activation, found.key, found.velocity_limit, found.command)
                 self.file.commands.write(sent.to_bytes())
 
+    def halt(self, stream: CommandStream) -> None:
+        """Have the robot stop executing the commands of `stream`, whose end follows."""
+        with self.lock:
+            if stream is self._stream:
+                self.file.words[Word.ACTIVATION] = 0
+
     def close_stream(self, stream: CommandStream, status: Status, message: str) -> None:
         """End a stream that its client has closed or lost; the robot stops executing."""
         with self.lock:
