@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,7 @@ class JointClient:
         self._config: RobotConfig | None = None
         self._synchronization: Synchronization | None = None
         self._latency = LatencyTracker()
+        self._closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -80,7 +82,8 @@ class JointClient:
         self.close()
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection, and with it all calls."""
+        self._closed = True
         self._channel.close()
 
     @property
@@ -134,7 +137,9 @@ class JointClient:
         except grpc.RpcError as error:
             raise _no_answer("StreamStates", error) from error
         finally:
-            call.cancel()
+            # Not at the interpreter's end: a thread that was stopped may have gRPC's lock for ever.
+            if not (self._closed or sys.is_finalizing()):
+                call.cancel()
 
     @contextmanager
     def control(self, owner: str = "") -> Iterator[Control]:
