@@ -116,6 +116,14 @@ def test_joints_are_independent() -> None:
     )
 
 
+def test_the_edge_of_the_outer_band_still_holds_while_another_joint_changes() -> None:
+    deadband = SignDeadband(np.array([0.125, 0.125]), 2.0, np.zeros(2))
+    command = np.zeros(2)
+    deadband.step(command, np.array([0.0625, 0.0625]))
+    deadband.step(command, np.array([-0.0625, 0.0625]))
+    np.testing.assert_array_equal(deadband.step(command, np.array([0.25, -0.0625])), [True, True])
+
+
 @given(
     errors=st.lists(st.floats(-1, 1), min_size=1, max_size=60),
     average=st.booleans(),

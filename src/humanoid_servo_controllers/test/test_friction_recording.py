@@ -108,6 +108,45 @@ def test_a_joint_that_is_pushed_ends_it(kind: type[Recording]) -> None:
     assert joint.plant.position[0] > -0.3
 
 
+def test_gravity_is_no_friction_of_a_sweep() -> None:
+    recording = SweepRecording(bounds(LOWER, UPPER))
+    position, now, velocity = 0.0, 0.0, 0.0
+    while not recording.done:
+        effort = 1.5 + 0.6 * np.sign(velocity)
+        velocity = recording.step(Sample(now, position, velocity, effort, 1.5))
+        position += 0.01 * velocity
+        now += 0.01
+    assert recording.samples
+    for it in recording.samples:
+        assert it.effort == pytest.approx(0.6 * it.direction)
+
+
+def test_a_joint_that_slides_back_ends_a_sweep() -> None:
+    recording = SweepRecording(bounds())
+    direction = np.sign(recording.step(Sample(0.0, 0.0, 0.0, 0.0, 0.0)))
+    recording.step(Sample(0.01, -0.029 * direction, 0.0, 0.0, 0.0))
+    with pytest.raises(RecordingError, match="something pushes it"):
+        recording.step(Sample(0.02, -0.031 * direction, 0.0, 0.0, 0.0))
+
+
+def test_a_joint_that_gives_way_to_the_other_side_ends_a_breakaway() -> None:
+    recording = BreakawayRecording(bounds())
+    now, effort = 0.0, 0.0
+    while effort == 0.0:  # at rest
+        effort = recording.step(Sample(now, 0.0, 0.0, 0.0, 0.0))
+        now += 0.01
+    recording.step(Sample(now, -0.019 * np.sign(effort), 0.0, effort, 0.0))
+    with pytest.raises(RecordingError, match="while it is driven"):
+        recording.step(Sample(now, -0.021 * np.sign(effort), 0.0, effort, 0.0))
+
+
+def test_a_joint_that_trembles_ends_a_breakaway() -> None:
+    recording = BreakawayRecording(bounds())
+    with pytest.raises(RecordingError, match=r"does not come to rest .* 5\.0 s"):
+        for i in range(1000):
+            recording.step(Sample(0.01 * i, 0.003 * (i % 2), 0.0, 0.0, 0.0))
+
+
 def test_a_joint_without_friction_that_drifts_ends_it() -> None:
     joint = recorded_joint("breakaway", friction=False)
     joint.plant.set_external_torque(0, 0.02)

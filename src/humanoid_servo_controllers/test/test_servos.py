@@ -190,6 +190,20 @@ def test_a_mixed_joint_that_holds_keeps_its_effort_until_it_leaves_the_outer_ban
     assert last > 50.0
 
 
+def test_a_mixed_joint_that_holds_gets_no_friction() -> None:
+    servo = servos.mixed_servo(pid(100, 500, clamp=8), sign(), output(friction=True))
+    for q in (0.25, 0.49, 0.501, 0.501):
+        effort = tick(servo, 0.5, q, 0.0, 0.01)
+    assert servo.holds[0]
+    assert servo.output.friction_part[0] == 0.0
+    assert 1.0 < effort <= 8.0  # the integral part with which it began to hold
+
+
+def test_an_effort_up_to_the_threshold_is_not_sent() -> None:
+    for sent, expected in ((5.0, 0.0), (-5.0, 0.0), (5.25, 5.25)):
+        assert tick(servos.effort_servo(threshold=5.0), sent, 0.0, 0.0) == expected
+
+
 @pytest.mark.parametrize("kind", ["effort", "velocity", "position", "mixed"])
 def test_a_servo_that_starts_at_rest_demands_nothing(kind: str) -> None:
     make = {

@@ -7,6 +7,7 @@ import pytest
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.friction import BreakawayCurve, JointFriction
 from humanoid_twin.physics.mujoco_plant import MujocoPlant
+from humanoid_twin.physics.springs import JointSpring
 
 ROTOR = 0.01  # [kg m²]
 INERTIA = 0.06  # [kg m²] of either arm with its rotor
@@ -91,9 +92,22 @@ def test_friction_holds_a_limb_until_gravity_exceeds_it(build):
     plant.set_state(SWING, held, 0.0)
     run(plant, 500)
     assert plant.position[SWING] == pytest.approx(held, abs=1e-7)
+    more = math.acos(0.35 / WEIGHT)  # more than friction has backward
+    plant.set_state(SWING, more, 0.0)
+    run(plant, 500)
+    assert plant.position[SWING] == pytest.approx(more, abs=1e-7)
     plant.set_state(SWING, held - 0.1, 0.0)  # 0.44 Nm
     run(plant, 500)
     assert plant.position[SWING] > held - 0.09
+
+
+def test_friction_holds_against_a_spring(two_arms_urdf):
+    spring = JointSpring(stiffness=1.0, rest=1.0)
+    rotors = {"swing": ROTOR, "level": ROTOR}
+    plant = MujocoPlant(two_arms_urdf(), rotors, {"level": friction()}, {"level": spring})
+    plant.set_state(LEVEL, 0.65, 0.0)  # 0.35 Nm forward, of 0.4; backward friction has 0.3
+    run(plant, 500)
+    assert plant.position[LEVEL] == pytest.approx(0.65, abs=1e-7)
 
 
 def test_joints_without_friction_stay_without(build):
