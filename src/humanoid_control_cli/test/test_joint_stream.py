@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +16,10 @@ from ament_index_python.packages import get_package_prefix
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.robot.operator_requests import clear_faults
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client import (
     Acts,
     AlreadyStreamingError,
@@ -67,15 +70,22 @@ def robot(start_once: Starter, quick_controllers: Path) -> Starter:
 
 @pytest.fixture
 def ready(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
-    """A robot in a finished STANDBY, or still in REMOTE."""
+    """A robot in a finished STANDBY, or still in REMOTE. The test during which it falls fails."""
     for name, value in robot.environment.items():
         monkeypatch.setenv(name, value)
     with Client(TIMEOUT) as operator:
         modes = ModeClient(operator)
+        if has_fallen(modes):  # in a test before
+            clear_faults(operator)
         if modes.statement().mode is not Mode.REMOTE:
             modes.request(Intent.DAMP)
             modes.wait_for_ready_pose(modes.request(Intent.LOAD))
         yield modes
+        assert not has_fallen(modes)
+
+
+def has_fallen(modes: ModeClient) -> bool:
+    return FELL_TO_SAFETY.name in next_statement(modes).reason.codes
 
 
 @pytest.fixture
@@ -87,7 +97,12 @@ def client(robot: Starter) -> Iterator[JointClient]:
 
 def until(states: Iterator[JointStates], condition: Callable[[JointStates], object]) -> JointStates:
     """The first state that is so; states come as long as the robot runs."""
-    return next(state for state in states if condition(state))
+    gives_up = time.monotonic() + TIMEOUT
+    for state in states:
+        if condition(state):
+            return state
+        assert time.monotonic() < gives_up, state
+    raise AssertionError("the states have ended")
 
 
 def ends(control: Control, kind: type[Exception]) -> str:
