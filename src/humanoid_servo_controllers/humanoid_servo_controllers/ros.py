@@ -91,28 +91,15 @@ class ServoSide:
         given = {
             key: getattr(request, key) for key in ("p", "i", "d", "i_clamp_min", "i_clamp_max")
         }
-        try:
-            self._controller.set_gains(request.joint, Gains.model_validate(given))
-        except ValidationError as error:
-            response.message = _text(error)
-        except ControllerError as error:
-            response.message = str(error)
-        else:
-            response.success = True
-        return response
+        change = self._controller.set_gains
+        return _answered(response, lambda: change(request.joint, Gains.model_validate(given)))
 
     def on_reset_gains(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
         """Return to the configured gains."""
-        try:
-            self._controller.reset_gains()
-        except ControllerError as error:
-            response.message = str(error)
-        else:
-            response.success = True
-            response.message = "the configured gains are in force"
-        return response
+        response.message = "the configured gains are in force"
+        return _answered(response, self._controller.reset_gains)
 
     def publish(self, snapshot: Snapshot) -> None:
         """Publish the latest report if it is a new one."""
@@ -156,15 +143,21 @@ class VelocityCurveService:
             "min_velocity": request.min_velocity,
             "max_velocity": request.max_velocity,
         }
-        try:
-            self._controller.set_velocity_curve(request.joint, Curve.model_validate(given))
-        except ValidationError as error:
-            response.message = _text(error)
-        except ControllerError as error:
-            response.message = str(error)
-        else:
-            response.success = True
-        return response
+        change = self._controller.set_velocity_curve
+        return _answered(response, lambda: change(request.joint, Curve.model_validate(given)))
+
+
+def _answered(response: Any, action: Callable[[], object]) -> Any:
+    """Do `action`, and tell in `response` whether it was refused, and why."""
+    try:
+        action()
+    except ValidationError as error:
+        response.message = _text(error)
+    except ControllerError as error:
+        response.message = str(error)
+    else:
+        response.success = True
+    return response
 
 
 def _text(error: ValidationError) -> str:
