@@ -19,16 +19,16 @@ help: ## List the targets
 
 .PHONY: setup
 setup: ## Fill .venv (ROS 2 wheels, or what a sourced ROS 2 lacks)
-	@scripts/setup.sh
+	@scripts/workspace/setup.sh
 
 # What runs the robot, without test tools: `make sim` is up sooner on a new machine.
 .PHONY: base
 base:
-	@scripts/setup.sh --no-tools
+	@scripts/workspace/setup.sh --no-tools
 
 .PHONY: build
 build: base ## Build src/ with colcon, if needed; some packages only: ARGS="humanoid_devices_can"
-	@source .venv/setup.sh; python scripts/build.py $(PACKAGES)
+	@source .venv/setup.sh; python scripts/workspace/build.py $(PACKAGES)
 
 .PHONY: sim
 sim: build ## Run Prime in MuJoCo with the browser viewer
@@ -40,19 +40,19 @@ twin: build ## Run the real bring-up against the virtual robot, as root, with th
 
 .PHONY: test
 test: setup build ## Run every test
-	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py $(ARGS)
+	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py $(ARGS)
 
 .PHONY: unit
 unit: setup build ## Run the tests that can share the machine, side by side
-	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --unit $(ARGS)
+	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --unit $(ARGS)
 
 .PHONY: integration
 integration: setup build ## Run the tests in wall time: programs side by side; buses and the virtual robot alone
-	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/run_tests.py --integration $(ARGS)
+	@source ./env.sh; export $(ISOLATED) ROS_PYTHON_CHECK_FIELDS=1; exec python scripts/testing/run_tests.py --integration $(ARGS)
 
 .PHONY: mutants
 mutants: setup build ## Change the code in single places, each of which a test must notice: ARGS="limit_stage.py"
-	@source ./env.sh; export $(ISOLATED); exec python scripts/mutants.py $(ARGS)
+	@source ./env.sh; export $(ISOLATED); exec python scripts/testing/mutants.py $(ARGS)
 
 .PHONY: soak
 soak: setup build ## Run the long forms: hundreds of start-ups, a million broken frames, memory in use, every benchmark once
@@ -64,11 +64,11 @@ faults: setup build ## Inject random faults, as root: ARGS="--count 1000 --seed 
 
 .PHONY: lint
 lint: setup build ## Check style, format, the direction of imports, and files that are not run here
-	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/check_files.py; python scripts/ament_linters.py
+	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/checking/check_files.py; python scripts/checking/ament_linters.py
 
 .PHONY: types
 types: setup ## Check the types, those of what tests share, too
-	@source .venv/setup.sh; mypy $(ARGS); exec python scripts/types_of_tests.py
+	@source .venv/setup.sh; mypy $(ARGS); exec python scripts/checking/types_of_tests.py
 
 .PHONY: format
 format: setup ## Format the code and apply ruff's fixes

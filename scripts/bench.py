@@ -13,8 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "benchmarks"
 
-sys.path.insert(0, str(ROOT / "benchmarks"))
-from figures import Figure, report  # noqa: E402  # lives beside the benchmarks
+sys.path.insert(0, str(ROOT))
+from benchmarks.support.figures import Figure, report  # noqa: E402  # lives beside the benchmarks
 
 
 def is_benchmark(script: Path) -> bool:
@@ -25,8 +25,9 @@ def is_benchmark(script: Path) -> bool:
 def run(script: Path, arguments: list[str]) -> bool:
     """Runs one benchmark; True if it succeeded."""
     print(f"bench: {script.stem}", flush=True)
-    command = [sys.executable, str(script), *arguments, "--json"]
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    module = ".".join(script.relative_to(ROOT).with_suffix("").parts)
+    command = [sys.executable, "-m", module, *arguments, "--json"]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     if result.returncode != 0:
         print(f"bench: error: {script.name} ended with {result.returncode}", file=sys.stderr)
         return False
@@ -40,7 +41,7 @@ def run(script: Path, arguments: list[str]) -> bool:
 def main(arguments: list[str]) -> int:
     """Exit code 0 if every benchmark succeeded."""
     RESULTS.mkdir(parents=True, exist_ok=True)
-    scripts = filter(is_benchmark, sorted((ROOT / "benchmarks").glob("*.py")))
+    scripts = filter(is_benchmark, sorted(ROOT.glob("benchmarks/*/*.py")))
     failures = [script.name for script in scripts if not run(script, arguments)]
     return 1 if failures else 0
 

@@ -21,9 +21,10 @@ from playwright.sync_api import FloatRect
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
-from program_runner import isolated, running  # noqa: E402 - beside the benchmarks
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 from test_support.browser import OperatorPage, chromium  # noqa: E402 - beside the tests
+
+from benchmarks.support.program_runner import isolated, running  # noqa: E402 - beside the benchmarks
 
 PICTURE: Final = ROOT / "docs/images/prime.gif"
 EXAMPLE: Final = ROOT / "docs/examples/raise_an_elbow.py"

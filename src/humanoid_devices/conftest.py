@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.joints import JointLimits
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.robot.joints import JointLimits
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_can.can_system import CanSystem
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig

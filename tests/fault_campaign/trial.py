@@ -22,7 +22,7 @@ from fault_campaign.scenario import HANDS, Scenario, Start, draw
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.ways import MODES, reached
 from humanoid_bringup.robot_package import DEFAULT
-from humanoid_control_common.reason_codes import RESET_SENT
+from humanoid_control_common.rules.reason_codes import RESET_SENT
 
 SETTLED: Final = 0.1  # [s] in which the loop has measured what mending did to the joints
 SOFT_FOR: Final = 0.1  # [s] a fault lasts beyond the time in which all must be soft

@@ -7,7 +7,7 @@ from typing import Final
 from fault_campaign.campaign_controllers import TRAJECTORY_FILE
 from fault_campaign.judging.observer import Observer
 from fault_campaign.scenario import Start
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 PATIENCE: Final = 6.0  # [s] to reach the scenario
 SINKS: Final = 15.0  # [s] until raised arms hang

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_viz.page.panel import LABELS
 
 Picture = NDArray[np.uint8]  # (height, width, 3)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_servo_controllers.controllers import (
     EffortController,

@@ -27,7 +27,7 @@ from humanoid_twin.ethercat.losses import Losses
 from humanoid_twin.ethercat.port import PacketPort
 from humanoid_twin.ethercat.ring import VirtualRing
 from humanoid_twin.scheduler import Scheduler
-from test_support.stepped_time import SteppedTime
+from test_support.stepped.stepped_time import SteppedTime
 
 _JOINTS: Final = {"arms": prime_arms, "bench": bench}
 

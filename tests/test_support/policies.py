@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.metadata import PolicyMetadata
 from humanoid_policy.observation.observation import Observation
 

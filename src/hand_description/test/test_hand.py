@@ -7,7 +7,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from humanoid_control_common.robot_description import expand
+from humanoid_control_common.robot.robot_description import expand
 
 XACRO = Path(__file__).resolve().parents[1] / "urdf/hand.urdf.xacro"
 JOINTS = [f"{side}_finger_j{number}" for side in ("left", "right") for number in (3, 2, 1)]

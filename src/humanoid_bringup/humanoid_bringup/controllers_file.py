@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from humanoid_control_common.config import Document, KeyPath
-from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.parameter_files import (
+from humanoid_control_common.configuration.config import Document, KeyPath
+from humanoid_control_common.configuration.parameter_files import (
     is_of_every_node,
     parameters_of,
     sections,
     unused,
 )
-from humanoid_control_common.robot_namespace import ROOT, absolute
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.robot_namespace import ROOT, absolute
 from humanoid_devices_erob.impedance.wiring import NODE as IMPEDANCE_MANAGER
 
 _MANAGER: Final = "controller_manager"

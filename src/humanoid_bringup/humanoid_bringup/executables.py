@@ -10,7 +10,7 @@ from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 
 from humanoid_bringup.options import Process
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot_namespace import ROOT, absolute, remapping
+from humanoid_control_common.robot.robot_namespace import ROOT, absolute, remapping
 
 # In C: the other one takes a twentieth of a second for a robot description.
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

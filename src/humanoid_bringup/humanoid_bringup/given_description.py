@@ -13,9 +13,9 @@ from xml.etree.ElementTree import Element
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
-from humanoid_control_common import robot_description
 from humanoid_control_common.description.mesh_references import PACKAGE, with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot import robot_description
 from humanoid_controller_manager.hardware.block_parameters import number
 
 BLOCK: Final = "ros2_control"

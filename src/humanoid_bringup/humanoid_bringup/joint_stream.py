@@ -6,7 +6,7 @@ from typing import Final
 from humanoid_bringup.controllers_file import node_section
 from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import Process
-from humanoid_control_common.config import Document
+from humanoid_control_common.configuration.config import Document
 
 CONTROLLER: Final = "joint_stream_controller"
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from humanoid_bringup.robot_package import RobotPackage, find_robot
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_control_common.robot_namespace import ROOT
+from humanoid_control_common.robot.robot_namespace import ROOT
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 
 ALL: Final = "all"  # value of `backends`: every bus is present
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")  # it becomes the name of a parameter

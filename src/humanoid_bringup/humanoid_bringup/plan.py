@@ -15,11 +15,17 @@ from humanoid_bringup.executables import write_parameters
 from humanoid_bringup.options import ALL, Backend, Options, Process
 from humanoid_bringup.preflight.gamepad import joystick_number
 from humanoid_bringup.viewers import viewer_processes
-from humanoid_control_common.calibration import is_placeholder
-from humanoid_control_common.config import Document, StrictModel, read_text, read_yaml, validate
+from humanoid_control_common.configuration.config import (
+    Document,
+    StrictModel,
+    read_text,
+    read_yaml,
+    validate,
+)
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mujoco_input import mujoco_input
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.calibration import is_placeholder
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.wiring import (
     NODE,
     STATE_TOPIC,

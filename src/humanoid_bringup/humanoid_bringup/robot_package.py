@@ -9,10 +9,10 @@ from ament_index_python.resources import get_resource, get_resources
 from pydantic import Field
 
 from humanoid_bringup.given_description import expand_given, find_description
-from humanoid_control_common import robot_description
-from humanoid_control_common.config import StrictModel, read_yaml, validate
+from humanoid_control_common.configuration.config import StrictModel, read_yaml, validate
 from humanoid_control_common.description.mesh_references import with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot import robot_description
 
 RESOURCE: Final = "humanoid_control_robot"  # type in the ament index; its content is the package
 DEFAULT: Final = "prime"

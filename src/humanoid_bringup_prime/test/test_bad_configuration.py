@@ -29,7 +29,7 @@ CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 FORKS = """
 import json, os, sys
 from humanoid_controllers.main import main
-import humanoid_controller_manager.ros.control_process
+import humanoid_controller_manager.ros.process.control_process
 import humanoid_controllers.mode_manager.mode_manager_node
 for line in sys.stdin:
     sys.argv[1:], log = json.loads(line)

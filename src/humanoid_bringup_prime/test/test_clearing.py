@@ -7,8 +7,8 @@ from humanoid_control_msgs.msg import SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
 from test_support.operator import GONE, Clearing
 
-from humanoid_control_common.reason_codes import REQUIRES_ANOTHER_MODE, RESET_SENT
-from humanoid_control_common.reasons import ReasonCode
+from humanoid_control_common.rules.reason_codes import REQUIRES_ANOTHER_MODE, RESET_SENT
+from humanoid_control_common.rules.reasons import ReasonCode
 
 RESET = "reset sent, but PrimeSitoCAN reports FAULT: wrist silent; call again when it is gone"
 

@@ -13,8 +13,8 @@ import yaml
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup, load_hardware
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 

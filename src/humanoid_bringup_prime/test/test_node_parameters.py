@@ -15,9 +15,9 @@ from humanoid_bringup.plan import plan
 NODES = """
 import json, sys
 from humanoid_bringup_prime.impedance.node import ImpedanceNode
-from humanoid_control_common.parameter_files import parameter_files
+from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_controller_manager.ros.node import ControllerManagerNode
-from humanoid_controller_manager.ros.ros_session import ros_session
+from humanoid_controller_manager.ros.process.ros_session import ros_session
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 from humanoid_recording.black_box.node import BlackBoxNode
 from humanoid_twin.truth_node import TruthNode

@@ -14,7 +14,7 @@ from ament_index_python.packages import get_package_share_directory
 from humanoid_bringup.options import Backend, Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"
 PLACEHOLDER = CONFIG / "prime_calibration.yaml"

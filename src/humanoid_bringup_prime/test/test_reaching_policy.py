@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from test_support.reaching import shipped_motion
-from test_support.stack import Stack
+from test_support.stepped.stack import Stack
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 END = 9.0  # [s] of the motion
 SETTLED = 1.0  # [s] after its beginning: the arms hang below their targets before
-# [rad], of all joints; the same gains without a policy: 0.17 and 0.25, benchmarks/reaching.py
+# [rad], of all joints; the same gains without a policy: 0.17 and 0.25
+# (benchmarks/motion/reaching.py)
 WITHOUT_PAYLOAD, WITH_PAYLOAD = 0.05, 0.09
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import ModeGains, RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import load_hardware

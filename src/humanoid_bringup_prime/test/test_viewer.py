@@ -9,7 +9,7 @@ from humanoid_control_msgs.msg import ControlMode
 from test_support.browser import CHROMIUM, OperatorPage, chromium, colourfulness
 
 from humanoid_bringup.options import Backend
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 

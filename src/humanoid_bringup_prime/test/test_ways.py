@@ -11,7 +11,7 @@ import yaml
 
 from humanoid_bringup.robot_package import find_robot
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.safety.link_shapes import link_shapes
@@ -25,7 +25,7 @@ from humanoid_motion.trajectory.points import Point
 from humanoid_motion.trajectory.trajectory import STRAIGHT
 
 if TYPE_CHECKING:
-    from humanoid_control_common.joints import FloatArray
+    from humanoid_control_common.robot.joints import FloatArray
 
 RATE, DISTANCE = 200.0, 0.02  # [Hz], [m]
 

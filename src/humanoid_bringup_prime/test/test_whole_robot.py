@@ -22,7 +22,7 @@ from test_support.operator import be_on_a_free_domain
 
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_twin.ethercat.veth import VethError
 from humanoid_twin.prime import CAN_JOINTS, JOINTS, RING_JOINTS
 from humanoid_twin.testing import robot as virtual_robot

@@ -15,8 +15,8 @@ from std_srvs.srv import Trigger
 from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.executor_wakeup import kept_awake
-from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.executor_wakeup import kept_awake
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 
 # [s] between two checks of a condition that no message announces; also the latency of Ctrl-C.
 LOOK_PERIOD: Final = 0.05

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from humanoid_control_cli.folding import fold
 from humanoid_control_cli.reason_codes import known
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_control_common.reason_codes import REFUSED, WAITS
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.reason_codes import REFUSED, WAITS
+from humanoid_control_common.rules.reasons import Reason
 
 STYLE_OF: Final = {
     DiagnosisLevel.OK: "green",

@@ -4,7 +4,7 @@ import os
 from typing import Final
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot_namespace import checked_namespace, in_words
+from humanoid_control_common.robot.robot_namespace import checked_namespace, in_words
 
 LARGEST: Final = 232  # beyond it the port numbers of DDS run out
 NAMESPACE: Final = "HC_NAMESPACE"  # environment variable, for a shell of one robot

@@ -10,8 +10,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.statements import PendingRequest, Refusal, StampedStatement
-from humanoid_control_common.modes import FORCE, MODE_OF_INTENT, Intent, Mode
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.modes import FORCE, MODE_OF_INTENT, Intent, Mode
+from humanoid_control_common.rules.reasons import Reason
 
 TOPIC: Final = "control_mode"
 MODE_MANAGER: Final = "mode_manager"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from humanoid_control_common.reason_codes import CODES as MODES
-from humanoid_control_common.reasons import ReasonCode
+from humanoid_control_common.rules.reason_codes import CODES as MODES
+from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_controller_manager.reason_codes import CODES as LOOP
 from humanoid_controllers.reason_codes import CODES as OPERATORS
 from humanoid_devices_can.reason_codes import CODES as CAN

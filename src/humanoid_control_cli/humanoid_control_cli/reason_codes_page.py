@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_control_cli.reason_codes import TABLES
-from humanoid_control_common.reasons import CodeTable
+from humanoid_control_common.rules.reasons import CodeTable
 
 BEGIN: Final = "<!-- codes: written by humanoid_control_cli.reason_codes_page -->"
 END: Final = "<!-- end of codes -->"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.modes import MODE_OF_INTENT, Intent, Statement, refused, waits
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.modes import MODE_OF_INTENT, Intent, Statement, refused, waits
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_controllers.reason_codes import POWERING_DOWN, SWITCH_FAILED
 
 # A request that is refused for the same reason as the one before, or is for the mode in force,

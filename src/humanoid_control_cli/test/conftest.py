@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS
 from humanoid_control_cli.app import app
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.fastdds_tuning import PROFILE_VARIABLES
+from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
 from humanoid_control_common.testing import own_domains
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"

@@ -25,8 +25,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from humanoid_bringup.calibration.robot import read_robot
-from humanoid_control_common.fastdds_tuning import tune_middleware
-from humanoid_controller_manager.ros.diagnostics import diagnostic_array
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
 from humanoid_controllers.remote_report import RemoteReport
 
 TRUTH = (-1, 0.3)  # direction and offset

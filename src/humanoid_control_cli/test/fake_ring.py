@@ -14,7 +14,7 @@ from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 
 MODE, NUMBER = ControlMode.DAMPING, 7
 OBJECTS = {

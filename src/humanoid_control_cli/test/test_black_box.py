@@ -14,8 +14,8 @@ import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.serialization import deserialize_message
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.testing import own_domains
 from humanoid_control_common.tick_records.record_file import FOLDER
 from humanoid_recording.black_box.fault_report import FaultReport, read_fault_report

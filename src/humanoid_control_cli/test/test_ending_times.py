@@ -9,7 +9,7 @@ from humanoid_bringup.supervision.supervisor import Patience
 from humanoid_control_cli.robot import operator_requests
 from humanoid_control_common import ending_times as times
 from humanoid_controller_manager.loop import loop_thread
-from humanoid_controller_manager.ros import callbacks
+from humanoid_controller_manager.ros.execution import callbacks
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK
 from humanoid_controllers.mode_manager.power_down import SETTLE_LIMIT, ZERO_LIMIT
 from humanoid_controllers.mode_manager.power_down_service import ANSWER_TIME

@@ -17,7 +17,7 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.friction.plot import plot
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
 from humanoid_servo_controllers.friction_recording.recording import FrictionSample
 from humanoid_servo_controllers.friction_recording.samples_file import save_samples

@@ -18,8 +18,8 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.operator_requests import clear_faults
 from humanoid_control_cli.statements import StampedStatement
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client import (
     Acts,
     AlreadyStreamingError,

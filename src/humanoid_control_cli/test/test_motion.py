@@ -24,7 +24,7 @@ from humanoid_control_cli.motion.jog import FIRST, REPEATED, HeldKey
 from humanoid_control_cli.motion.trajectory_client import TrajectoryClient
 from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.modes import Intent
+from humanoid_control_common.rules.modes import Intent
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.new_robot.package_files import NewPackage, package_files
-from humanoid_control_common import robot_description
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mesh_references import MeshError, with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot import robot_description
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 
 MESH_ARM = Path(__file__).resolve().parents[3] / "docs/examples/mesh_arm"

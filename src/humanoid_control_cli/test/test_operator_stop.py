@@ -15,7 +15,7 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_control_common.testing import own_domains
 
 if TYPE_CHECKING:

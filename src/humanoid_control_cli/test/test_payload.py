@@ -14,7 +14,7 @@ from test_support.terminal import Terminal
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_common.modes import Intent
+from humanoid_control_common.rules.modes import Intent
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter

@@ -18,7 +18,7 @@ from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.policy.parameters import write_parameters
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_policy.errors import PolicyRefusedError
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@ import pytest
 
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_cli.up.wait_until_up import sentence
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 
 FELL = Reason.of(FELL_TO_SAFETY, "Fell to safety: bus off")
 

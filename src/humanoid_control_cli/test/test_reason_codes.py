@@ -10,11 +10,11 @@ from humanoid_control_cli.reason_codes import TABLES, known
 from humanoid_control_cli.reason_codes_page import BEGIN, END, with_tables
 from humanoid_control_cli.robot.status import Status
 from humanoid_control_cli.statements import StampedStatement
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
-from humanoid_control_common.reasons import NO_REASON, CodeTable, Reason
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.reasons import NO_REASON, CodeTable, Reason
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 
 
 def test_no_code_is_defined_twice() -> None:

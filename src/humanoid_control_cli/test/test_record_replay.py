@@ -19,7 +19,7 @@ from std_msgs.msg import String
 from test_support.browser import CHROMIUM, OperatorPage, chromium
 
 from humanoid_control_cli.client import Client
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_recording.reader import BagReader
 
 if TYPE_CHECKING:

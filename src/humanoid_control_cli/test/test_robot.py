@@ -15,7 +15,7 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.operator_requests import clear_faults
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter

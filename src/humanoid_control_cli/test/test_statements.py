@@ -8,15 +8,15 @@ from humanoid_control_cli.statements import (
     Refusal,
     StampedStatement,
 )
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.reason_codes import (
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.reason_codes import (
     FELL_TO_SAFETY,
     IMPEDANCE_NOT_CONFIRMED,
     REFUSED,
     REQUIRES_ANOTHER_MODE,
     WAITS,
 )
-from humanoid_control_common.reasons import NO_REASON, Reason, ReasonCode
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, ReasonCode
 from humanoid_controllers.reason_codes import STIFF_UNTIL_ARMED, SWITCH_FAILED
 
 DAMPING = StampedStatement(Mode.DAMPING, "damping_controller", NO_REASON, 3, 0)

@@ -6,8 +6,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_control_msgs.msg import SafetyStatus
 
 from humanoid_control_cli.robot import status
-from humanoid_control_common.diagnosis import DiagnosisLevel
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.diagnosis import DiagnosisLevel
+from humanoid_control_common.rules.safety import SafetyLevel
 
 
 def test_undefined_levels_count_as_the_worst() -> None:

@@ -6,11 +6,11 @@ from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.robot.status import REMOTE, TIMING, JointRow, Status
 from humanoid_control_cli.robot.status_view import render
 from humanoid_control_cli.statements import StampedStatement
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import REFUSED
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import REFUSED
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 
 REFUSED_LOAD = Reason.of(REFUSED["LOAD"], "Rejected LOAD: no")
 VALUES = {

@@ -11,7 +11,7 @@ import pytest
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter

@@ -16,7 +16,7 @@ import pytest
 from test_support import browser as browser_testing
 from test_support.browser import CHROMIUM, OperatorPage, chromium
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter

@@ -13,7 +13,7 @@ import pytest
 from test_support.operator import Operator, Participant
 
 from humanoid_control_cli.domain import NAMESPACE
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.tick_records.record_file import FOLDER, attach
 from humanoid_recording.black_box.origin import read_origin
 from humanoid_recording.black_box.store import Store

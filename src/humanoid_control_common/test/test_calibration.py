@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from humanoid_control_common.calibration import (
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.calibration import (
     Calibration,
     load_calibration,
     load_complete_calibration,
 )
-from humanoid_control_common.errors import ConfigError
 
 JOINTS = tuple(f"joint_{i}" for i in range(14))
 angles = arrays(np.float64, 2, elements=st.floats(-100.0, 100.0))

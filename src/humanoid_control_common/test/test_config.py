@@ -8,7 +8,13 @@ from typing import Any, Literal
 import pytest
 from pydantic import Field
 
-from humanoid_control_common.config import Document, StrictModel, load_yaml, read_yaml, validate
+from humanoid_control_common.configuration.config import (
+    Document,
+    StrictModel,
+    load_yaml,
+    read_yaml,
+    validate,
+)
 from humanoid_control_common.errors import ConfigError
 
 

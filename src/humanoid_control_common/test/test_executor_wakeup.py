@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Condition, active_count
 
-from humanoid_control_common.executor_wakeup import kept_awake
+from humanoid_control_common.middleware.executor_wakeup import kept_awake
 
 
 class Sleeper:

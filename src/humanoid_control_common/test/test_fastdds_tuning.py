@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from humanoid_control_common.fastdds_tuning import PROFILE_VARIABLES, tune_middleware
+from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES, tune_middleware
 
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 THREADS = """
 import os, rclpy
 from pathlib import Path
 from rclpy.utilities import get_rmw_implementation_identifier
-from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 tune_middleware(get_rmw_implementation_identifier())
 rclpy.init()
 node = rclpy.create_node("tuned")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointLimits, JointSet, SoftLimits
+from humanoid_control_common.robot.joints import JointLimits, JointSet, SoftLimits
 
 ABC = JointSet(("a", "b", "c"))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from humanoid_control_common.mit_interface import (
+from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     STATE_INTERFACES,
     JointCommand,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from humanoid_control_common.modes import (
+from humanoid_control_common.rules.modes import (
     INTENT_OF_MODE,
     MODE_OF_INTENT,
     SAFE_MODES,
@@ -20,14 +20,14 @@ from humanoid_control_common.modes import (
     refused,
     waits,
 )
-from humanoid_control_common.reason_codes import (
+from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_NOT_CONFIRMED,
     JOINTS_SETTLING,
     SAFETY_SOURCE_FAULT,
     SAFETY_SOURCE_SILENT,
     STANDBY_UNFINISHED,
 )
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 
 
 class Row(NamedTuple):

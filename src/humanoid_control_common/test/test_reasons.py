@@ -2,8 +2,8 @@
 
 import pytest
 
-from humanoid_control_common.modes import Intent, refused
-from humanoid_control_common.reasons import NO_REASON, CodeTable, Reason, joined
+from humanoid_control_common.rules.modes import Intent, refused
+from humanoid_control_common.rules.reasons import NO_REASON, CodeTable, Reason, joined
 
 
 @pytest.fixture

@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from humanoid_control_common.config import read_yaml
+from humanoid_control_common.configuration.config import read_yaml
+from humanoid_control_common.configuration.parameter_files import (
+    for_rcl,
+    parameter_files,
+    sections,
+    unused,
+)
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.parameter_files import for_rcl, parameter_files, sections, unused
-from humanoid_control_common.robot_namespace import (
+from humanoid_control_common.robot.robot_namespace import (
     absolute,
     checked_namespace,
     file_mark,

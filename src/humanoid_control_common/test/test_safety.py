@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.reasons import NO_REASON
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyMonitor, SafetyReport
+from humanoid_control_common.rules.reasons import NO_REASON
+from humanoid_control_common.rules.safety import (
+    SafetyFlag,
+    SafetyLevel,
+    SafetyMonitor,
+    SafetyReport,
+)
 
 
 def _report(

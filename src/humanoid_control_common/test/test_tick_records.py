@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     attach,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.units import Encoder
+from humanoid_control_common.robot.units import Encoder
 
 ENCODERS = [Encoder(2**16), Encoder(2**19)]
 IDS = ["16 bit", "19 bit"]

@@ -16,15 +16,15 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.config import StrictModel
-from humanoid_control_common.joints import FloatArray, IndexArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import (
+from humanoid_control_common.configuration.config import StrictModel
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.duties import Contract
 from humanoid_controller_manager.hardware_component import CapabilityArray
 from humanoid_motion.collision.way_check import WayCheck

@@ -14,16 +14,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.diagnosis import Diagnosis
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import (
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.rules.diagnosis import Diagnosis
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.duties import Contract
 
 CapabilityArray = NDArray[np.int8]

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from humanoid_control_common.reasons import CodeTable
+from humanoid_control_common.rules.reasons import CodeTable
 
 CODES: Final = CodeTable("Control loop")
 

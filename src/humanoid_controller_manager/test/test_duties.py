@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointSet
+from humanoid_control_common.robot.joints import JointSet
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_controller_manager.hardware.hardware_group import load_hardware
@@ -20,7 +20,7 @@ from humanoid_controller_manager.hardware_component import (
     HardwareInfo,
     JointInfo,
 )
-from humanoid_controller_manager.ros.companion import COMPANION_CONTRACT, Companion
+from humanoid_controller_manager.ros.process.companion import COMPANION_CONTRACT, Companion
 
 REQUIRED = {
     "on_configure", "on_activate", "read", "write", "on_deactivate", "capabilities",

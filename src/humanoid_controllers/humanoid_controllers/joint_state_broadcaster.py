@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_controller_manager.controller import Broadcaster, RobotFacts
 
 

@@ -5,13 +5,13 @@ Imports happen late, so that Ctrl-C ends the process in order from the start.
 
 import sys
 
-from humanoid_controller_manager.ros.stop_signals import end_on_signals, ignore_stop_signals
+from humanoid_controller_manager.ros.process.stop_signals import end_on_signals, ignore_stop_signals
 
 
 def main() -> int:
     """Entry point of the executable `control`."""
     end = end_on_signals()
-    from humanoid_controller_manager.ros.control_process import run
+    from humanoid_controller_manager.ros.process.control_process import run
     from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 
     try:
@@ -23,7 +23,7 @@ def main() -> int:
 def main_without_mode_manager() -> int:
     """Entry point of `control_without_mode_manager`: for test benches and other mode managers."""
     end = end_on_signals()
-    from humanoid_controller_manager.ros.control_process import run
+    from humanoid_controller_manager.ros.process.control_process import run
 
     try:
         return run([], sys.argv, end)

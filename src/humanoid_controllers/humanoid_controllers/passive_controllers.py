@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from humanoid_control_common.config import StrictModel
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.configuration.config import StrictModel
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 
 

@@ -7,16 +7,16 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from pydantic import Field
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.joints import FloatArray, JointSet
-from humanoid_control_common.mit_interface import (
+from humanoid_control_common.robot.joints import FloatArray, JointSet
+from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 from humanoid_controller_manager.loop.latest_value import LatestValue
 

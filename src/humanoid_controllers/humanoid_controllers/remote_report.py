@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_controllers.reason_codes import COMMAND_REFUSED
 from humanoid_controllers.stream_statistics import StreamStatistics
 

@@ -8,11 +8,11 @@ from typing import ClassVar, Final
 import numpy as np
 from pydantic import Field
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, Progress, RobotFacts
 from humanoid_controllers.ramped_way import RAMP, ramp_within, ramped
 from humanoid_motion.trajectory.pace import made

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_control_common.tick_records.record_ring import whole_records
 from humanoid_controller_manager.controller import Progress

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controllers.mode_manager.emergency_stop import SOURCE, EmergencyStop
 from humanoid_controllers.reason_codes import HEARTBEAT_MISSING
 

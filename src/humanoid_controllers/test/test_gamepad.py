@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.modes import Intent
+from humanoid_control_common.rules.modes import Intent
 from humanoid_controllers.mode_manager.gamepad import CHORDS, Button, Gamepad, stop_pressed
 
 NONE = [0] * 11

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyMonitor
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyMonitor
 from humanoid_controllers.mode_manager.impedance_watch import GONE, ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 

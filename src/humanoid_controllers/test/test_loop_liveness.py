@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_controllers.mode_manager.loop_liveness import LoopLiveness
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import JointSet
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
-from humanoid_control_common.reasons import NO_REASON, Reason
-from humanoid_control_common.safety import SafetyLevel, SafetyMonitor, SafetyReport
+from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyMonitor, SafetyReport
 from humanoid_controller_manager.hardware.member import Fault
 from humanoid_controller_manager.loop.control_loop import SwitchRequest
 from humanoid_controller_manager.loop.snapshot import Fall, Phase, Snapshot

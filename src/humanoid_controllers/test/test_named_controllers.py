@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.modes import INTENT_OF_MODE, Mode
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.modes import INTENT_OF_MODE, Mode
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.controller import ModeGains
 from humanoid_controller_manager.loop.mode_controllers import ControllerSlot, Share
 from humanoid_controllers.mode_manager.mode_manager import _unfinished

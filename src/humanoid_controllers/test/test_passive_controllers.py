@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controllers.passive_controllers import DampingController, ZeroTorqueController
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
-from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
+from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK
 from humanoid_controllers.mode_manager.power_down import SETTLE_LIMIT, ZERO_LIMIT, PowerDown
 from humanoid_controllers.mode_manager.power_down_service import outcome_of

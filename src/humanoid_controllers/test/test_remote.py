@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.joints import JointSet
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, JointCommand
+from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, JointCommand
 from humanoid_controllers.remote import RemoteCommand, RemotePolicyController, checked_command
 
 NAMES = ("shoulder", "elbow", "wrist")

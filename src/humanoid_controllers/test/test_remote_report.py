@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_controllers.remote_report import LONGEST_REASON, PERIOD, SHORTEST, RemoteReport
 
 FOLLOWS = "follows commands"

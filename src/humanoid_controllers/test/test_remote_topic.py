@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from test_support.lone_node import LoneNode
 
 from humanoid_control_common.machine.linux import LinuxMachine
-from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers import ros

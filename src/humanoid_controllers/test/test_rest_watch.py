@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import JointSet
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import NO_REASON
+from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import NO_REASON
 from humanoid_controllers.mode_manager.rest_watch import RestWatch
 
 

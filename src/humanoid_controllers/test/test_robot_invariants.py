@@ -16,9 +16,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.modes import MODE_OF_INTENT, SAFE_MODES, Intent, Mode
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import MODE_OF_INTENT, SAFE_MODES, Intent, Mode
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controllers.remote import RemoteCommand
 
 FAILING_MODES = st.sampled_from([Mode.STANDBY, Mode.REMOTE])

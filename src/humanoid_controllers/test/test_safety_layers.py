@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import JointSet
-from humanoid_control_common.mit_interface import JointState
-from humanoid_control_common.modes import SAFE_MODES, Intent, Mode
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_control_common.rules.modes import SAFE_MODES, Intent, Mode
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_controllers.remote import RemoteCommand
 

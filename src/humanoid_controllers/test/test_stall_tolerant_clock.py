@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controllers.mode_manager.emergency_stop import EmergencyStop
 from humanoid_controllers.mode_manager.impedance_watch import FRESH, ImpedanceReport, ImpedanceWatch
 from humanoid_controllers.mode_manager.loop_liveness import LONGEST_TICK, LoopLiveness

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT
 from humanoid_controllers.standby import StandbyController
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controllers.teach.controller import TeachController
 

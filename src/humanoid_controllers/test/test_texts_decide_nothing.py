@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common import reasons
-from humanoid_control_common.modes import Intent
-from humanoid_control_common.reasons import Reason, ReasonCode, united
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules import reasons
+from humanoid_control_common.rules.modes import Intent
+from humanoid_control_common.rules.reasons import Reason, ReasonCode, united
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 
 STEPS = 150
 INTENTS = list(Intent)

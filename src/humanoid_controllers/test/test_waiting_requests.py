@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.modes import Intent, Mode
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 
 LIMIT = 0.5  # [s] the drives have to confirm a mode's gains
 WRITING = "impedance of DAMPING not confirmed by arm"

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, Protocol, cast
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_can.bus.bus import Bus, OpenBus
 from humanoid_devices_can.can_system import CanSystem

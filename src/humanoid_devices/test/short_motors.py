@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import WireError

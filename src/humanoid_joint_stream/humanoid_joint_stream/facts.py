@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 SECOND: Final = 1_000_000_000  # [ns]
 

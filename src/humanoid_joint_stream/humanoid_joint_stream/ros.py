@@ -4,7 +4,7 @@ import atexit
 from contextlib import suppress
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot_namespace import checked_namespace
+from humanoid_control_common.robot.robot_namespace import checked_namespace
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_joint_stream.controller import JointStreamController
 from humanoid_joint_stream.shared.stream_file import create, path_of

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Execution, Status

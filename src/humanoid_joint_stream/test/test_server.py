@@ -14,8 +14,8 @@ import grpc
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client import (
     Acts,
     Fault,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.facts import SECOND
 from humanoid_joint_stream.server.command_stream import CommandStream

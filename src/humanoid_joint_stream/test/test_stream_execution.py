@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from humanoid_control_common.mit_interface import JointState, mit_torque
+from humanoid_control_common.robot.mit_interface import JointState, mit_torque
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import LATE, SERVER_SILENCE
 from humanoid_joint_stream.facts import SECOND

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.mit_interface import Capability
+from humanoid_control_common.robot.mit_interface import Capability
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Status
 from humanoid_joint_stream.command.update import UpdateCheck, UpdateError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.trajectory.limits import MotionLimits
 from humanoid_motion.trajectory.trajectory import Trajectory
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.jerk_limited.way import jerk_limited_way
 from humanoid_motion.trajectory.pace import Pace

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.points import Point, checked_points
 from humanoid_motion.trajectory.polynomials import quintic, values

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.metadata import ActionKind, PolicyMetadata
 from humanoid_policy.observation.moment import Reference
 

@@ -1,7 +1,7 @@
 """Why a policy is refused, and why one that runs must end."""
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.reasons import ReasonedError
+from humanoid_control_common.rules.reasons import ReasonedError
 
 
 class PolicyRefusedError(ConfigError):

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
 
-from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_policy.observation.moment import Moment
 

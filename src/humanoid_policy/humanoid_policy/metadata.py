@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_policy.errors import PolicyRefusedError
 from humanoid_policy.observation.terms import TERMS
 

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.errors import PolicyRefusedError
 from humanoid_policy.metadata import PolicyMetadata
 from humanoid_policy.observation.observation import Float32Array, Observation

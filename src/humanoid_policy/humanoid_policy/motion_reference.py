@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits
 from humanoid_motion.trajectory.points import Point, checked_points

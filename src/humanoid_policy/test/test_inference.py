@@ -7,8 +7,8 @@ import logging
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.inference import Inference
 from humanoid_policy.observation.moment import Moment
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_bringup.plan import SIMULATION_UPDATE_RATE
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy.observation.moment import Moment, Reference
 from humanoid_policy_training.arm_network import Parameters
 from humanoid_policy_training.random_robots import RandomRobots

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_policy_training.arm_network import Parameters
 
 # Adam's usual constants.

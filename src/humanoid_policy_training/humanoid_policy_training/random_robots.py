@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
-from humanoid_control_common.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
 from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY
 from humanoid_policy.metadata import PolicyMetadata
 

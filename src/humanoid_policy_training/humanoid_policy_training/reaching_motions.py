@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, JointLimits
+from humanoid_control_common.robot.joints import FloatArray, JointLimits
 
 MARGIN: Final = 0.1  # [rad] between a target and the end of the joint's range
 FASTEST: Final = 2.0  # [rad/s], half the velocity limit of an eRob joint

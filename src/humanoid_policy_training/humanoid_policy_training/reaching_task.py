@@ -12,8 +12,8 @@ import numpy as np
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import SIMULATION_UPDATE_RATE, description
 from humanoid_bringup.robot_package import find_robot
-from humanoid_control_common.joints import FloatArray, JointLimits
-from humanoid_control_common.mit_interface import Capability
+from humanoid_control_common.robot.joints import FloatArray, JointLimits
+from humanoid_control_common.robot.mit_interface import Capability
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_mujoco.model import build_model
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_servo_controllers.coupled_joints import CoupledJoints

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_controller_manager.controller import RobotFacts
 
 

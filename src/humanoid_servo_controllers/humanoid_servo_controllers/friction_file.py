@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 from pydantic import Field
 
-from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
+from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap, PointError
 

@@ -9,9 +9,9 @@ from typing import Annotated, Final, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_servo_controllers.servo.pid import PidGains
 
 

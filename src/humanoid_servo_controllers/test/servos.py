@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_servo_controllers.servo.deadband import AverageDeadband, Deadband, SignDeadband
 from humanoid_servo_controllers.servo.friction_compensation import FrictionCompensation
 from humanoid_servo_controllers.servo.friction_map import (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_servo_controllers.controllers import (
     REPORTED,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.joints import JointLimits, JointSet, SoftLimits
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import JointLimits, JointSet, SoftLimits
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_servo_controllers.controllers import (
     EffortController,

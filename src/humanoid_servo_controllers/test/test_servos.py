@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_servo_controllers.servo.servo_law import VelocityCurve
 from src.humanoid_servo_controllers.test import servos
 from src.humanoid_servo_controllers.test.servos import average, output, pid, sign, tick

@@ -15,8 +15,8 @@ from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import Trigger
 from test_support.lone_node import LoneNode
 
-from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_servo_controllers.controllers import (

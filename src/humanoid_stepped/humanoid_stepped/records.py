@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.robot_namespace import ROOT
+from humanoid_control_common.robot.robot_namespace import ROOT
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     RecordStore,

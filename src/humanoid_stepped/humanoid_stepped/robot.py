@@ -13,12 +13,12 @@ from humanoid_bringup.options import Process as PlannedProcess
 from humanoid_bringup.plan import plan
 from humanoid_bringup.robot_package import DEFAULT, find_robot
 from humanoid_bringup_prime.impedance.node import ImpedanceNode
-from humanoid_control_common.config import Document, read_yaml
+from humanoid_control_common.configuration.config import Document, read_yaml
 from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.hardware_component import HardwareComponent
-from humanoid_controller_manager.ros import control_process
-from humanoid_controller_manager.ros.ros_session import spin_until
-from humanoid_controller_manager.ros.stop_signals import EndRequests
+from humanoid_controller_manager.ros.process import control_process
+from humanoid_controller_manager.ros.process.ros_session import spin_until
+from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 from humanoid_devices_can.bus.bus import Bus as CanBus
 from humanoid_devices_can.bus.bus import BusSettings

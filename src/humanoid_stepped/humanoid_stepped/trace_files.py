@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.export import type_name
 from humanoid_recording.black_box.messages import EVENTS, log_line
 from humanoid_recording.definitions import definition, type_hash

@@ -6,8 +6,8 @@ import gc
 
 import pytest
 from test_support.controllers import write_controllers
-from test_support.prime import Prime
-from test_support.stack import Stack
+from test_support.stepped.prime import Prime
+from test_support.stepped.stack import Stack
 
 from humanoid_stepped.copies import CopyError, in_copy
 from humanoid_stepped.python_log import PythonLog

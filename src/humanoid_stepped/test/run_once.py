@@ -5,7 +5,7 @@ from pathlib import Path
 
 from test_support.client import Client
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_stepped.participant import Participant
 from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.trace import Trace

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from humanoid_control_msgs.msg import MITCommand, SafetyStatus
 from test_support.operator import LATCHED
-from test_support.stack import Stack
+from test_support.stepped.stack import Stack
 
 from humanoid_bringup.robot_package import find_robot
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_stepped.robot import CONTROL
 from humanoid_twin.can.control import CanMethods

@@ -13,10 +13,10 @@ from humanoid_control_msgs.msg import MITCommand
 from std_msgs.msg import String
 from test_support.client import Client
 from test_support.operator import LATCHED
-from test_support.stack import Stack
+from test_support.stepped.stack import Stack
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW, JOINT_TOO_FAST
 

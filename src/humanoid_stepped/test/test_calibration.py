@@ -12,14 +12,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from test_support.stack import Stack
+from test_support.stepped.stack import Stack
 
 from humanoid_bringup.calibration.calibration_node import CalibrationLink
 from humanoid_bringup.calibration.files import file_text, replace_file
 from humanoid_bringup.calibration.formulas import Setting, flipped
 from humanoid_bringup.calibration.session import CalibrationSession
 from humanoid_bringup.robot_package import find_robot
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_stepped.robot import CONTROL
 from humanoid_twin.mounting import Mounting
 from humanoid_twin.robot.actuators import load_actuators

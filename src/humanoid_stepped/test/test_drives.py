@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from humanoid_control_msgs.msg import ControlMode
 from humanoid_control_msgs.srv import ClearFault
-from test_support.prime import LIMP, SOFT, STIFF, Prime
+from test_support.stepped.prime import LIMP, SOFT, STIFF, Prime
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_stepped.processes import StackProcess
 from humanoid_stepped.robot import CONTROL, IMPEDANCE
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from humanoid_control_msgs.msg import GravityState, Payload
 from humanoid_control_msgs.srv import MoveJoints, SetPayload
-from test_support.own_remote import NAME, ask, in_remote, trajectories
-from test_support.stack import Stack
+from test_support.stepped.own_remote import NAME, ask, in_remote, trajectories
+from test_support.stepped.stack import Stack
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.modes import Mode
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload_identification import RestingPose, identify
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 from humanoid_control_msgs.srv import LoadController, UnloadController
-from test_support.stack import Stack
+from test_support.stepped.stack import Stack
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 TRAJECTORIES = {
     "trajectory_controller": {

@@ -7,9 +7,9 @@ from humanoid_control_msgs.msg import SafetyStatus
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Bool
 from test_support.operator import LATCHED
-from test_support.prime import SOFT, Prime
+from test_support.stepped.prime import SOFT, Prime
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 STOP = "/emergency_stop"
 

@@ -11,10 +11,10 @@ from geometry_msgs.msg import Twist
 from sensor_msgs.msg import Imu
 from test_support.controllers import add_policy, write_controllers
 from test_support.policies import ARM, policy_model, prime_properties
-from test_support.prime import STIFF, Prime
+from test_support.stepped.prime import STIFF, Prime
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.modes import Mode
 from humanoid_stepped.copies import in_copy
 from humanoid_stepped.scheduler import NEVER
 

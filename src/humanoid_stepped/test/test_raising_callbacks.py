@@ -9,10 +9,10 @@ import yaml
 from humanoid_control_msgs.msg import SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
 from std_msgs.msg import String
-from test_support.prime import SOFT, STIFF, Prime
+from test_support.stepped.prime import SOFT, STIFF, Prime
 
 from humanoid_bringup.robot_package import find_robot
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_stepped.robot import CONTROL
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from test_support.client import Client
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_can.bus.bus import BusSettings
 from humanoid_stepped.participant import Participant
 from humanoid_stepped.robot import SteppedRobot

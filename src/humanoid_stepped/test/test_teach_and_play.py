@@ -10,11 +10,11 @@ import pytest
 from builtin_interfaces.msg import Duration
 from humanoid_control_msgs.msg import TrajectoryState
 from humanoid_control_msgs.srv import FollowTrajectory
-from test_support.own_remote import NAME, ask, in_remote, trajectories
-from test_support.stack import Stack
+from test_support.stepped.own_remote import NAME, ask, in_remote, trajectories
+from test_support.stepped.stack import Stack
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_motion.motion_file.motion import Motion, motion_text, read_motion
 from humanoid_motion.motion_file.playing import played

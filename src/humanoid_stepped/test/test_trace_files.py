@@ -10,7 +10,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.reader import BagReader
 from humanoid_recording.trial_files import TrialFiles
 from humanoid_stepped.robot import SteppedRobot

@@ -12,10 +12,10 @@ from humanoid_control_msgs.msg import JointJog, TrajectoryState
 from humanoid_control_msgs.srv import MoveJoints
 from std_srvs.srv import Trigger
 from test_support.controllers import write_controllers
-from test_support.prime import Prime
-from test_support.stack import Stack
+from test_support.stepped.prime import Prime
+from test_support.stepped.stack import Stack
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 NAME = "/trajectory_controller"
 TARGETS = {"left_elbow_pitch": -0.8, "right_elbow_pitch": -0.7, "right_wrist_roll": 0.4}

@@ -5,7 +5,7 @@ The virtual robot itself reads them from the file that it is given.
 
 from typing import Final
 
-from humanoid_control_common.robot_description import share_folder
+from humanoid_control_common.robot.robot_description import share_folder
 from humanoid_twin.robot.actuators import load_actuators
 
 FILE: Final = share_folder("humanoid_bringup_prime") / "config/prime_virtual_robot.yaml"

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
-from humanoid_control_common.robot_description import share_folder
+from humanoid_control_common.robot.robot_description import share_folder
 from humanoid_twin.assumptions import choices
 from humanoid_twin.errors import RingError, TwinError
 from humanoid_twin.ethercat.control import RingControl

@@ -16,8 +16,8 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
-from humanoid_control_common.fastdds_tuning import tune_middleware
-from humanoid_control_common.node_parameters import FixedParameters, fixed
+from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 from humanoid_twin.control.commands import JointTruth
 from humanoid_twin.errors import TwinError
 from humanoid_twin.robot.control import RobotControl

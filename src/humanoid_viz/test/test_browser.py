@@ -16,8 +16,8 @@ from test_support.browser import (
     colourfulness,
 )
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import MOST_SOURCES
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import MOST_SOURCES
 from humanoid_viz.page.panel import LABELS, STOP_LABEL
 
 if TYPE_CHECKING:

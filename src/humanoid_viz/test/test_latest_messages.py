@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_viz.state.latest_messages import ANSWER_SHOWN, LatestMessages
 from humanoid_viz.state.message_rates import LOST_AFTER
 from humanoid_viz.state.state import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.safety import SafetyFlag
+from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_viz.page import page
 from humanoid_viz.state.state import (
     Answer,

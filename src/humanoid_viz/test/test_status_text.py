@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_viz.state.state import Flow, ModeInForce, SafetyReport, Statement
 from humanoid_viz.state.status_text import ALARM, ATTENTION, CALM, UNKNOWN, status_text
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot_description import expand, share_folder
+from humanoid_control_common.robot.robot_description import expand, share_folder
 
 XACRO = Path(__file__).resolve().parents[1] / "urdf/lite.urdf.xacro"
 PARTS = (

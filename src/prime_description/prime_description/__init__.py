@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from humanoid_control_common import robot_description
+from humanoid_control_common.robot import robot_description
 
 PACKAGE = "prime_description"
 XACRO_FILE = Path("robots/prime_dummy/xacro/prime_dummy.urdf.xacro")

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from humanoid_bringup.robot_package import find_robot
-from humanoid_control_common import robot_description
+from humanoid_control_common.robot import robot_description
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_motion.collision.semantic_description import parse_disabled_pairs
 

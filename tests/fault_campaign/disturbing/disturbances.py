@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fault_campaign.kinds.kind import Act, Kind, Scene
-from humanoid_control_common.reasons import ReasonCode
+from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_twin.can.control import CanMethods
 from humanoid_twin.robot.control import RobotControl
 

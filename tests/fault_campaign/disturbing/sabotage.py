@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.safety.limit_stage import LimitStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_controllers.passive_controllers import DampingController

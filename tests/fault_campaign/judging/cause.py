@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from humanoid_control_common.safety import SafetyFlag
+from humanoid_control_common.rules.safety import SafetyFlag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

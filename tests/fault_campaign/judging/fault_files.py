@@ -16,7 +16,7 @@ from typing import Any
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
-from humanoid_control_common.reasons import united
+from humanoid_control_common.rules.reasons import united
 from humanoid_recording.black_box.fault_report import read_fault_report
 from humanoid_recording.black_box.messages import COUNTERS, TICKS
 from humanoid_recording.crash_safe_file import BagError

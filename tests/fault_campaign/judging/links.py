@@ -10,7 +10,7 @@ import numpy as np
 from fault_campaign.judging.bounds import STEP
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.robot_joints import RobotJoints
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_twin.physics.recorder import Recording
 

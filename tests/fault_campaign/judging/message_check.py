@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol
 from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind, Outcome
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.safety import SafetyLevel
 
 GRACE: Final = 3.0  # [s] until a message reaches this program
 

@@ -20,8 +20,8 @@ from fault_campaign.kinds.kind import (
     health_demanded,
 )
 from fault_campaign.robot_joints import Struck
-from humanoid_control_common.reasons import ReasonCode
-from humanoid_control_common.safety import SafetyFlag
+from humanoid_control_common.rules.reasons import ReasonCode
+from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_devices_can.reason_codes import (
     ADAPTER_GONE,
     BUS_OFF,

@@ -13,13 +13,12 @@ from fault_campaign.kinds import (
     machine,
     motions,
     operators,
-    pairs,
     policies,
     processes,
-    races,
     ring,
     trajectories,
 )
+from fault_campaign.kinds.combined import pairs, races
 from fault_campaign.kinds.kind import Kind
 from fault_campaign.robot_joints import PRIME, RobotJoints
 

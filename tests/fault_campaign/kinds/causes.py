@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from humanoid_control_common.reason_codes import (
+from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_MANAGER_SILENT,
     IMPEDANCE_MANAGER_UNHEARD,
     IMPEDANCE_NOT_CONFIRMED,

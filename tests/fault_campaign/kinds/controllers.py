@@ -11,8 +11,8 @@ from std_msgs.msg import String
 from fault_campaign.kinds.causes import HELD_UP
 from fault_campaign.kinds.kind import LETS_GO, Kind, Recovery, RefutedError, Scene
 from fault_campaign.scenario import Start
-from humanoid_control_common.reason_codes import IMPEDANCE_MANAGER_SILENT, SAFETY_SOURCE_FAULT
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.reason_codes import IMPEDANCE_MANAGER_SILENT, SAFETY_SOURCE_FAULT
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controller_manager.reason_codes import (
     CONTROLLER_FAILED,
     CONTROLLER_LATE,

@@ -15,8 +15,8 @@ from fault_campaign.judging.violation import Breach
 from fault_campaign.robot import NotHealthyError, Robot
 from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
 from fault_campaign.scenario import ALL, Scenario, Start
-from humanoid_control_common.reasons import ReasonCode
-from humanoid_control_common.safety import SafetyFlag
+from humanoid_control_common.rules.reasons import ReasonCode
+from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_twin.can.control import CanMethods
 
 JOINT: Final = "{joint}"  # in `Kind.named`: the joint it strikes

@@ -17,7 +17,7 @@ from fault_campaign.judging.links import distance
 from fault_campaign.kinds.kind import Kind, Outcome, Scene
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.scenario import Start
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
 _SPEED: Final = (

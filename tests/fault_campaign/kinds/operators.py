@@ -15,14 +15,14 @@ from fault_campaign.kinds.causes import HELD_UP, UNCONFIRMED
 from fault_campaign.kinds.kind import Allowed, Kind, Outcome, RefutedError, Scene
 from fault_campaign.robot import BEAT, OPERATOR
 from fault_campaign.scenario import STIFF, Start, push_of
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import (
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import (
     REFUSED,
     UNKNOWN_MODE,
     WAITS,
 )
-from humanoid_control_common.reasons import CodeTable
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.reasons import CodeTable
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controller_manager.reason_codes import JOINT_TOO_FAST
 from humanoid_controllers.reason_codes import EMERGENCY_STOP, HEARTBEAT_ENDED
 

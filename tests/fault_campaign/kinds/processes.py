@@ -18,8 +18,8 @@ from fault_campaign.robot import BOX, MAIN
 from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF, Start
 from fault_campaign.wall_robot import WallRobot
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controllers.reason_codes import EMERGENCY_STOP
 from humanoid_devices_can.reason_codes import NO_GUARD
 

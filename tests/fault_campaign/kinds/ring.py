@@ -11,9 +11,12 @@ from fault_campaign.judging.cause import Cause
 from fault_campaign.kinds.kind import BLOCK, JOINT, Kind, Outcome, Recovery, Scene
 from fault_campaign.robot_joints import Struck
 from fault_campaign.scenario import STIFF
-from humanoid_control_common.reason_codes import IMPEDANCE_MANAGER_SILENT, IMPEDANCE_NOT_CONFIRMED
-from humanoid_control_common.reasons import ReasonCode
-from humanoid_control_common.safety import SafetyFlag
+from humanoid_control_common.rules.reason_codes import (
+    IMPEDANCE_MANAGER_SILENT,
+    IMPEDANCE_NOT_CONFIRMED,
+)
+from humanoid_control_common.rules.reasons import ReasonCode
+from humanoid_control_common.rules.safety import SafetyFlag
 from humanoid_devices_erob.reason_codes import (
     DRIVE_ERRORS,
     NO_FRAME_RETURNS,

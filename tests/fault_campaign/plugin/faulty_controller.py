@@ -12,10 +12,10 @@ import math
 import numpy as np
 from std_msgs.msg import String
 
-from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import Progress, RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.passive_controllers import DampingController

@@ -28,7 +28,7 @@ from fault_campaign.stepped.taken_out import TAKEN_OUT
 from fault_campaign.ways import reached
 from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_TOPIC
 from humanoid_controller_manager.plugins import forget_plugins
-from humanoid_controller_manager.ros.stop_signals import EndRequests
+from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_stepped.participant import Participant
 from humanoid_stepped.processes import StackProcess
 from humanoid_stepped.python_log import PythonLog

@@ -9,7 +9,7 @@ import math
 from typing import Any, Final
 
 from fault_campaign.judging.violation import Breach, Violation
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.wire.frame import Command, decode_frame
 from humanoid_stepped.robot import SteppedRobot
 from humanoid_stepped.stepped_machine import EPOCH

@@ -11,14 +11,14 @@ from threading import Event
 from typing import Any, Final
 
 from fault_campaign.disturbing.sabotage import put
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.modes import Situation
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import Situation
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.loop.active_controller import ActiveController, Runnable
 from humanoid_controller_manager.loop.mode_controllers import Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
-from humanoid_controller_manager.ros.callbacks import CallbackFailure, FailureGuard
+from humanoid_controller_manager.ros.execution.callbacks import CallbackFailure, FailureGuard
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle

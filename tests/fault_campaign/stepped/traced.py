@@ -17,9 +17,9 @@ from fault_campaign.kinds.kind import Act, Kind, Scene
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.prepared import Prepared, tried
 from fault_campaign.stepped.robot import SimulatedRobot
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.messages import LOGGER
 from humanoid_recording.trial_files import Sort, TrialFiles
 from humanoid_stepped.scheduler import NANO

@@ -14,7 +14,7 @@ from fault_campaign.robot import BOX
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.robot import SimulatedRobot
 from fault_campaign.trial import Result, Trial
-from humanoid_control_common.reasons import united
+from humanoid_control_common.rules.reasons import united
 from humanoid_recording.black_box.record_monitor import ABSENCE
 from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_stepped.scheduler import EndlessLoopError

@@ -13,7 +13,7 @@ from fault_campaign.disturbing.fake_clock import FakeClock
 NODE = """
 import struct, sys, threading, time
 from rclpy.clock import Clock, ClockType as Kind
-from humanoid_controller_manager.ros.ros_session import ros_session, spin_until
+from humanoid_controller_manager.ros.process.ros_session import ros_session, spin_until
 
 ticks = []
 

@@ -12,9 +12,9 @@ from fault_campaign.kinds.kind import JOINT as JOINT_STRUCK
 from fault_campaign.kinds.kind import Kind, Outcome, nothing
 from humanoid_control_msgs.msg import ControlMode, SafetyStatus
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import UNKNOWN_MODE
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import UNKNOWN_MODE
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_controller_manager.reason_codes import INVALID_COMMAND
 from humanoid_devices_can.reason_codes import RX_TIMEOUT
 

@@ -11,11 +11,11 @@ import pytest
 from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach
 from fault_campaign.kinds.catalogue import KINDS
+from fault_campaign.kinds.combined.pairs import compatible, group, paired
 from fault_campaign.kinds.kind import JOINT, Allowed, Kind, Outcome, Recovery, Scene
-from fault_campaign.kinds.pairs import compatible, group, paired
 from fault_campaign.scenario import Start
 
-from humanoid_control_common.reasons import CodeTable
+from humanoid_control_common.rules.reasons import CodeTable
 
 WRIST, ELBOW = "left_wrist_roll", "left_elbow_pitch"
 PAIRS = [kind for kind in KINDS.values() if kind.drawn is not None]

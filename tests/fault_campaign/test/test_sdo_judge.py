@@ -10,7 +10,7 @@ from fault_campaign.stepped.sdo_judge import LIMIT, SdoJudge
 from humanoid_control_msgs.msg import ControlMode
 from sensor_msgs.msg import JointState
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.wire.coe import ExpeditedDownload, UploadRequest
 from humanoid_devices_erob.wire.frame import Command, Datagram, encode_frame, physical
 from humanoid_devices_erob.wire.mailbox import encode_mailbox

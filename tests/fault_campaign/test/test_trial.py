@@ -32,8 +32,8 @@ from humanoid_control_msgs.msg import ControlMode
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY, UNKNOWN_MODE
 from humanoid_twin.physics.recorder import Recording
 
 SENT = ("RESET_SENT", "SAFETY_SOURCE_FAULT")

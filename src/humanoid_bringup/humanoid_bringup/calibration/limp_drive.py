@@ -10,7 +10,7 @@ from typing import Final
 from humanoid_bringup.calibration.drive_record import LimpRecord
 from humanoid_bringup.calibration.robot import Drive
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply
 from humanoid_devices_erob.mailbox.sdo import SdoObject
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate

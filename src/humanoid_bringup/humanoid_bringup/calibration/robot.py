@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 
 from humanoid_bringup.calibration.formulas import Interval, Setting
-from humanoid_control_common.calibration import (
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.calibration import (
     Calibration,
     JointCalibrationEntry,
     load_complete_calibration,
 )
-from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointSet
+from humanoid_control_common.robot.joints import JointSet
 from humanoid_controller_manager.hardware.block_parameters import number
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_controller_manager.hardware_component import HardwareInfo

@@ -9,7 +9,7 @@ from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.results import JointResult, joint_result
 from humanoid_bringup.calibration.robot import Robot
 from humanoid_bringup.calibration.sweep import SweepRecorder
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.impedance.values import ModeInForce
 
 

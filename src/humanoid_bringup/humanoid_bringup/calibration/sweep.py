@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_bringup.calibration.formulas import Interval
-from humanoid_control_common.calibration import Calibration
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.calibration import Calibration
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 
 
 class SweepRecorder:

@@ -16,8 +16,8 @@ from launch.actions import DeclareLaunchArgument
 from humanoid_bringup.options import ALL, read_heartbeats
 from humanoid_bringup.robot_package import RobotPackage
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.robot_namespace import checked_namespace
+from humanoid_control_common.robot.robot_namespace import checked_namespace
+from humanoid_control_common.rules.modes import Mode
 from launch import LaunchContext
 
 THE_ROBOTS: Final = "the robot's own"

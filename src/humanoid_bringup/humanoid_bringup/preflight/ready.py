@@ -9,7 +9,7 @@ from humanoid_bringup.preflight.findings import Finding, Level, NotReadyError
 from humanoid_bringup.preflight.gamepad import require_joystick
 from humanoid_bringup.preflight.network import OTHER_MASTER, interface, raw_ethernet
 from humanoid_bringup.preflight.rights import VETH, Capability, held, require
-from humanoid_control_common.config import read_yaml
+from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
 
 

@@ -9,7 +9,7 @@ from humanoid_bringup.robot_package import RobotPackage
 from humanoid_bringup.viewers import viewer_processes
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot_namespace import ROOT, remapping
+from humanoid_control_common.robot.robot_namespace import ROOT, remapping
 
 # A model is no robot: its transforms stay off /tf, whatever their frames are called.
 _VIEW: Final = viewer_processes.Place(

@@ -8,7 +8,7 @@ import yaml
 
 from humanoid_bringup.executables import apt_install, is_installed, write_parameters
 from humanoid_bringup.options import Backend, Options, Process
-from humanoid_control_common.robot_namespace import ROOT, frame_prefix, remapping
+from humanoid_control_common.robot.robot_namespace import ROOT, frame_prefix, remapping
 
 JOINT_STATES: Final = "prime/joint_states"
 STATE_PUBLISHER: Final = "robot_state_publisher"

@@ -2,7 +2,10 @@
 
 import sys
 
-from humanoid_controller_manager.ros.stop_signals import ignore_stop_signals, stop_on_signals
+from humanoid_controller_manager.ros.process.stop_signals import (
+    ignore_stop_signals,
+    stop_on_signals,
+)
 
 
 def main() -> int:

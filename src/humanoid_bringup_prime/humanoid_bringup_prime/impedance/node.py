@@ -12,13 +12,13 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
-from humanoid_control_common.config import Document
+from humanoid_control_common.configuration.config import Document
+from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, make_thread_realtime
-from humanoid_control_common.parameter_files import parameter_files
-from humanoid_control_common.robot_namespace import checked_namespace
+from humanoid_control_common.robot.robot_namespace import checked_namespace
 from humanoid_controller_manager.ros.parameters import node_document, parse
-from humanoid_controller_manager.ros.ros_session import (
+from humanoid_controller_manager.ros.process.ros_session import (
     RosSession,
     exit_code,
     parameters_of,

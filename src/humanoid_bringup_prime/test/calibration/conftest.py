@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 from test_support.memory_ring import MemoryControl
-from test_support.stepped_time import SteppedTime
+from test_support.stepped.stepped_time import SteppedTime
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply

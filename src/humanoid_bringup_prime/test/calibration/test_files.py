@@ -18,7 +18,7 @@ from humanoid_bringup.calibration.files import (
 )
 from humanoid_bringup.calibration.formulas import Setting
 from humanoid_bringup.calibration.results import JointResult
-from humanoid_control_common.calibration import load_complete_calibration
+from humanoid_control_common.robot.calibration import load_complete_calibration
 
 NOON = datetime(2025, 3, 1, 12, 0, 0)
 BACKUP = "calibration.yaml.20250301-120000.bak"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.values import ModeInForce
 
 LIMP = (0, 270, 0, 1)  # damping as the factory has it

@@ -13,7 +13,7 @@ from test_support.memory_ring import MemoryRing
 
 from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Drive
-from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.robot.joints import JointLimits
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 

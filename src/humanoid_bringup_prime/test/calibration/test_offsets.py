@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_bringup.calibration.formulas import Interval, Setting, flipped, swept
-from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.calibration import Calibration
 
 angles = st.floats(-3.2, 3.2)
 offsets = st.floats(-20.0, 20.0)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from test_support.stepped_time import RingTime
+from test_support.stepped.stepped_time import RingTime
 
 from humanoid_bringup.calibration.formulas import Setting, flipped
 from humanoid_bringup.calibration.limp_drive import LimpDrives

@@ -15,7 +15,7 @@ from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import notes, plan
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from prime_description import expand
 
 CONFIG = Path(get_package_share_directory("humanoid_bringup_prime")) / "config"

@@ -11,7 +11,7 @@ from humanoid_bringup.calibration.limp_drive import LimpDrives
 from humanoid_bringup.calibration.robot import Robot, read_robot
 from humanoid_bringup.calibration.session import CalibrationSession, JointRow
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.values import ModeInForce
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from prime_description import expand

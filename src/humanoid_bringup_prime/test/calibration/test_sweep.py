@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from humanoid_bringup.calibration.formulas import Interval
 from humanoid_bringup.calibration.sweep import SweepRecorder
-from humanoid_control_common.calibration import Calibration
-from humanoid_control_common.joints import JointSet
+from humanoid_control_common.robot.calibration import Calibration
+from humanoid_control_common.robot.joints import JointSet
 
 NAMES = ("a", "b")
 ALL = np.array([True, True])

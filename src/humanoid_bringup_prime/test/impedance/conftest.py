@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
 from humanoid_devices_erob.impedance.values import Batch, ModeInForce, Reply, Summary
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus

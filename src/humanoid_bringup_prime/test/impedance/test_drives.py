@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table
 
 Make = Callable[..., ImpedanceParameters]

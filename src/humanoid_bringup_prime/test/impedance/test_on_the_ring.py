@@ -16,9 +16,9 @@ import pytest
 from test_support.memory_ring import MemoryRing
 
 from humanoid_bringup_prime.impedance.manager import ImpedanceManager
-from humanoid_control_common.joints import JointLimits
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import JointLimits
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_erob.drive.gains import Registers
 from humanoid_devices_erob.erob_system import ErobSystem

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.statements import StatementFilter
 from humanoid_devices_erob.impedance.values import ModeInForce
 

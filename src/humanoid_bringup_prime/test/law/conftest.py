@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 import yaml
 
-from humanoid_control_common.joints import FloatArray, JointLimits
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray, JointLimits
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import (
     HardwareComponent,
     HardwareInfo,

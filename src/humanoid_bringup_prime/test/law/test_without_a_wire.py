@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 

@@ -9,7 +9,7 @@ import typer
 
 from humanoid_control_cli.domain import robot_namespace
 from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
-from humanoid_control_common.robot_namespace import absolute
+from humanoid_control_common.robot.robot_namespace import absolute
 from humanoid_recording.topics import OBSERVATIONS
 
 

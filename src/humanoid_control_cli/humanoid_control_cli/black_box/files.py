@@ -9,8 +9,8 @@ from std_srvs.srv import Trigger
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.domain import robot_in_words, robot_namespace, ros_domain
 from humanoid_control_cli.errors import NoAnswerError, RefusedError
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.robot_namespace import subfolder
+from humanoid_control_common.robot.robot_namespace import subfolder
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.fault_report import read_reasons
 from humanoid_recording.black_box.origin import Origin, read_origin
 from humanoid_recording.black_box.store import Store, default_folder

@@ -7,7 +7,7 @@ from humanoid_control_msgs.srv import LoadController, UnloadController
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.errors import RefusedError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 LOAD: Final = "controller_manager/load_file"
 UNLOAD: Final = "controller_manager/unload"

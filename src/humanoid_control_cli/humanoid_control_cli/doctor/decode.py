@@ -12,7 +12,7 @@ from typing import Final
 from humanoid_control_cli.folding import fold
 from humanoid_control_cli.reason_codes import containing
 from humanoid_control_cli.sdo.values import Address, BadWordError
-from humanoid_control_common.reasons import ReasonCode
+from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_devices_erob.drive.error_codes import (
     ERROR_CODES,
     describe_error,

@@ -8,10 +8,10 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.diagnosis_view import with_codes, wrong
 from humanoid_control_cli.reason_codes import known
 from humanoid_control_cli.robot.status import Status, codes_of, collect
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, level_of
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 
 DISCOVERY: Final = 1.0  # [s] in which a control process on this machine is found
 PATIENCE: Final = 3.0  # [s] until each of its topics has had a message

@@ -17,7 +17,7 @@ from humanoid_control_cli.errors import NoAnswerError, RefusedError
 from humanoid_control_cli.friction.driven_joint import DrivenJoint
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_servo_controllers.friction_recording.breakaway import Breakaway, BreakawayRecording
 from humanoid_servo_controllers.friction_recording.controller import (

@@ -26,7 +26,7 @@ def new_controller(
     """
     from humanoid_bringup.robot_package import find_robot
     from humanoid_control_cli.new_controller.package_files import package_files
-    from humanoid_control_common.config import read_yaml
+    from humanoid_control_common.configuration.config import read_yaml
 
     controllers = read_yaml(find_robot(robot).controllers_file).content
     contents = package_files(name, controllers)

@@ -9,7 +9,6 @@ from typing import Final
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from humanoid_control_common import robot_description
 from humanoid_control_common.description.mesh_files import Meshes, check_meshes
 from humanoid_control_common.description.mesh_references import (
     MeshError,
@@ -20,8 +19,9 @@ from humanoid_control_common.description.mesh_references import (
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.description.tree import check_names
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointLimits
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
+from humanoid_control_common.robot import robot_description
+from humanoid_control_common.robot.joints import JointLimits
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 
 _BLOCK: Final = "ros2_control"

@@ -12,7 +12,7 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.description import robot_description
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload import Payload
 from humanoid_motion.dynamics.payload_identification import RestingPose

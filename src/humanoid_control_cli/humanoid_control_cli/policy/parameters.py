@@ -6,7 +6,7 @@ from typing import Final
 
 import yaml
 
-from humanoid_control_common.config import load_yaml, read_yaml
+from humanoid_control_common.configuration.config import load_yaml, read_yaml
 from humanoid_controllers.policy.parameters import MotionParameters
 from humanoid_motion.motion_file.motion import FILE, is_motion, read_motion
 from humanoid_policy.model import load_policy

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from humanoid_control_common.modes import INTENT_OF_MODE, Intent, Mode
+from humanoid_control_common.rules.modes import INTENT_OF_MODE, Intent, Mode
 
 
 class Request(StrEnum):

@@ -14,8 +14,8 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.status import LATCHED
 from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.ending_times import ANSWER
-from humanoid_control_common.modes import SAFE_MODES
-from humanoid_control_common.reason_codes import RESET_SENT
+from humanoid_control_common.rules.modes import SAFE_MODES
+from humanoid_control_common.rules.reason_codes import RESET_SENT
 
 STOP_TOPIC: Final = "emergency_stop"
 HEARTBEAT_TOPIC: Final = "emergency_stop/heartbeat"

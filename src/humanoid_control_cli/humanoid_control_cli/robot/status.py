@@ -16,10 +16,10 @@ from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.motion.states import STATE, trajectory_controllers
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.statements import StampedStatement
-from humanoid_control_common.diagnosis import CODES, Diagnosis, DiagnosisLevel
-from humanoid_control_common.robot_namespace import frame_prefix
-from humanoid_control_common.safety import SafetyReport
-from humanoid_controller_manager.ros.safety_messages import safety_report
+from humanoid_control_common.robot.robot_namespace import frame_prefix
+from humanoid_control_common.rules.diagnosis import CODES, Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.safety import SafetyReport
+from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 
 TIMING: Final = "control loop: timing"  # the diagnostic status with the loop's pace
 LIMITS: Final = "control loop: limits"

@@ -11,9 +11,9 @@ from humanoid_control_cli.diagnosis_view import advice, details, troubles, with_
 from humanoid_control_cli.motion.states import in_words
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.robot.status import LIMITS, REMOTE, TIMING, JointRow, Status, codes_of
-from humanoid_control_common.diagnosis import Diagnosis
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.diagnosis import Diagnosis
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 
 STYLE_OF: Final = {
     SafetyLevel.OK: "green",

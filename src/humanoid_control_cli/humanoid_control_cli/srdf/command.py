@@ -67,6 +67,6 @@ def srdf(
 
 def _present(file: Path, robot: str) -> str:
     """Return the text of `file`, or an empty description if there is none."""
-    from humanoid_control_common.config import read_text  # late: slow to import
+    from humanoid_control_common.configuration.config import read_text  # late: slow to import
 
     return read_text(file) if file.exists() else f'<robot name="{robot}"/>'

@@ -16,7 +16,7 @@ from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.teach.start import CONTROLLER
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.robot_namespace import absolute
+from humanoid_control_common.robot.robot_namespace import absolute
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_motion.motion_file.motion import FILE, Motion, motion_text
 from humanoid_motion.motion_file.smoothing import smoothed

@@ -10,7 +10,7 @@ from humanoid_control_cli.controllers.requests import load_file
 from humanoid_control_cli.errors import RefusedError
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.statements import StampedStatement
-from humanoid_control_common.modes import Intent, Mode
+from humanoid_control_common.rules.modes import Intent, Mode
 
 CONTROLLER: Final = "teach_controller"
 PACKAGE: Final = "humanoid_controllers"

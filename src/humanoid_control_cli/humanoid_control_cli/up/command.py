@@ -8,7 +8,7 @@ import typer
 
 from humanoid_control_cli.domain import choose_namespace, robot_namespace
 from humanoid_control_cli.up.viewer_address import Host, Port, TokenFile
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 
 class Backend(StrEnum):

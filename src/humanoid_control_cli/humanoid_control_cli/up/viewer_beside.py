@@ -8,7 +8,7 @@ from humanoid_bringup.supervision.terminal_signals import StopSignals
 from humanoid_bringup.viewers.viewer_processes import ViewerAddress
 from humanoid_control_cli.domain import robot_in_words, robot_namespace
 from humanoid_control_cli.up.bring_up import supervise
-from humanoid_control_common.robot_namespace import remapping
+from humanoid_control_common.robot.robot_namespace import remapping
 
 
 def show(address: ViewerAddress, *beside: Command) -> int:

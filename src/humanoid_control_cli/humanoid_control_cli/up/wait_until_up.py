@@ -10,8 +10,8 @@ from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_cli.robot.message_rate import Stream
 from humanoid_control_cli.statements import StampedStatement
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 
 SPAN: Final = 0.5  # [s] over which the rate is measured at least
 USUAL: Final = 10.0  # [s] without a message until it prints a line

@@ -10,7 +10,7 @@ from humanoid_control_common.description.mesh_files import Meshes
 from humanoid_control_common.description.mesh_references import COLLISION, VISUAL, MeshReference
 from humanoid_control_common.description.tree import massless
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 _TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 # Of the largest principal inertia: rounding in the export.

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.robot_namespace import ROOT, file_mark
+from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
 from humanoid_control_common.tick_records.record_layout import (
     EVENT_SLOTS,
     EVENT_TYPE,

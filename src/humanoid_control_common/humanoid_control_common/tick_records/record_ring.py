@@ -8,7 +8,7 @@ import numpy as np
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordFile
 from humanoid_control_common.tick_records.record_layout import (
     CODES,

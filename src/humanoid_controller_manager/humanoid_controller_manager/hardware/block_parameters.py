@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from humanoid_control_common.calibration import Calibration, load_calibration
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.calibration import Calibration, load_calibration
 
 
 def number(text: str, where: str, above: float = -math.inf) -> float:

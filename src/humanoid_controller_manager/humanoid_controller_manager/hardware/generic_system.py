@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.hardware.block_parameters import complete
 from humanoid_controller_manager.hardware.mode_gains import MODE_GAINS
 from humanoid_controller_manager.hardware.simulated_servos import SimulatedSystem

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError, HardwareError
-from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
-from humanoid_control_common.mit_interface import (
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
+from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import NO_REASON, Reason
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.controller import ModeGains
 from humanoid_controller_manager.hardware.member import (
     COMPONENT_ERRORS,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from math import inf, isinf
 from typing import Any, Final
 
-from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.errors import ConfigError, HardwareError, RobotError
-from humanoid_control_common.joints import FloatArray, IndexArray
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.diagnosis import Diagnosis
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware_component import (
     HARDWARE_CONTRACT,
     CapabilityArray,

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware.block_parameters import number
 
 # In a block: the configured gains of its joints with gains per mode. In a simulated joint: the

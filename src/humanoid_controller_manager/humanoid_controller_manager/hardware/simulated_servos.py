@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability, JointCommand
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability, JointCommand
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware.mode_gains import mode_gains
 from humanoid_controller_manager.hardware_component import (
     CapabilityArray,

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet, SoftLimits
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet, SoftLimits
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES
 from humanoid_controller_manager.hardware.block_parameters import number
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 

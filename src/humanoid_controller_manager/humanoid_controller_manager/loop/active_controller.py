@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import IndexArray
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_control_common.reason_codes import IMPEDANCE_NOT_CONFIRMED
-from humanoid_control_common.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.robot.joints import IndexArray
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
+from humanoid_control_common.rules.reason_codes import IMPEDANCE_NOT_CONFIRMED
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.controller_group import (

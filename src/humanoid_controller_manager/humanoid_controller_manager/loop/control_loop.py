@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.joints import JointSet
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.active_controller import ActiveController
 from humanoid_controller_manager.loop.latest_value import LatestValue

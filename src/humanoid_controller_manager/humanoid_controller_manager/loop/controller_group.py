@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.mode_controllers import (

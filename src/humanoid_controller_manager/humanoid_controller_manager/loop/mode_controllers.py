@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_control_common.reasons import NO_REASON, Reason, ReasonedError
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, ReasonedError
 from humanoid_controller_manager.controller import Controller, Progress
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.loop.results import shown

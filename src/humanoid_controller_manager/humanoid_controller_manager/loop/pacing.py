@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.robot.joints import FloatArray
 
 WINDOW = 4096  # ticks the statistics look back
 

@@ -12,11 +12,11 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware_component import CapabilityArray, HardwareComponent
 
 LONGEST_SHOWN: Final = 60  # characters of a wrong result in a message

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Self, TypeAlias
 
-from humanoid_control_common.joints import FloatArray, IndexArray
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.controller import Progress
 from humanoid_controller_manager.hardware.member import Fault
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.robot_namespace import ROOT
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.robot.robot_namespace import ROOT
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     RecordStore,

@@ -9,10 +9,10 @@ from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from humanoid_control_common.config import Document, StrictModel
+from humanoid_control_common.configuration.config import Document, StrictModel
+from humanoid_control_common.configuration.parameter_files import for_rcl, parameter_files
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.parameter_files import for_rcl, parameter_files
-from humanoid_control_common.robot_namespace import checked_namespace
+from humanoid_control_common.robot.robot_namespace import checked_namespace
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, Controller, RobotFacts
 from humanoid_controller_manager.loop.snapshot import SnapshotListener
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
@@ -22,8 +22,8 @@ from humanoid_controller_manager.ros.parameters import (
     node_document,
 )
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.progress_topic import publish_progress
-from humanoid_controller_manager.ros.ros_session import RosSession, parameters_of
+from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
+from humanoid_controller_manager.ros.topics.progress_topic import publish_progress
 
 _REFUSED = (
     rclpy_implementation.RCLError,

@@ -9,11 +9,11 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from humanoid_control_common.config import Document
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.machine.realtime import calm_interpreter
-from humanoid_control_common.robot_namespace import checked_namespace
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.robot_namespace import checked_namespace
+from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.hardware_group import (
@@ -28,14 +28,12 @@ from humanoid_controller_manager.loop.mode_controllers import ControllerSlot
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
 from humanoid_controller_manager.loop.tick_recorder import TickRecorder, tick_recorder
 from humanoid_controller_manager.plugins import ROS_SIDES, find_plugin
-from humanoid_controller_manager.ros.callbacks import (
+from humanoid_controller_manager.ros.controller_nodes import ControllerNodes
+from humanoid_controller_manager.ros.execution.callbacks import (
     SOURCE,
     CallbackFailure,
     FailedCallbacks,
 )
-from humanoid_controller_manager.ros.controller_nodes import ControllerNodes
-from humanoid_controller_manager.ros.diagnostics import SHORTEST, Diagnostician, diagnostic_arrays
-from humanoid_controller_manager.ros.gravity_topics import GravityTopics
 from humanoid_controller_manager.ros.parameters import (
     ManagerParameters,
     applied_to_controller,
@@ -43,10 +41,16 @@ from humanoid_controller_manager.ros.parameters import (
     node_document,
 )
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.ros_session import RosSession, parameters_of
-from humanoid_controller_manager.ros.safety_messages import LATCHED, safety_message
-from humanoid_controller_manager.ros.shutdown_report import end_of
-from humanoid_controller_manager.ros.snapshot_publisher import SnapshotPublisher
+from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
+from humanoid_controller_manager.ros.process.shutdown_report import end_of
+from humanoid_controller_manager.ros.topics.diagnostics import (
+    SHORTEST,
+    Diagnostician,
+    diagnostic_arrays,
+)
+from humanoid_controller_manager.ros.topics.gravity_topics import GravityTopics
+from humanoid_controller_manager.ros.topics.safety_messages import LATCHED, safety_message
+from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
 from humanoid_controller_manager.safety.gravity_compensation import (
     GravityCompensation,
     gravity_compensation,

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
-from humanoid_control_common.config import Document, KeyPath, StrictModel, validate
+from humanoid_control_common.configuration.config import Document, KeyPath, StrictModel, validate
+from humanoid_control_common.configuration.parameter_files import is_of_every_node, sections
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.parameter_files import is_of_every_node, sections
-from humanoid_control_common.robot_namespace import ROOT, absolute
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.robot_namespace import ROOT, absolute
 from humanoid_controller_manager.controller import ModeGains
 from humanoid_controller_manager.safety.gravity_compensation import (
     LARGEST_BIAS,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, JointLimits
-from humanoid_control_common.mit_interface import (
+from humanoid_control_common.robot.joints import FloatArray, JointLimits
+from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,

@@ -5,9 +5,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability, JointCommand
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability, JointCommand
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import CapabilityArray
 
 # Rows of `IneffectiveCommands.counts`; the position acts in every tick on all actuators.

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray, IndexArray, JointLimits
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointLimits
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 
 ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.hardware.urdf import RobotDescription
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_motion.collision.semantic_description import parse_disabled_pairs

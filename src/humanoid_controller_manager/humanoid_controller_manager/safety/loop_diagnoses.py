@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, level_of
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.hardware.member import Member
 from humanoid_controller_manager.loop.loop_thread import LoopThread
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot

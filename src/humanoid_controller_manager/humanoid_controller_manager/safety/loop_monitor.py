@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.reason_codes import PROCESS_HELD_UP, ROS_SIDE_SILENT
 from humanoid_controller_manager.safety.limit_stage import LimitStage

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointState
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.reason_codes import JOINT_DOES_NOT_FOLLOW, JOINT_TOO_FAST
 
 STRIKES: Final = 2  # ticks in a row: one bad sample is noise, the second one is believed

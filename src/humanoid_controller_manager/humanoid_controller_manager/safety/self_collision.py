@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, IndexArray
-from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
 
 if TYPE_CHECKING:  # it imports MuJoCo, which takes 0.3 s

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from humanoid_control_common.config import Document, KeyPath
-from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.parameter_files import (
+from humanoid_control_common.configuration.config import Document, KeyPath
+from humanoid_control_common.configuration.parameter_files import (
     is_of_every_node,
     parameter_files,
     parameters_of,
     sections,
 )
-from humanoid_control_common.robot_namespace import ROOT
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.parameters import ControllerEntry, parse
 from humanoid_controller_manager.switching.lifecycle import Change, Lifecycle

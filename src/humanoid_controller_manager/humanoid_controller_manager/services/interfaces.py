@@ -3,7 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, STATE_INTERFACES, Capability
+from humanoid_control_common.robot.mit_interface import (
+    COMMAND_INTERFACES,
+    STATE_INTERFACES,
+    Capability,
+)
 from humanoid_controller_manager.hardware_component import CapabilityArray
 
 

@@ -19,14 +19,14 @@ from rclpy.node import Node
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
-from humanoid_control_common.robot_namespace import checked_namespace
-from humanoid_controller_manager.ros.callbacks import (
+from humanoid_control_common.robot.robot_namespace import checked_namespace
+from humanoid_controller_manager.ros.execution.callbacks import (
     CALLBACK_ERRORS,
     CallbackExecutor,
     CallbackFailure,
 )
-from humanoid_controller_manager.ros.executor_calls import ExecutorCalls
-from humanoid_controller_manager.ros.ros_session import RosSession
+from humanoid_controller_manager.ros.execution.executor_calls import ExecutorCalls
+from humanoid_controller_manager.ros.process.ros_session import RosSession
 from humanoid_controller_manager.services.controller_files import ControllerFiles
 from humanoid_controller_manager.services.switcher import Bell, Switcher
 from humanoid_controller_manager.switching.switch_requests import SwitchAuthority

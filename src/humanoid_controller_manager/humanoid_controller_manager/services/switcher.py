@@ -8,7 +8,7 @@ from typing import Final
 
 from humanoid_control_common.errors import SwitchRefusedError
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import group_name, member_names
 from humanoid_controller_manager.services.interfaces import acting_commands

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from humanoid_control_common.config import Document, StrictModel, validate
+from humanoid_control_common.configuration.config import Document, StrictModel, validate
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import IndexArray, JointSet
-from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.robot.joints import IndexArray, JointSet
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_controller_manager.loop.mode_controllers import are_disjoint
 from humanoid_controller_manager.switching.registry import Record
 

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from humanoid_control_common.config import Document
+from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.joints import IndexArray
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import IndexArray
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import (
     BROADCASTER_CONTRACT,
     CONTROLLER_CONTRACT,

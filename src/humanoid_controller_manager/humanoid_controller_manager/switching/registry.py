@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Protocol, TypeAlias
 
-from humanoid_control_common.config import Document
+from humanoid_control_common.configuration.config import Document
 from humanoid_control_common.errors import ControllerError
-from humanoid_control_common.joints import JointSet
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.loop.mode_controllers import (
     ControllerSlot,

@@ -4,8 +4,8 @@ import itertools
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.loop.control_loop import ControlLoop, SwitchRequest
 from humanoid_controller_manager.loop.snapshot import Phase, Refusal, Snapshot
 

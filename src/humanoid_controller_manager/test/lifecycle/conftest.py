@@ -7,11 +7,11 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from humanoid_control_common.config import Document, StrictModel
+from humanoid_control_common.configuration.config import Document, StrictModel
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.mit_interface import Capability
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import Capability
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Broadcaster, Controller, ModeGains, RobotFacts
 from humanoid_controller_manager.loop.mode_controllers import checked_slots, member_names
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.loop.snapshot import MemberReport, Phase, Snapshot
 from humanoid_controller_manager.ros.parameters import ControllerEntry

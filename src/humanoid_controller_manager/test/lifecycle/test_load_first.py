@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.errors import ConfigError, ControllerError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.ros.parameters import ControllerEntry
 from humanoid_controller_manager.switching.lifecycle import Change
 from humanoid_controller_manager.switching.registry import State

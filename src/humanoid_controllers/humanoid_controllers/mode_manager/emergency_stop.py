@@ -7,8 +7,8 @@ emergency stop that cuts the power.
 from collections.abc import Mapping
 from typing import Final
 
-from humanoid_control_common.reasons import NO_REASON, Reason
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controllers.reason_codes import EMERGENCY_STOP, HEARTBEAT_ENDED, HEARTBEAT_MISSING
 
 SOURCE: Final = "emergency_stop"

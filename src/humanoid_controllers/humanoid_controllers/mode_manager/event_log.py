@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from humanoid_control_common.modes import Statement
-from humanoid_control_common.reason_codes import RESET_SENT
-from humanoid_control_common.reasons import NO_REASON, Reason
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.rules.modes import Statement
+from humanoid_control_common.rules.reason_codes import RESET_SENT
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import report_text
 from humanoid_controllers.mode_manager.answer import Answer

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final
 
-from humanoid_control_common.modes import Intent
+from humanoid_control_common.rules.modes import Intent
 
 
 class Button(IntEnum):

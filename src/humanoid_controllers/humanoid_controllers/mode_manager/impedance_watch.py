@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_control_common.reason_codes import (
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
+from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_MANAGER_SILENT,
     IMPEDANCE_MANAGER_UNHEARD,
     IMPEDANCE_NOT_CONFIRMED,
 )
-from humanoid_control_common.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_controllers.reason_codes import STIFF_UNTIL_ARMED
 
 FRESH: Final = 0.3  # [s] since arrival; the impedance manager publishes at 10 Hz

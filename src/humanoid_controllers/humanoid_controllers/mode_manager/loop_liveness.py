@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.reason_codes import LOOP_STANDS_STILL
 
 LONGEST_TICK: Final = 1.0  # [s] of wall time; the slowest loop has ticks of 0.1 s

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from humanoid_control_common.modes import (
+from humanoid_control_common.rules.modes import (
     MODE_OF_INTENT,
     SAFE_MODES,
     Intent,
@@ -15,15 +15,15 @@ from humanoid_control_common.modes import (
     decide,
     refusal,
 )
-from humanoid_control_common.reason_codes import (
+from humanoid_control_common.rules.reason_codes import (
     FELL_TO_SAFETY,
     IMPEDANCE_NOT_CONFIRMED,
     RESET_SENT,
     STANDBY_UNFINISHED,
     UNKNOWN_MODE,
 )
-from humanoid_control_common.reasons import NO_REASON, Reason, joined
-from humanoid_control_common.safety import SafetyMonitor, fault_of
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.rules.safety import SafetyMonitor, fault_of
 from humanoid_controller_manager.loop.active_controller import CONFIRMATION_LIMIT
 from humanoid_controller_manager.loop.control_loop import ControlLoop
 from humanoid_controller_manager.loop.mode_controllers import member_names
@@ -58,7 +58,7 @@ class _Request:
 
 
 class ModeManager:
-    """Decides on intents by the rules of `humanoid_control_common.modes`. Used by one thread.
+    """Decides on intents by the rules of `humanoid_control_common.rules.modes`. Used by one thread.
 
     Args:
         loop: the control loop that carries out the switches.

@@ -12,18 +12,18 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
-from humanoid_control_common.config import StrictModel
-from humanoid_control_common.modes import FORCE, INTENT_OF_MODE, Intent, Mode, Statement
-from humanoid_control_common.reasons import NO_REASON, Reason
-from humanoid_control_common.safety import SafetyMonitor
+from humanoid_control_common.configuration.config import StrictModel
+from humanoid_control_common.rules.modes import FORCE, INTENT_OF_MODE, Intent, Mode, Statement
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.safety import SafetyMonitor
 from humanoid_controller_manager.loop.snapshot import Refusal
-from humanoid_controller_manager.ros import callbacks
-from humanoid_controller_manager.ros.companion import Companion
+from humanoid_controller_manager.ros.execution import callbacks
 from humanoid_controller_manager.ros.node import ControllerManagerNode
 from humanoid_controller_manager.ros.parameters import node_document, parse
-from humanoid_controller_manager.ros.ros_session import RosSession, parameters_of
-from humanoid_controller_manager.ros.safety_messages import safety_report
-from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
+from humanoid_controller_manager.ros.process.companion import Companion
+from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
+from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
+from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
 from humanoid_controllers.mode_manager import emergency_stop
 from humanoid_controllers.mode_manager.answer import Answer

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 

@@ -9,8 +9,8 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_common.machine.machine import Machine
 from humanoid_controller_manager.loop.snapshot import Snapshot
-from humanoid_controller_manager.ros.deferred_service import DeferredService
-from humanoid_controller_manager.ros.shutdown_report import ShutdownReport
+from humanoid_controller_manager.ros.execution.deferred_service import DeferredService
+from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
 from humanoid_controllers.mode_manager.power_down import PowerDown
 
 SERVICE: Final = "humanoid_control/power_down"

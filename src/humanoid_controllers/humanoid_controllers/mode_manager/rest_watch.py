@@ -4,10 +4,10 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import JointSet
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reason_codes import JOINTS_SETTLING
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.robot.joints import JointSet
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reason_codes import JOINTS_SETTLING
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_controller_manager.loop.snapshot import Snapshot
 
 SLOW: Final = 0.1  # [rad/s] of every joint: an arm that hangs, not one that falls

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controllers.policy.parameters import PolicyParameters
 from humanoid_policy.errors import PolicyFailedError

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controllers.policy.parameters import MotionParameters
 from humanoid_motion.errors import MotionRefusedError

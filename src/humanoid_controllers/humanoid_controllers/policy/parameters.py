@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 
 
 class MotionParameters(StrictModel):

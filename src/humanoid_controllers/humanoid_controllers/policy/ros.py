@@ -7,9 +7,9 @@ from geometry_msgs.msg import Twist
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu
 
-from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
 from humanoid_control_common.once_per_text import OncePerText
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.policy.controller import RlPolicyController
 from humanoid_controllers.policy.live_inputs import ImuSample, VelocityCommand

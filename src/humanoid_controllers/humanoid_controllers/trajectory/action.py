@@ -15,7 +15,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controllers.trajectory.controller import JointTrajectoryController

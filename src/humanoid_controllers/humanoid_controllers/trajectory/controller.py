@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 from humanoid_controllers.trajectory.follower import Follower
 from humanoid_controllers.trajectory.goal import Tolerances

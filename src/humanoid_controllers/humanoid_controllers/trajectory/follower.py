@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, JointSet
-from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.robot.joints import FloatArray, JointSet
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_controller_manager.loop.latest_value import LatestValue
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_motion.trajectory.pace import Pace, made

@@ -9,9 +9,9 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from pydantic import ConfigDict, Field
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_motion.trajectory.limits import MotionLimits
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
 from humanoid_controllers.trajectory.follower import ALL, Follower
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_motion.collision.way_check import WayCheck

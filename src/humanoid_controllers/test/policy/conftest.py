@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from test_support.policies import policy_model
 
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controllers.policy.controller import RlPolicyController
 

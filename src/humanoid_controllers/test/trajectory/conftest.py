@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Status

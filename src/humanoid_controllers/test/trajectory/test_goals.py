@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.mit_interface import Capability
+from humanoid_control_common.robot.mit_interface import Capability
 from humanoid_controller_manager.controller import CONTROLLER_CONTRACT, RobotFacts
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Status

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray, JointLimits, JointSet
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_control_common.testing import TestMachine
 from humanoid_controller_manager.controller import Controller, RobotFacts
 from humanoid_controller_manager.hardware.generic_system import GenericSystem

@@ -15,9 +15,9 @@ from std_srvs.srv import Trigger
 from test_support.lone_node import LoneNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from humanoid_control_common.joints import JointSet
+from humanoid_control_common.robot.joints import JointSet
 from humanoid_controller_manager.ros.plugin_context import PluginContext
-from humanoid_controller_manager.ros.safety_messages import LATCHED
+from humanoid_controller_manager.ros.topics.safety_messages import LATCHED
 from humanoid_controllers.trajectory.ros import attach_trajectory
 
 STAMPED = 1000  # [s], the ROS time of every tick

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from humanoid_control_common.diagnosis import Diagnosis
 from humanoid_control_common.errors import ConfigError, HardwareError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
-from humanoid_control_common.safety import SafetyReport
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.rules.diagnosis import Diagnosis
+from humanoid_control_common.rules.safety import SafetyReport
 from humanoid_controller_manager.hardware_component import (
     CapabilityArray,
     HardwareComponent,

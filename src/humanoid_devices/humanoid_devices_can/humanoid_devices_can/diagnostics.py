@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, level_of, yes_or_no
-from humanoid_control_common.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, level_of, yes_or_no
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_devices_can.bus.bus import LONGEST_FRAME
 from humanoid_devices_can.bus.error_frames import ControllerState
 from humanoid_devices_can.motor_monitor import MotorMonitor, Problem

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from humanoid_control_common.errors import HardwareError, RobotError
-from humanoid_control_common.reasons import Reason, ReasonCode
+from humanoid_control_common.rules.reasons import Reason, ReasonCode
 from humanoid_devices_can.reason_codes import (
     ADAPTER_GONE,
     INTERFACE_DOWN,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from humanoid_control_common.calibration import Calibration
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.calibration import Calibration
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_devices_can.motor_protocol import MotorState
 
 

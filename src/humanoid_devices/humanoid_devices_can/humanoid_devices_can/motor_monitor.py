@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from humanoid_control_common.reasons import NO_REASON, Reason, joined
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_can.motor_protocol import MotorState
 from humanoid_devices_can.reason_codes import (
     COMMAND_SATURATED,

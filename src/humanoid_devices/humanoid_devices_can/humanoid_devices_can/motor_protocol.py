@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.settings import CanSettings
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from can.util import cast_from_string
 
-from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointLimits
+from humanoid_control_common.robot.calibration import Calibration
+from humanoid_control_common.robot.joints import JointLimits
 from humanoid_controller_manager.hardware.block_parameters import (
     calibration,
     complete,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import (
     Bus,
     BusSettings,

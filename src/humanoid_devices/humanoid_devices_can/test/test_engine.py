@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import ErrorFrame, InvalidFrame
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.calibration import Calibration
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.robot.calibration import Calibration
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.joint_frame import JointFrame
 from humanoid_devices_can.motor_protocol import Exchange, Feedback, MotorState

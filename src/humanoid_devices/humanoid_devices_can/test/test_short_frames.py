@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import can
 import pytest
 
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import BusSettings, DataFrame, InvalidFrame, PythonCanBus
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.guard.channel import GuardJob

@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import Bus, BusSettings
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.host import CanHost

@@ -5,13 +5,13 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel, yes_or_no
-from humanoid_control_common.reason_codes import (
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel, yes_or_no
+from humanoid_control_common.rules.reason_codes import (
     IMPEDANCE_MANAGER_SILENT,
     IMPEDANCE_MANAGER_UNHEARD,
     IMPEDANCE_NOT_CONFIRMED,
 )
-from humanoid_control_common.reasons import ReasonCode
+from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_devices_erob import reason_codes
 from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN
 from humanoid_devices_erob.drive.error_codes import statusword_remarks

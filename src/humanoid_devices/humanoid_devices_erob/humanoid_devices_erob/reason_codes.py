@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from humanoid_control_common.reasons import CodeTable, ReasonCode
+from humanoid_control_common.rules.reasons import CodeTable, ReasonCode
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES
 from humanoid_devices_erob.wire.cia402 import DriveState, StatusBit, decode_state
 

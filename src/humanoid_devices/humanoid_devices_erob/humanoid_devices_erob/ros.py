@@ -11,7 +11,7 @@ from humanoid_control_msgs.msg import SdoResult as SdoResultMessage
 from humanoid_control_msgs.srv import ReadSdoBatch, WriteSdoBatch
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from humanoid_controller_manager.ros.deferred_service import DeferredService
+from humanoid_controller_manager.ros.execution.deferred_service import DeferredService
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_devices_erob.drive.gains import Registers
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus

@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.calibration import Calibration
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.calibration import Calibration
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
 from humanoid_controller_manager.hardware.block_parameters import (
     calibration,
     complete,

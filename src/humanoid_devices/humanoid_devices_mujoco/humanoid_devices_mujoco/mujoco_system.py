@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.safety import SafetyLevel, SafetyReport
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.hardware.simulated_servos import SimulatedSystem
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.model import BIAS_POSITION, BIAS_VELOCITY, build_model, overlaps

@@ -3,7 +3,7 @@
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
-from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_controller_manager.loop.snapshot import Snapshot
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.hardware.block_parameters import complete, not_negative, positive
 from humanoid_controller_manager.hardware.mode_gains import MODE_GAINS
 from humanoid_controller_manager.hardware_component import HardwareInfo

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.hardware.urdf import RobotDescription, parse_robot_description
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.mit_interface import Capability
+from humanoid_control_common.robot.mit_interface import Capability
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT, HardwareComponent
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem

@@ -10,13 +10,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from humanoid_control_common.mit_interface import (
+from humanoid_control_common.robot.mit_interface import (
     COMMAND_INTERFACES,
     Capability,
     JointCommand,
     JointState,
 )
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_controller_manager.hardware.hardware_group import HardwareGroup
 from humanoid_controller_manager.hardware.member import Member
 

@@ -12,7 +12,7 @@ import pytest
 
 from humanoid_control_common.description.mesh_references import MeshError, with_absolute_meshes
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_mujoco.mujoco_system import MujocoSystem
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand, JointState, mit_torque
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState, mit_torque
 
 GRAVITY = 9.81  # [m/s^2], MuJoCo's
 

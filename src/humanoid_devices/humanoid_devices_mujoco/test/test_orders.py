@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.safety import SafetyLevel
 
 
 def test_a_reset_takes_the_joints_back_and_never_the_time(simulate: Any, one_joint: Any) -> None:

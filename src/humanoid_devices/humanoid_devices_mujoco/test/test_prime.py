@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointState
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_control_common.rules.safety import SafetyLevel
 
 LEFT_HAND = "left_wrist_yaw_link"
 

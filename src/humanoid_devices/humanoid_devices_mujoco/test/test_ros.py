@@ -14,7 +14,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 from test_support.lone_node import LoneNode
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_devices_mujoco import ros

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_robstride.wire import Fault

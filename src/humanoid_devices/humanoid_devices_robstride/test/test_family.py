@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.settings import parse_settings
 from humanoid_devices_robstride.robstride_family import ROBSTRIDE, RobstrideFamily

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError, HardwareError
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_robstride.wire import (

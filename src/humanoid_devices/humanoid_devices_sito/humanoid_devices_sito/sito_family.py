@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_controller_manager.hardware.block_parameters import optional_positive
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 from humanoid_devices_can.errors import WireError

@@ -9,7 +9,7 @@ confirm them with a torque measurement where precision matters.
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.units import Encoder
+from humanoid_control_common.robot.units import Encoder
 
 # The documents give counts at the motor, the public driver applies the same factor at the output.
 # Only the output is plausible: the i16 velocity field then spans 3.14 rad/s at the joint, not 0.06.

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_devices_can.guard.guard_client import Guard
 from humanoid_devices_can.guard.guard_process import GuardProcess
 from humanoid_devices_sito.sito_system import SitoSystem

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig

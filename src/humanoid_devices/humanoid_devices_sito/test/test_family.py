@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.settings import parse_settings
 from humanoid_devices_sito.sito_family import SITO, SitoFamily

@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.mit_interface import JointState
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard import claim
 from humanoid_devices_can.guard.channel import GuardMemory, Stage
 from humanoid_devices_can.guard.guard_process import GuardProcess

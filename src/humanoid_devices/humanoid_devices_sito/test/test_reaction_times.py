@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.guard.channel import Stage
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_system import SitoSystem
 from src.humanoid_devices.test.can_bench import CanBench, CanRig, MakeBench, MakeInfo, MakeRig

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

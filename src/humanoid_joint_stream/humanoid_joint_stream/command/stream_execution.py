@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from humanoid_control_common.mit_interface import Capability, JointCommand, JointState
+from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_joint_client.status import Execution
 from humanoid_joint_stream.command.executed_command import clipped
 from humanoid_joint_stream.facts import EffortLimits, StreamFacts

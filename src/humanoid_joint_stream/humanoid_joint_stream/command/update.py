@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import LARGEST, Capability
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import LARGEST, Capability
 from humanoid_joint_client.status import Status
 from humanoid_joint_stream.command.executed_command import ExecutedCommand
 from humanoid_joint_stream.facts import StreamFacts

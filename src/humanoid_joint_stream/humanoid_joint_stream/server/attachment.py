@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.robot_namespace import ROOT
+from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_control_common.tick_records.record_file import RecordFile, RecordStore
 from humanoid_joint_client.status import Status
 from humanoid_joint_stream.server.robot_link import RobotLink

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_joint_stream.server.session import Situation
 
 

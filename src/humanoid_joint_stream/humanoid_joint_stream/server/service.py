@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import grpc
 
-from humanoid_control_common.modes import Intent, Mode, refused
+from humanoid_control_common.rules.modes import Intent, Mode, refused
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.facts import SECOND, StreamFacts

@@ -7,8 +7,8 @@ executes: see StreamExecution.
 import threading
 from typing import Any, Final, NamedTuple
 
-from humanoid_control_common.modes import SAFE_MODES, Mode
-from humanoid_control_common.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.command.stream_execution import Ended
 from humanoid_joint_stream.command.update import UpdateError

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import grpc
 
-from humanoid_control_common.config import read_text
+from humanoid_control_common.configuration.config import read_text
 from humanoid_control_common.errors import ConfigError
 from humanoid_joint_client.address import FOLDER_MODE, is_private
 from humanoid_joint_client.rpc import LARGEST_MESSAGE, handler

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.robot_namespace import ROOT, file_mark
+from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
 from humanoid_control_common.tick_records.record_file import (
     FOLDER,
     boot_id,

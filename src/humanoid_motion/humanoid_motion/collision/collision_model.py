@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_control_common.description.mujoco_input import exclude_neighbours, mujoco_input
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
 from humanoid_motion.collision.semantic_description import refuse_unknown_links
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.collision.clearance import DETECTED, Clearance, LinkPair
 from humanoid_motion.collision.collision_model import CollisionModel
 from humanoid_motion.errors import MotionRefusedError

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, IndexArray
+from humanoid_control_common.robot.joints import FloatArray, IndexArray
 
 if TYPE_CHECKING:  # they import MuJoCo, which takes 0.3 s
     from humanoid_motion.collision.collision_model import CollisionModel

@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_control_common.description.mujoco_input import mujoco_input
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.dynamics.payload import Payload
 
 _WITHOUT_ACCELERATION: Final = 0

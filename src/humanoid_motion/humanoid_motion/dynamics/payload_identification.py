@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.dynamics.payload import FARTHEST, Payload
 

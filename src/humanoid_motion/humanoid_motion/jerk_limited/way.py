@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import ruckig
 
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits, refuse_beyond
 from humanoid_motion.trajectory.trajectory import Trajectory, hold

@@ -8,9 +8,9 @@ from typing import Annotated, Final
 import numpy as np
 from pydantic import Field
 
-from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
+from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits
 from humanoid_motion.trajectory.points import MOST_POINTS, SHORTEST, Points

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.motion_file.motion import Motion
 from humanoid_motion.trajectory.points import Point
 

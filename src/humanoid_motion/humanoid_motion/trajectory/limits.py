@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.polynomials import extremes
 from humanoid_motion.trajectory.trajectory import Trajectory

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.trajectory.trajectory import Trajectory
 
 # Of the acceleration limit: in a tick the path's own acceleration changes, by jerk limit * period.

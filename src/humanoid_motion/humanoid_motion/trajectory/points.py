@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
 from humanoid_motion.errors import MotionRefusedError, Refusal
 
 # The check of the limits takes about 30 µs per point; the sender's other requests wait for it.

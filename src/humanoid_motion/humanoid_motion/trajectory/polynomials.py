@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 COUNT: Final = 6  # of coefficients
 # Halvings of an interval that contains an extreme: its place is known to 2**-27 of the interval,

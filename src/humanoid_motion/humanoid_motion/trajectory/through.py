@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray, IndexArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, IndexArray, JointSet
 from humanoid_motion.errors import MotionRefusedError
 from humanoid_motion.trajectory.limits import MotionLimits, refuse_beyond
 from humanoid_motion.trajectory.points import Points

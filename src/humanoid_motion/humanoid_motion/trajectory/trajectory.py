@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_motion.trajectory.polynomials import extremes, positions, values
 
 STRAIGHT: Final = 3e-4  # [rad] between `poses` and the way itself

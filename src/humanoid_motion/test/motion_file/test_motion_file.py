@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import JointSet
+from humanoid_control_common.robot.joints import JointSet
 from humanoid_motion.motion_file.motion import Motion, motion_text, read_motion
 from humanoid_motion.motion_file.playing import PAUSE, played
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointSet
 from humanoid_motion.motion_file.smoothing import BLUR, STIRS, WIDTH, smoothed
 from humanoid_motion.trajectory.limits import MotionLimits, refuse_beyond
 from humanoid_motion.trajectory.points import Points

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from operator import attrgetter
 from typing import Final
 
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.tick_records.record_file import RecordFile
 from humanoid_control_common.tick_records.record_layout import EventKind, Word
 from humanoid_control_common.tick_records.record_ring import Event, events_in, report_of

@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.robot_namespace import ROOT, in_words
+from humanoid_control_common.robot.robot_namespace import ROOT, in_words
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     RecordStore,

@@ -11,8 +11,8 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.robot_namespace import absolute
+from humanoid_control_common.robot.robot_namespace import absolute
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.messages import (
     EVENTS,
     KINDS,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rcl_interfaces.msg import Log
 from rclpy.serialization import deserialize_message
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.joint_outliers import JointOutlier, Motion, joint_outliers
 from humanoid_recording.black_box.messages import (
     COUNTERS,

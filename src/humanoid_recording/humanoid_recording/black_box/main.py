@@ -4,7 +4,10 @@ import os
 import sys
 from typing import Final
 
-from humanoid_controller_manager.ros.stop_signals import ignore_stop_signals, stop_on_signals
+from humanoid_controller_manager.ros.process.stop_signals import (
+    ignore_stop_signals,
+    stop_on_signals,
+)
 
 NICE: Final = 10  # the robot has priority, while it starts and while a file is written
 

@@ -14,13 +14,13 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout, String
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.reasons import NO_REASON, Reason
-from humanoid_control_common.robot_namespace import frame_prefix
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.robot_namespace import frame_prefix
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_control_common.tick_records.record_ring import Event, report_of
-from humanoid_controller_manager.ros.safety_messages import safety_message
+from humanoid_controller_manager.ros.topics.safety_messages import safety_message
 from humanoid_recording.black_box.alarms import event_reason
 from humanoid_recording.black_box.tick_records import TickRecords
 from humanoid_recording.topics import CONTROL_MODE

@@ -12,26 +12,26 @@ from pydantic import Field
 from rclpy.clock import Clock, ClockType
 from std_srvs.srv import Trigger
 
-from humanoid_control_common.config import Document, StrictModel
+from humanoid_control_common.configuration.config import Document, StrictModel
+from humanoid_control_common.configuration.parameter_files import parameter_files
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.parameter_files import parameter_files
-from humanoid_control_common.robot_namespace import (
+from humanoid_control_common.robot.robot_namespace import (
     checked_namespace,
     namespace_of,
     subfolder,
 )
 from humanoid_control_common.tick_records.record_file import RecordStore
-from humanoid_controller_manager.ros.diagnostics import diagnostic_array
-from humanoid_controller_manager.ros.domain_lock import take_domain_lock
 from humanoid_controller_manager.ros.parameters import node_document, parse
-from humanoid_controller_manager.ros.ros_session import (
+from humanoid_controller_manager.ros.process.domain_lock import take_domain_lock
+from humanoid_controller_manager.ros.process.ros_session import (
     RosSession,
     exit_code,
     parameters_of,
     ros_session,
     spin_until,
 )
+from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
 from humanoid_recording.black_box.black_box import BlackBox
 from humanoid_recording.black_box.messages import SUBSCRIBED, BagMessage
 from humanoid_recording.black_box.store import MOST_BYTES, MOST_FILES, Store, default_folder

@@ -6,7 +6,7 @@ from typing import Final
 
 import yaml
 
-from humanoid_control_common.robot_namespace import ROOT
+from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_recording.summary import FILE_NAME
 
 UNKNOWN: Final = "–"

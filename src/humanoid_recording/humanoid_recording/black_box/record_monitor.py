@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.reasons import Reason, united
+from humanoid_control_common.rules.reasons import Reason, united
 from humanoid_control_common.tick_records.record_file import RecordFile
 from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_controller_manager.reason_codes import LOOP_STANDS_STILL

@@ -12,7 +12,7 @@ from typing import Final
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_recording.black_box.export import write_bag
 from humanoid_recording.black_box.messages import BagMessage
 from humanoid_recording.black_box.tick_records import TickRecords

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     boot_id,

@@ -16,7 +16,7 @@ from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
 
 from humanoid_control_common.errors import RobotError
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     RecordStore,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import RecordStore
 from humanoid_control_common.tick_records.record_layout import EventKind
 from humanoid_recording.black_box.black_box import BlackBox

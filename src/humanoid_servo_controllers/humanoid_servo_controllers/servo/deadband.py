@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 _DRIVE, _APPROACH, _HOLD = np.int8(0), np.int8(1), np.int8(2)
 

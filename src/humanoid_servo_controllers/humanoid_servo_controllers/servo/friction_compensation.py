@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_servo_controllers.servo.friction_map import FrictionTable
 
 # Below the first a joint counts as at rest; above, its friction falls. Both as in sr_core.

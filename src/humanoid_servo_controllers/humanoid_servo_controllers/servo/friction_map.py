@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 
 class PointError(ConfigError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_servo_controllers.servo.deadband import Deadband
 from humanoid_servo_controllers.servo.pid import Pid
 from humanoid_servo_controllers.servo.servo_law import OutputStage, VelocityCurve

@@ -5,7 +5,11 @@ from __future__ import annotations
 from threading import Event
 from typing import Final
 
-from humanoid_controller_manager.ros.callbacks import CALLBACK_ERRORS, CallbackFailure, described
+from humanoid_controller_manager.ros.execution.callbacks import (
+    CALLBACK_ERRORS,
+    CallbackFailure,
+    described,
+)
 from humanoid_stepped.ros.entities import Entity
 from humanoid_stepped.ros.node import SteppedNode
 from humanoid_stepped.stepped_machine import SteppedMachine

@@ -5,9 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from humanoid_control_common.config import Document, read_yaml
-from humanoid_control_common.parameter_files import parameters_of, sections
-from humanoid_controller_manager.ros.ros_session import RosSession
+from humanoid_control_common.configuration.config import Document, read_yaml
+from humanoid_control_common.configuration.parameter_files import parameters_of, sections
+from humanoid_controller_manager.ros.process.ros_session import RosSession
 from humanoid_stepped.ros.bus import Bus
 from humanoid_stepped.ros.executor import SteppedExecutor
 from humanoid_stepped.ros.node import Log, SteppedNode

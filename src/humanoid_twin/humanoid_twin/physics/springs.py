@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import mujoco
 from pydantic import Field
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 
 
 class JointSpring(StrictModel):

@@ -11,7 +11,7 @@ from typing import Annotated, Final, TypedDict
 
 from pydantic import Field
 
-from humanoid_control_common.config import Document, StrictModel, read_yaml, validate
+from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.can.motors.force_loop import BoardFigures
 from humanoid_twin.physics.friction import BreakawayCurve, JointFriction, PointError

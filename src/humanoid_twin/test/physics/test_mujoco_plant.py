@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humanoid_control_common.config import read_yaml
+from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.physics.mujoco_plant import MujocoPlant, build_model, moving_links
 from humanoid_twin.physics.plant import Plant

@@ -13,8 +13,8 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.executor_wakeup import kept_awake
-from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.executor_wakeup import kept_awake
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 from humanoid_viz.nodes.viewer_node import RosLog, ViewerNode
 from humanoid_viz.page.page_token import Token, token_for

@@ -10,7 +10,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.fastdds_tuning import tune_middleware
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
 from humanoid_viz.nodes.interruptible_sleep import InterruptibleSleep
 
 

@@ -8,7 +8,7 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
-from humanoid_control_common.node_parameters import FixedParameters, fixed
+from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_viz.nodes.polled_node import LATCHED_PER_SOURCE, STREAM, PolledTopic
 from humanoid_viz.state.message_rates import Arrivals
 from humanoid_viz.state.state import ModeInForce, SafetyReport, SafetyReports, Statement

@@ -9,8 +9,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from humanoid_control_common.configuration.node_parameters import FixedParameters, fixed
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.node_parameters import FixedParameters, fixed
 from humanoid_viz.nodes.polled_node import LATCHED
 from humanoid_viz.state.urdf import parse_urdf
 

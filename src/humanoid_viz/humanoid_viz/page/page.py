@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_viz.state.state import Flow, JointRow, ModeInForce, SafetyRow, Snapshot
 
 UNKNOWN = "–"

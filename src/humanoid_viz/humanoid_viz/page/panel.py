@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import viser
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_viz.page import page
 from humanoid_viz.state.state import Flow, Snapshot
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_viz.state.message_rates import UNKNOWN, Arrivals, JointStream
 from humanoid_viz.state.model import RobotModel
 from humanoid_viz.state.state import (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from humanoid_control_common.safety import MOST_SOURCES, SURPLUS, SafetyLevel, surplus_message
+from humanoid_control_common.rules.safety import MOST_SOURCES, SURPLUS, SafetyLevel, surplus_message
 from humanoid_viz.state.model import RobotModel
 
 

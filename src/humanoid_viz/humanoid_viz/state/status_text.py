@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from humanoid_control_common.safety import SafetyLevel
+from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_viz.page.page import level_name, mode_name, seconds
 from humanoid_viz.state.state import Flow, ModeInForce, SafetyReport
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand, JointState
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.hardware_component import HardwareComponent, HardwareInfo
 from humanoid_devices_robstride.robstride_system import RobstrideSystem
 from humanoid_devices_sito.sito_system import SitoSystem

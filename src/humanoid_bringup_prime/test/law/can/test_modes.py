@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 
 CONTROLLERS = {
     Mode.DAMPING: "damping_controller",

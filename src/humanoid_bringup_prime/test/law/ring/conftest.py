@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from test_support.memory_ring import MemoryRing
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.drive.gains import (
     JointRegisters,

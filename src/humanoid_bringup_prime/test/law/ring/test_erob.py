@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.drive.gains import gains_to_registers
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters
 from humanoid_devices_erob.impedance.drives import mode_table as registers_by_mode

@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.guard.channel import GuardJob, Stage
 from humanoid_devices_can.guard.claim import Claim

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.reasons import Reason, ReasonCode
+from humanoid_control_common.rules.reasons import Reason, ReasonCode
 from humanoid_devices_can.motor_protocol import Exchange, MotorState
 from humanoid_devices_can.reason_codes import MOTOR_NO_ANSWER, MOTOR_REFUSED
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from humanoid_control_common.reasons import Reason, joined
+from humanoid_control_common.rules.reasons import Reason, joined
 from humanoid_devices_can.errors import MotorError
 from humanoid_devices_can.motor_protocol import MotorFamily
 from humanoid_devices_can.reason_codes import (

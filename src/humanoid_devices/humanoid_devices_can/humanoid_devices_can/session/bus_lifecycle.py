@@ -8,7 +8,7 @@ from typing import Final
 from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.machine import Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.errors import CanBusError, MotorError
 from humanoid_devices_can.guard.channel import GuardJob, Stage
 from humanoid_devices_can.guard.guard_client import (

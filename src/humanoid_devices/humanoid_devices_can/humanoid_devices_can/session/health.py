@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import LONGEST_PAYLOAD, BusSettings, ErrorFrame
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState, controller_state
 from humanoid_devices_can.reason_codes import BUS_OFF, ERROR_FRAMES, NOT_ACKNOWLEDGED

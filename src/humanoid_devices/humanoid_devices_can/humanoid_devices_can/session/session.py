@@ -9,8 +9,8 @@ from typing import Final
 
 from humanoid_control_common.machine.machine import Machine, Thread
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY
-from humanoid_control_common.mit_interface import JointCommand
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.robot.mit_interface import JointCommand
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_can.bus.bus import Bus, CanFrame, DataFrame, ErrorFrame, Received
 from humanoid_devices_can.bus.error_frames import BusEvent
 from humanoid_devices_can.errors import (

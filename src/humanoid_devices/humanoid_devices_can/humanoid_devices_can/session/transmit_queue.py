@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.mit_interface import JointCommand
+from humanoid_control_common.robot.mit_interface import JointCommand
 from humanoid_devices_can.bus.bus import LONGEST_FRAME, CanFrame
 
 BURST: Final = 5  # frames at once; Linux' CAN interfaces queue 10 (txqueuelen)

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.mit_interface import JointState
-from humanoid_control_common.units import Encoder
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_control_common.robot.units import Encoder
 from humanoid_devices_erob.errors import TurnsError
 from humanoid_devices_erob.master.process_image import ProcessImage
 from humanoid_devices_erob.settings import Settings

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_devices_erob.drive.joint_frame import ENCODER
 
 # Share of the joint's velocity limit at which a target that followed returns to the command. It is

@@ -7,10 +7,10 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.drive.gains import (
     JointRegisters,
     Registers,

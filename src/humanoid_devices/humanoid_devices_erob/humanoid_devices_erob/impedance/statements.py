@@ -3,7 +3,7 @@
 import logging
 from typing import Final
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.impedance.values import ModeInForce
 
 logger = logging.getLogger(__name__)

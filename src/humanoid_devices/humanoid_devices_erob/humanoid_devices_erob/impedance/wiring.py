@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from humanoid_control_common.config import Document, validate
+from humanoid_control_common.configuration.config import Document, validate
 from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_devices_erob.impedance.drives import Drives, ImpedanceParameters, mode_table

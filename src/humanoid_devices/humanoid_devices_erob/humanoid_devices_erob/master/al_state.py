@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import pysoem
 
 from humanoid_control_common.machine.machine import Machine
-from humanoid_control_common.reasons import ReasonCode
+from humanoid_control_common.rules.reasons import ReasonCode
 from humanoid_devices_erob.errors import joined_by_text
 from humanoid_devices_erob.reason_codes import AL_CODES, SLAVE_LEFT_OP, SLAVE_SILENT
 

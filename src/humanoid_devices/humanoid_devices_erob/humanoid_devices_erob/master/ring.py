@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.joints import FloatArray
 from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.robot.joints import FloatArray
 from humanoid_devices_erob.drive.cia402_sequencer import Cia402Sequencer, Mask, operation_enabled
 from humanoid_devices_erob.drive.gains import WIDEST
 from humanoid_devices_erob.drive.joint_frame import as_wire_counts

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.reasons import NO_REASON, Reason, joined, united
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel, SafetyReport
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined, united
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel, SafetyReport
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
 from humanoid_devices_erob.drive.error_codes import ERROR_CODES, describe_statusword
 from humanoid_devices_erob.errors import joined_by_text

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_control_common.joints import FloatArray
-from humanoid_control_common.modes import SAFE_MODES, Mode
+from humanoid_control_common.robot.joints import FloatArray
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_devices_erob.drive.drive_registers import BUS_WRITTEN, FACTORY, DriveRegisters
 from humanoid_devices_erob.drive.gains import (
     IntArray,

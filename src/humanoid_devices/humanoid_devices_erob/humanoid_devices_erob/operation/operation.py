@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.reasons import NO_REASON, Reason
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.reasons import NO_REASON, Reason
 from humanoid_devices_erob.drive.drive_registers import REGISTERS
 from humanoid_devices_erob.drive.joint_frame import JointFrame
 from humanoid_devices_erob.errors import TurnsError

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from humanoid_control_common.reasons import NO_REASON, Reason, joined
+from humanoid_control_common.rules.reasons import NO_REASON, Reason, joined
 from humanoid_devices_erob.bring_up.readiness import Readiness
 from humanoid_devices_erob.drive.cia402_sequencer import Mask
 from humanoid_devices_erob.master.al_state import AlState, AlStatus

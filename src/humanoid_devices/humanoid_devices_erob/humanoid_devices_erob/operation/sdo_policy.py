@@ -6,7 +6,7 @@ Bring-up, ordered exit and softening are not subject to this policy.
 from concurrent.futures import Future
 from typing import Final
 
-from humanoid_control_common.modes import SAFE_MODES
+from humanoid_control_common.rules.modes import SAFE_MODES
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.mailbox.sdo_batch import Results, refused
 from humanoid_devices_erob.wire import objects

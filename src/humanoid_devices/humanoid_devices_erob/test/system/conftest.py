@@ -12,11 +12,11 @@ from typing import Any, Unpack, cast
 import numpy as np
 import pytest
 from test_support.memory_ring import MemoryRing
-from test_support.stepped_time import RingTime
+from test_support.stepped.stepped_time import RingTime
 
-from humanoid_control_common.joints import JointLimits
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.joints import JointLimits
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HardwareInfo, JointInfo
 from humanoid_devices_erob.drive.gains import Registers, gains_to_registers
 from humanoid_devices_erob.erob_system import ErobSystem

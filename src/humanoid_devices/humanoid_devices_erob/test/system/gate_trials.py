@@ -19,8 +19,8 @@ from typing import Final
 from test_support.memory_ring import MemoryMaster, MemoryRing
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.mit_interface import JointCommand, JointState
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoResult, SdoStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import LONGEST, SdoBatch, SdoObject, SdoStatus
 from humanoid_devices_erob.operation.sdo_policy import MOST_OBJECTS, not_admitted
 from humanoid_devices_erob.wire.objects import GATE_SWITCH, POSITION_GAIN

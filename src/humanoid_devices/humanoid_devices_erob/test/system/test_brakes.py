@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import NO_REASON
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import NO_REASON
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_devices_erob.drive.gains import Registers
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from humanoid_control_common.diagnosis import Diagnosis, DiagnosisLevel
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.diagnosis import Diagnosis, DiagnosisLevel
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from test_support.stepped_time import SteppedTime
+from test_support.stepped.stepped_time import SteppedTime
 
-from humanoid_control_common.reasons import Reason
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.reasons import Reason
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_erob.mailbox.mailbox_port import Access, MailboxLayout
 from humanoid_devices_erob.master.al_state import AlState, AlStatus
 from humanoid_devices_erob.master.ring import Ring

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.master.al_state import AlState
 from humanoid_devices_erob.master.cyclic_exchange import CyclicExchange
 from humanoid_devices_erob.operation.ordered_exit import DISABLE_TIMEOUT

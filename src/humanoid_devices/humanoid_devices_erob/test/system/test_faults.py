@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.safety import SafetyFlag, SafetyLevel
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_erob.operation.drive_monitor import SILENCE
 
 if TYPE_CHECKING:

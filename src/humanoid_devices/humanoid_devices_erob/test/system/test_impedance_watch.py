@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.drive.gains import Registers
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.operation.impedance_watch import ImpedanceStatement, ImpedanceWatch

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import HardwareError
-from humanoid_control_common.mit_interface import JointState
+from humanoid_control_common.robot.mit_interface import JointState
 from humanoid_devices_erob.drive.joint_frame import JointFrame, as_wire_counts
 from humanoid_devices_erob.master.process_image import ProcessImage
 from humanoid_devices_erob.settings import parse_settings
@@ -75,7 +75,7 @@ def test_measured_position_as_a_command_is_the_same_count(frame_of_three, counts
 def frame_of_three(tmp_path_factory: pytest.TempPathFactory) -> JointFrame:
     from types import SimpleNamespace
 
-    from humanoid_control_common.calibration import Calibration
+    from humanoid_control_common.robot.calibration import Calibration
 
     return JointFrame(
         SimpleNamespace(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoStatus
 from humanoid_devices_erob.wire.objects import (
     FEED_FORWARD,

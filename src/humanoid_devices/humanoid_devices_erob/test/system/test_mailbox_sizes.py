@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject
 
 INIT, OP = 1, 8

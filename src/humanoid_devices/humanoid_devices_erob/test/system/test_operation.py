@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_control_common.mit_interface import COMMAND_INTERFACES, Capability
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES, Capability
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_erob.drive.drive_registers import REGISTERS
 from humanoid_devices_erob.mailbox.sdo import SdoBatch, SdoObject, SdoStatus

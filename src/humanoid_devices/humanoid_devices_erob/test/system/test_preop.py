@@ -6,7 +6,7 @@ import logging
 from math import inf
 
 import pytest
-from test_support.stepped_time import SteppedTime
+from test_support.stepped.stepped_time import SteppedTime
 
 from humanoid_devices_erob.bring_up.bring_up import wait_for_preop
 from humanoid_devices_erob.errors import BringUpError, HungError

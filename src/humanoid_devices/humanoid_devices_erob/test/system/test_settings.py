@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_devices_erob.erob_system import ErobSystem
 from humanoid_devices_erob.mailbox.sdo import SdoObject, SdoResult, SdoStatus
 from humanoid_devices_erob.settings import Identity, parse_settings

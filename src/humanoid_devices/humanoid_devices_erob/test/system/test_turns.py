@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_control_common.joints import JointLimits, JointSet
-from humanoid_control_common.modes import Mode
-from humanoid_control_common.reasons import Reason
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.reasons import Reason
 from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
 from humanoid_devices_erob.drive.joint_frame import JointFrame, turns_into_range
 from humanoid_devices_erob.errors import TurnsError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from humanoid_control_common.errors import ConfigError
-from humanoid_control_common.modes import Mode
+from humanoid_control_common.rules.modes import Mode
 from humanoid_controller_manager.hardware_component import HARDWARE_CONTRACT
 from humanoid_devices_erob.errors import BringUpError
 from humanoid_devices_erob.mailbox.mailbox_port import Access

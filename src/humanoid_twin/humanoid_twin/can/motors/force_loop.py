@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field
 
-from humanoid_control_common.config import StrictModel
+from humanoid_control_common.configuration.config import StrictModel
 from humanoid_twin.can.motors.firmware import TICK
 
 STEPS: Final = 5  # of the inner loop in a tick of the firmware

@@ -1,0 +1,1 @@
+"""Benchmarks of the control process: cycle, topics, modes, joint stream."""

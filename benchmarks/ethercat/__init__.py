@@ -1,0 +1,1 @@
+"""Benchmarks of the eRob drives on a virtual ring."""

@@ -1,0 +1,1 @@
+"""Benchmarks of trajectories, compensation, servo controllers and policies."""

@@ -1,0 +1,1 @@
+"""What benchmarks share: figures, and the programs they measure."""

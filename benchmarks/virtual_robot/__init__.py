@@ -1,0 +1,1 @@
+"""Benchmarks of the virtual robot and of simulation."""

@@ -1,0 +1,1 @@
+"""YAML files and parameters of nodes as typed values."""

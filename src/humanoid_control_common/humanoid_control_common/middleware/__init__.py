@@ -1,0 +1,1 @@
+"""Settings of Fast DDS and of executors."""

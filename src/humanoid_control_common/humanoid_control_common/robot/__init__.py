@@ -1,0 +1,1 @@
+"""What every robot has: joints, the MIT interface, calibration, description, namespace."""

@@ -1,0 +1,128 @@
+"""Joint calibration: direction and homing offset between raw encoder angle and joint frame.
+
+    joint = direction * (raw - homing_offset)        raw = direction * joint + homing_offset
+
+Velocity and effort take the direction only. Applied once, at the bus boundary.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field, RootModel, field_validator
+
+from humanoid_control_common.configuration.config import Document, StrictModel, read_yaml, validate
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.joints import FloatArray
+
+
+class JointCalibrationEntry(StrictModel):
+    """One joint of prime_calibration.yaml."""
+
+    id: int = Field(ge=0)  # ring position or CAN id
+    direction: int  # +1 or -1
+    homing_offset: float = Field(allow_inf_nan=False)  # [rad], raw frame
+
+    @field_validator("direction")
+    @classmethod
+    def _sign(cls, value: int) -> int:
+        if value not in (-1, 1):
+            raise ValueError("expected 1 or -1")
+        return value
+
+
+class CalibrationFile(RootModel[dict[str, JointCalibrationEntry]]):
+    """prime_calibration.yaml: joint name to entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Calibration of n joints; arrays have shape (n,)."""
+
+    direction: FloatArray  # +1 or -1
+    homing_offset: FloatArray  # [rad], raw frame
+
+    def position_to_joint(self, raw: FloatArray) -> FloatArray:
+        """Convert raw angles [rad] to joint positions [rad]."""
+        return self.direction * (raw - self.homing_offset)
+
+    def position_to_raw(self, joint: FloatArray) -> FloatArray:
+        """Convert joint positions [rad] to raw angles [rad]."""
+        return self.direction * joint + self.homing_offset
+
+    def rate_to_joint(self, raw: FloatArray) -> FloatArray:
+        """Convert raw velocities or efforts to the joint frame, or back: it is its own inverse."""
+        return self.direction * raw
+
+
+def load_calibration(
+    path: Path, joints: Sequence[str], ids: Sequence[int] | None = None
+) -> Calibration:
+    """Return the calibration of `joints` from a YAML file, which may contain more joints.
+
+    `ids`: ring position or CAN id of each joint; not checked if None.
+
+    Raises ConfigError naming file and key if the file is malformed, a joint is missing, or was
+    measured on another id.
+    """
+    document = read_yaml(path)
+    entries = validate(CalibrationFile, document).root
+    _require(joints, entries, path)
+    if ids is not None:
+        _agree(document, entries, dict(zip(joints, ids, strict=True)))
+    return Calibration(
+        direction=np.array([float(entries[name].direction) for name in joints]),
+        homing_offset=np.array([entries[name].homing_offset for name in joints]),
+    )
+
+
+def load_complete_calibration(
+    path: Path, ids: Mapping[str, int | None]
+) -> dict[str, JointCalibrationEntry]:
+    """Return the entries of a file that calibrates exactly the joints of the robot.
+
+    `ids`: ring position or CAN id of every joint of the robot; None: on no bus.
+
+    Raises ConfigError naming file, key and remedy.
+    """
+    document = read_yaml(path)
+    entries = validate(CalibrationFile, document).root
+    for name in entries:
+        if name not in ids:
+            raise ConfigError(
+                f"{document.where((name,))}: unknown joint '{name}'; the robot has: "
+                f"{', '.join(ids)}. Correct the name, or remove the line"
+            )
+    _require(list(ids), entries, path)
+    _agree(document, entries, {name: number for name, number in ids.items() if number is not None})
+    return entries
+
+
+def is_placeholder(path: Path) -> bool:
+    """Return whether every direction is 1 and every offset 0. Raises ConfigError."""
+    entries = validate(CalibrationFile, read_yaml(path)).root
+    return all(entry.direction == 1 and entry.homing_offset == 0.0 for entry in entries.values())
+
+
+def _require(
+    joints: Sequence[str], entries: Mapping[str, JointCalibrationEntry], path: Path
+) -> None:
+    missing = [name for name in joints if name not in entries]
+    if missing:
+        raise ConfigError(
+            f"{path}: no calibration for {', '.join(missing)}: the file needs a line for every "
+            "joint; take the missing ones from a backup, and calibrate them (`hc calibrate`)"
+        )
+
+
+def _agree(
+    document: Document, entries: Mapping[str, JointCalibrationEntry], ids: Mapping[str, int]
+) -> None:
+    for name, number in ids.items():
+        if entries[name].id != number:
+            raise ConfigError(
+                f"{document.where((name, 'id'))}: {name} was calibrated on id {entries[name].id}, "
+                f"but the hardware file has it on id {number}: calibrate the joint again if its "
+                "drive has changed, else correct the id"
+            )

@@ -1,0 +1,1 @@
+"""Modes, safety reports and reasons: the rules that all programs share."""

@@ -1,0 +1,1 @@
+"""The control process as a ROS program: session, lock, signals, companions, end."""

@@ -1,0 +1,47 @@
+"""The lock that allows one process of a role per robot (ROS domain, namespace) and machine."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import IO
+
+from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.robot.robot_namespace import ROOT, file_mark, in_words
+
+# Not TMPDIR: two stacks with different ones would not find each other's lock.
+FOLDER = Path("/tmp")
+
+
+def take_domain_lock(role: str = "control", namespace: str = ROOT) -> IO[str]:
+    """Lock a namespace of this machine's ROS domain until the file is closed or the process ends.
+
+    Two processes of one `role` would command the same topics; other roles may run beside it, and
+    other robots, in namespaces of their own.
+
+    Raises ConfigError naming the process that holds the lock.
+    """
+    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
+    if not domain.isdecimal():
+        raise ConfigError(f"ROS_DOMAIN_ID is '{domain}', expected a whole number from 0 to 232")
+    suffix = "" if role == "control" else f"_{role}"
+    mark = f"domain_{domain}{suffix}{file_mark(namespace)}"
+    path = FOLDER / f"humanoid_control_{os.getuid()}_{mark}.lock"
+    try:
+        file = path.open("a+", encoding="ascii")
+    except OSError as error:
+        raise ConfigError(f"cannot lock the ROS domain: {error}") from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        owner = file.read().strip() or "unknown"
+        file.close()
+        raise ConfigError(
+            f"a {role} process is already running on {in_words(f'ROS domain {domain}', namespace)} "
+            f"(pid {owner}); "
+            "stop it, or give this one another ROS_DOMAIN_ID or namespace"
+        ) from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file

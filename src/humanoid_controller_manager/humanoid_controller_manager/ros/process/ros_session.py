@@ -1,0 +1,154 @@
+"""The ROS session of a process: context, logging, nodes with parameters from files."""
+
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+from weakref import WeakSet
+
+import rclpy
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import get_rmw_implementation_identifier
+
+from humanoid_control_common.configuration.node_parameters import FixedParameters
+from humanoid_control_common.configuration.parameter_files import for_rcl
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.machine.linux import LINUX
+from humanoid_control_common.machine.machine import Machine
+from humanoid_control_common.middleware.executor_wakeup import kept_awake
+from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
+from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor
+
+
+class RosLogHandler(logging.Handler):
+    """Passes every record to a ROS logger at the same level."""
+
+    def __init__(self, logger: RcutilsLogger) -> None:
+        super().__init__()
+        self._logger = logger
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See logging.Handler."""
+        text = self.format(record)
+        # One call site per severity: rclpy refuses a call site that changes its severity.
+        if record.levelno >= logging.ERROR:
+            self._logger.error(text)
+        elif record.levelno >= logging.WARNING:
+            self._logger.warning(text)
+        elif record.levelno >= logging.INFO:
+            self._logger.info(text)
+        else:
+            self._logger.debug(text)
+
+
+SPIN_TIMEOUT: Final = 0.05  # [s] between two checks for the end
+
+
+class ParameterNode(FixedParameters, Node):  # type: ignore[misc] # rclpy counts as untyped
+    """A node whose parameters are read once, see FixedParameters."""
+
+
+class RosSession:
+    """The nodes and executors of a process, and the machine that it runs on."""
+
+    machine: Machine = LINUX
+
+    def __init__(self) -> None:
+        self._nodes: WeakSet[Node] = WeakSet()
+        self._executors: WeakSet[CallbackExecutor] = WeakSet()
+
+    def node(self, name: str, *, services: bool, arguments: Sequence[str] = ()) -> ParameterNode:
+        """Return a node that accepts all given parameters; with `services` to look at them.
+
+        `arguments`: additional ROS arguments of this node, as after `--ros-args`.
+        """
+        node = ParameterNode(
+            name,
+            automatically_declare_parameters_from_overrides=True,
+            allow_undeclared_parameters=True,
+            # Every service costs the executor's thread time in every round.
+            parameter_overrides=[Parameter("start_type_description_service", value=False)],
+            start_parameter_services=services,
+            enable_rosout=services,
+            cli_args=["--ros-args", *arguments] if arguments else None,
+        )
+        self._nodes.add(node)
+        return node
+
+    def executor(self) -> CallbackExecutor:
+        """Return an executor without nodes, for one thread."""
+        executor = CallbackExecutor()
+        self._executors.add(executor)
+        return executor
+
+    def forward_logging(self, node: Node) -> None:
+        """Forward Python's logging, from INFO on, to the log of `node`."""
+        root = logging.getLogger()
+        root.handlers = [RosLogHandler(node.get_logger())]
+        root.setLevel(logging.INFO)
+
+    def close(self) -> None:
+        """Shut every executor down and destroy every node made here, before the process ends.
+
+        Otherwise Fast DDS's static destructors destroy the nodes while its threads run: one end in
+        twenty crashed (SIGABRT in malloc) when a client left at the same time. And the garbage
+        collector may destroy the guard condition of an executor before the executor, whose
+        `__del__` then raises.
+        """
+        for executor in list(self._executors):
+            executor.shutdown()
+        for node in list(self._nodes):
+            node.destroy_node()
+
+
+@contextmanager
+def ros_session(arguments: Sequence[str]) -> Iterator[RosSession]:
+    """Initialize rclpy with a tuned middleware; at the end close the session."""
+    tune_middleware(get_rmw_implementation_identifier())
+    # rclpy's own handlers would end the context before the hardware is disabled.
+    with for_rcl(arguments) as words:
+        rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
+    session = RosSession()
+    try:
+        yield session
+    finally:
+        session.close()
+        rclpy.try_shutdown()
+
+
+def exit_code(run: Callable[[], int]) -> int:
+    """Return the result of `run`; on an error of configuration or machine print it and return 1."""
+    rcl_error = rclpy_implementation.RCLError
+    try:
+        return run()
+    except (RobotError, rcl_error, InvalidTopicNameException, OSError) as error:
+        # OSError and RCLError: no place to write, no HOME, no network.
+        # Notes name joints that may still be powered after a failed start.
+        sys.stderr.write("\n".join([str(error), *getattr(error, "__notes__", [])]) + "\n")
+        return 1
+
+
+def spin_until(ros: RosSession, node: Node, done: Callable[[], object]) -> None:
+    """Execute the callbacks of the process's only node until `done`; forward logging to ROS.
+
+    Raises what a callback raises.
+    """
+    ros.forward_logging(node)
+    executor = ros.executor()
+    executor.add_node(node)
+    with kept_awake(executor, ros.machine):
+        while not done():
+            failure = executor.execute_next(SPIN_TIMEOUT)
+            if failure is not None:
+                raise failure.error
+
+
+def parameters_of(node: Node) -> dict[str, Any]:
+    """Return the parameters of `node` by dotted name."""
+    return {name: p.value for name, p in node.get_parameters_by_prefix("").items()}

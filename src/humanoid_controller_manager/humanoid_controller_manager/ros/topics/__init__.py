@@ -1,0 +1,1 @@
+"""Topics of the control process: snapshots, diagnostics, safety, gravity, progress."""

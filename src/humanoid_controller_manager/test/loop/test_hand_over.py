@@ -1,0 +1,188 @@
+"""Passing whole values between threads: LatestValue and SnapshotPublisher."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import pytest
+
+from humanoid_controller_manager.loop.latest_value import LatestValue
+from humanoid_controller_manager.ros.topics.snapshot_publisher import SnapshotPublisher
+
+PATIENCE = 60.0  # [s] until a test gives up on another thread; never waited for when all is well
+
+
+def test_an_empty_mailbox_gives_nothing() -> None:
+    assert LatestValue[int]().take() is None
+
+
+def test_a_value_is_taken_once() -> None:
+    box: LatestValue[int] = LatestValue()
+    box.put(1)
+    assert (box.take(), box.take()) == (1, None)
+
+
+def test_the_newest_value_wins() -> None:
+    box: LatestValue[int] = LatestValue()
+    for value in range(5):
+        box.put(value)
+    assert (box.take(), box.take()) == (4, None)
+
+
+def test_between_threads_values_arrive_whole_in_order_and_at_most_once() -> None:
+    box: LatestValue[tuple[int, int]] = LatestValue()
+    done = threading.Event()
+
+    def produce() -> None:
+        for i in range(20_000):
+            box.put((i, -i))
+        done.set()
+
+    producer = threading.Thread(target=produce)
+    producer.start()
+    taken = []
+    while not done.is_set() or taken[-1:] != [(19_999, -19_999)]:
+        value = box.take()
+        if value is not None:
+            taken.append(value)
+    producer.join()
+
+    firsts = [first for first, _ in taken]
+    assert all(second == -first for first, second in taken)
+    assert firsts == sorted(set(firsts))
+
+
+class Tick(NamedTuple):
+    """Of a snapshot, what the hand-over looks at."""
+
+    tick: int
+
+
+class Listener:
+    """Remembers its calls; blocks inside a call while `gate` is closed."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+        self.called = threading.Event()
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def __call__(self, snapshot: Any) -> None:
+        self.heard.append(snapshot)
+        self.called.set()
+        assert self.gate.wait(PATIENCE)
+
+    def wait_for_call(self) -> None:
+        assert self.called.wait(PATIENCE)
+        self.called.clear()
+
+
+def _outbox(*listeners: Any) -> SnapshotPublisher:
+    outbox = SnapshotPublisher(listeners, 0.0)
+    outbox.start()
+    return outbox
+
+
+def test_what_is_put_is_published_to_every_listener() -> None:
+    first, second = Listener(), Listener()
+    outbox = _outbox(first, second)
+    outbox.put(Tick(1))
+    second.wait_for_call()
+    outbox.stop()
+    assert first.heard[0] == second.heard[0] == Tick(1)
+
+
+def test_while_one_is_published_only_the_newest_of_the_next_waits() -> None:
+    listener = Listener()
+    listener.gate.clear()
+    outbox = _outbox(listener)
+    outbox.put(Tick(1))
+    listener.wait_for_call()
+    for number in (2, 3, 4):
+        outbox.put(Tick(number))
+    listener.gate.set()
+    listener.wait_for_call()
+    outbox.stop()
+    assert list(dict.fromkeys(listener.heard)) == [Tick(1), Tick(4)]
+
+
+def test_what_was_overwritten_before_it_was_published_is_counted() -> None:
+    listener = Listener()
+    listener.gate.clear()
+    outbox = _outbox(listener)
+    outbox.put(Tick(1))
+    listener.wait_for_call()
+    for number in (2, 3, 4):
+        outbox.put(Tick(number))
+    assert outbox.overwritten == 0
+    listener.gate.set()
+    listener.wait_for_call()
+    outbox.put(Tick(5))
+    listener.wait_for_call()
+    outbox.stop()
+    assert [snapshot.tick for snapshot in listener.heard] == [1, 4, 5]
+    assert outbox.overwritten == 2
+
+
+def test_stopping_publishes_what_is_left() -> None:
+    listener = Listener()
+    listener.gate.clear()
+    outbox = _outbox(listener)
+    outbox.put(Tick(1))
+    listener.wait_for_call()
+    outbox.put(Tick(2))
+    stopping = threading.Thread(target=outbox.stop)
+    stopping.start()
+    while not outbox._stopping:  # the stop must be requested before the listener returns
+        stopping.join(0.001)
+    listener.gate.set()
+    stopping.join(PATIENCE)
+    assert not stopping.is_alive()
+    assert list(dict.fromkeys(listener.heard)) == [Tick(1), Tick(2)]
+
+
+def test_nothing_is_published_twice() -> None:
+    listener = Listener()
+    outbox = _outbox(listener)
+    outbox.put(Tick(1))
+    listener.wait_for_call()
+    outbox.stop()
+    assert listener.heard == [Tick(1)]
+
+
+def test_all_listeners_of_one_round_receive_the_same() -> None:
+    first, second = Listener(), Listener()
+    first.gate.clear()
+    outbox = _outbox(first, second)
+    outbox.put(Tick(1))
+    first.wait_for_call()
+    outbox.put(Tick(2))
+    first.gate.set()
+    second.wait_for_call()
+    assert second.heard[0] == Tick(1)
+    outbox.stop()
+
+
+def test_a_broken_listener_does_not_silence_the_others_and_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    listener = Listener()
+
+    def broken(snapshot: Any) -> None:
+        raise RuntimeError("no publisher")
+
+    outbox = _outbox(broken, listener)
+    for number in (1, 2, 3):
+        outbox.put(Tick(number))
+        listener.wait_for_call()
+    outbox.stop()
+    assert listener.heard[:3] == [Tick(1), Tick(2), Tick(3)]
+    assert caplog.text.count("failed to publish") == 1
+
+
+def test_an_outbox_nothing_was_put_into_stops() -> None:
+    listener = Listener()
+    outbox = _outbox(listener)
+    outbox.stop()
+    assert listener.heard == []

@@ -1,0 +1,124 @@
+"""The report at the end of the control process, on joints that may still have torque."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from humanoid_control_common.errors import ControllerError, HardwareError
+from humanoid_controller_manager.hardware.hardware_group import NotDeactivatedError
+from humanoid_controller_manager.ros.process import control_process
+from humanoid_controller_manager.ros.process.ros_session import RosSession
+from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport, end_of
+from humanoid_controller_manager.ros.process.stop_signals import EndRequests
+
+
+def manager_that(stop: Any) -> Any:
+    """A manager of two components, of which one has more to say of its exit than the default."""
+    members = [
+        SimpleNamespace(info=SimpleNamespace(name=name), exit_check=lambda words=words: words)
+        for name, words in (("Side", "gate read back as 0"), ("CAN", "deactivated"))
+    ]
+    return SimpleNamespace(
+        stop=stop, loop=SimpleNamespace(hardware=SimpleNamespace(members=members))
+    )
+
+
+def raising(error: Exception) -> Any:
+    def stop() -> None:
+        raise error
+
+    return stop
+
+
+FAILURES = [
+    NotDeactivatedError("Side", HardwareError("elbow may be armed")),
+    NotDeactivatedError("CAN", HardwareError("no adapter")),
+]
+BOTH = ExceptionGroup("joints may still be powered", FAILURES)
+
+
+def test_an_ordered_end_reports_what_was_confirmed() -> None:
+    assert end_of(manager_that(lambda: None)) == ShutdownReport(
+        "", ("Side (gate read back as 0)", "CAN (deactivated)")
+    )
+
+
+def test_what_may_still_be_powered_is_reported_in_sentences() -> None:
+    ending = end_of(manager_that(raising(BOTH)))
+    text = "joints may still be powered: Side: elbow may be armed; CAN: no adapter"
+    assert ending == ShutdownReport(text, ())
+
+
+def test_a_component_that_left_in_order_is_named_beside_one_that_did_not() -> None:
+    one = ExceptionGroup("joints may still be powered", FAILURES[1:])
+    assert end_of(manager_that(raising(one))) == ShutdownReport(
+        "joints may still be powered: CAN: no adapter", ("Side (gate read back as 0)",)
+    )
+
+
+def test_after_a_loop_that_hangs_nothing_is_called_made_sure_of() -> None:
+    ending = end_of(manager_that(raising(ControllerError("the control loop hangs"))))
+    assert ending == ShutdownReport("the control loop hangs", ())
+
+
+def test_failures_are_logged_and_reported_to_companions() -> None:
+    logged: list[str] = []
+    reports: list[ShutdownReport] = []
+    manager = manager_that(raising(BOTH))
+    manager.node = SimpleNamespace(get_logger=lambda: SimpleNamespace(fatal=logged.append))
+    companions: Any = [SimpleNamespace(ended=reports.append)]
+    ending = control_process._stop(manager, companions)
+    assert reports == [ending]
+    assert logged == [ending.failure]
+
+
+def test_start_that_fails_half_way_also_shows_its_notes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def files(_: object) -> None:
+        error = HardwareError("Side: no answer")
+        error.add_note("joints may still be powered: CAN: stuck on")
+        raise error
+
+    monkeypatch.setattr(control_process, "parameter_files", files)
+    assert control_process.run([], [], EndRequests()) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "Side: no answer",
+        "joints may still be powered: CAN: stuck on",
+    ]
+
+
+class QuietSession(RosSession):
+    """Leaves Python's logging as it is."""
+
+    def forward_logging(self, node: object) -> None:
+        pass
+
+
+def test_what_fails_once_the_joints_may_have_torque_ends_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[str] = []
+
+    class Services:
+        def __init__(self, *_: object) -> None:
+            self.stop = lambda: calls.append("services stopped")
+
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(control_process, "ServiceThread", Services)
+    manager = manager_that(lambda: calls.append("stopped"))
+    manager.start = lambda: calls.append("started")
+    manager.executor = None
+    manager.loop_thread = SimpleNamespace(realtime=False)
+    manager.node = SimpleNamespace(
+        get_logger=lambda: None,
+        create_guard_condition=lambda _: SimpleNamespace(trigger=None),
+    )
+    with pytest.raises(RuntimeError, match="new thread"):
+        control_process._spin(manager, QuietSession(), [], EndRequests())
+    assert calls == ["started", "stopped", "services stopped"]

@@ -1,0 +1,377 @@
+"""Measurements that no healthy joint gives end a mode, and the message names the joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointState
+from humanoid_controller_manager.safety.measurement_check import MeasurementCheck
+
+RATE, PERIOD = 100.0, 0.01
+LIMIT = 4.5  # [rad/s], of joints that may go at 3
+NAMES = ("a", "b", "c")
+
+
+def _trip(limits: JointLimits) -> MeasurementCheck:
+    return MeasurementCheck(JointSet(NAMES), limits, np.full(3, LIMIT), RATE)
+
+
+class Watched:
+    """A safety trip that is shown positions and velocities of joint b."""
+
+    def __init__(self, limits: JointLimits) -> None:
+        self.trip = _trip(limits)
+        self.state = JointState(3)
+
+    def show(
+        self, position: float, velocity: float = 0.0, period: float = PERIOD, age: float = 0.0
+    ) -> str:
+        self.state.array.fill(0.0)
+        self.state.position[1], self.state.velocity[1] = position, velocity
+        return self.trip.check(self.state, period, age).text
+
+
+@pytest.fixture
+def watched(limits_of: Callable[[int], JointLimits]) -> Watched:
+    return Watched(limits_of(3))
+
+
+def test_a_joint_at_its_limit_is_believed_for_ever(watched: Watched) -> None:
+    for i in range(300):
+        assert watched.show(i * LIMIT * PERIOD, LIMIT) == ""
+        assert watched.state.position[1] == i * LIMIT * PERIOD
+
+
+def test_one_sample_that_is_too_fast_is_cut_and_the_second_one_believed(watched: Watched) -> None:
+    watched.show(0.0)
+    assert watched.show(0.0, 9.0) == ""
+    assert watched.state.velocity[1] == LIMIT
+    assert watched.show(0.05, -9.0) == "b moves at -9 rad/s (velocity safety limit 4.5 rad/s)"
+    assert watched.trip.is_new
+    assert watched.state.velocity[1] == -9.0
+    assert watched.show(0.1, -9.0) != ""
+    assert not watched.trip.is_new
+
+
+def test_a_sample_from_nowhere_is_replaced_by_the_last_good_one(watched: Watched) -> None:
+    watched.show(0.2)
+    assert watched.show(1.5) == ""
+    assert watched.state.position[1] == 0.2
+    assert watched.show(0.21) == ""
+    assert watched.state.position[1] == 0.21
+
+
+def test_an_encoder_that_jumped_and_stays_there_is_reported_once(watched: Watched) -> None:
+    watched.show(0.2)
+    watched.show(1.5)
+    text = watched.show(1.5)
+    assert text == ("b is 1.3 rad from where it was 20 ms ago (velocity safety limit 4.5 rad/s)")
+    assert watched.state.position[1] == 1.5
+    assert watched.show(1.5) == ""
+
+
+def test_a_runaway_is_caught_in_its_second_tick_without_a_measured_velocity(
+    watched: Watched,
+) -> None:
+    watched.show(0.0)
+    texts = [watched.show(i * 0.12) for i in (1, 2)]  # 12 rad/s
+    assert texts[0] == ""
+    assert texts[1].startswith("b is 0.24 rad from where it was 20 ms ago")
+
+
+def test_a_slow_runaway_without_a_measured_velocity_is_caught_in_a_fifth_of_a_second(
+    watched: Watched,
+) -> None:
+    texts = [watched.show(i * 0.06) for i in range(24)]  # 6 rad/s
+    found = [text for text in texts if text]
+    assert found
+    assert found[0].startswith("b moved 0.6")
+
+
+def test_a_tick_that_comes_late_allows_a_longer_way(watched: Watched) -> None:
+    watched.show(0.0)
+    for i in range(1, 30):
+        assert watched.show(0.4 * i, LIMIT, period=0.1) == ""
+
+
+def test_samples_that_come_a_period_late_are_no_jump(watched: Watched) -> None:
+    """A joint at 3 rad/s whose samples arrive in pairs."""
+    for i in range(0, 200, 2):
+        assert watched.show(i * 0.03) == ""
+        assert watched.show(i * 0.03) == ""
+
+
+def test_samples_from_before_a_hold_up_are_no_jump_but_a_jump_after_it_is_seen(
+    watched: Watched,
+) -> None:
+    """A joint at 3 rad/s and a loop that is held up for 0.1 s: the bus kept an old sample."""
+    for i in range(20):
+        watched.show(i * 0.03, 3.0)
+    assert watched.show(0.60, 3.0, period=0.1) == ""
+    for i in range(20):
+        assert watched.show(0.90 + i * 0.03, 3.0) == ""
+    texts = [watched.show(0.0), watched.show(0.0)]
+    assert texts[1].startswith("b is -1.47 rad from where it was")
+
+
+@pytest.mark.parametrize(("periods", "allowed"), [(2.0, False), (2.1, True), (3.0, True)])
+def test_a_tick_later_than_two_periods_is_a_hold_up(
+    watched: Watched, periods: float, allowed: bool
+) -> None:
+    watched.show(0.0)
+    assert watched.show(0.0, period=periods * PERIOD) == ""
+    way = LIMIT * PERIOD * (1 + periods) - 0.001  # in one period, by a sample that is so old
+    assert watched.show(way if allowed else LIMIT * PERIOD * 2 + 0.001) == ""
+    assert bool(watched.state.position[1] != 0.0) is allowed
+
+
+@pytest.mark.parametrize("later", range(1, 8))
+def test_samples_may_be_old_in_the_three_ticks_after_a_hold_up(
+    watched: Watched, later: int
+) -> None:
+    watched.show(0.0)
+    assert watched.show(0.0, period=0.1) == ""
+    for _ in range(later - 1):
+        assert watched.show(0.0) == ""
+    assert watched.show(0.3) == ""
+    assert watched.state.position[1] == (0.3 if later <= 3 else 0.0)
+
+
+def test_samples_after_those_that_a_bus_held_back_are_no_jump_but_a_jump_is_seen(
+    watched: Watched,
+) -> None:
+    """A joint at 3 rad/s whose bus says nothing for 0.1 s."""
+    for i in range(20):
+        watched.show(i * 0.03, 3.0)
+    for i in range(1, 11):
+        assert watched.show(0.57, 3.0, age=i * PERIOD) == ""
+    for i in range(20):
+        assert watched.show(0.90 + i * 0.03, 3.0) == ""
+    texts = [watched.show(0.0), watched.show(0.0)]
+    assert texts[1].startswith("b is -1.47 rad from where it was")
+
+
+def test_a_bus_that_stays_silent_makes_no_jump_plausible(watched: Watched) -> None:
+    watched.show(0.0, age=60.0)
+    most = LIMIT * (PERIOD + 0.2)
+    assert watched.show(0.99 * most, age=60.0) == ""
+    assert watched.state.position[1] == 0.99 * most
+    texts = [watched.show(-1.0, age=60.0) for _ in range(2)]
+    assert texts[1].startswith("b is -1.9")
+
+
+def is_believed_at_once(watched: Watched, position: float) -> bool:
+    """Whether the first sample at `position` is not doubted."""
+    watched.show(position)
+    return bool(watched.state.position[1] == position)
+
+
+@pytest.mark.parametrize(("held_up", "believed"), [(0.019, False), (0.021, True), (0.03, True)])
+def test_a_tick_that_comes_more_than_a_period_late_makes_old_samples_plausible(
+    watched: Watched, held_up: float, believed: bool
+) -> None:
+    watched.show(0.0)
+    watched.show(0.0, period=held_up)
+    assert is_believed_at_once(watched, 0.9 * LIMIT * (PERIOD + held_up)) is believed
+
+
+@pytest.mark.parametrize(("ticks", "believed"), [(2, True), (3, False)])
+def test_samples_may_be_as_old_as_a_hold_up_for_three_ticks_after_it(
+    watched: Watched, ticks: int, believed: bool
+) -> None:
+    watched.show(0.0)
+    watched.show(0.0, period=0.05)
+    for _ in range(ticks):
+        watched.show(0.0)
+    assert is_believed_at_once(watched, 0.9 * LIMIT * 0.06) is believed
+
+
+def test_joints_put_somewhere_else_have_not_moved(watched: Watched) -> None:
+    watched.show(0.0)
+    watched.trip.restart()
+    for _ in range(30):
+        assert watched.show(2.0) == ""
+
+
+def _follow(
+    trip: MeasurementCheck,
+    targets: Any,
+    position: Callable[[int], float],
+    stiffness: float,
+    age: float = 0.0,
+) -> list[str]:
+    texts = []
+    state = JointState(3, np.zeros((3, 3)))
+    for i, target in enumerate(targets):
+        state.position[1] = position(i)
+        arrays = np.array([0.0, target, 0.0]), np.full(3, stiffness)
+        texts.append(trip.check_following(state, *arrays, PERIOD, age).text)
+    return [text for text in texts if text]
+
+
+STANDS_STILL: Callable[[int], float] = lambda i: 0.1  # noqa: E731
+CREEPS: Callable[[int], float] = lambda i: 0.1 + 1e-5 * i  # noqa: E731
+AWAY = np.linspace(0.1, 0.5, 60)  # 0.4 rad at 20 Nm/rad: 8 Nm, the limit is 10
+
+
+def test_a_stiff_joint_that_does_not_follow_its_target_is_reported(limits_of: Any) -> None:
+    texts = _follow(_trip(limits_of(3)), AWAY, STANDS_STILL, 20.0)
+    assert texts[0].startswith("b does not follow: no motion is measured although the pull on it")
+
+
+@pytest.mark.parametrize(
+    ("targets", "position", "stiffness"),
+    [
+        pytest.param(AWAY, CREEPS, 20.0, id="it moves, if only a little"),
+        pytest.param(AWAY, STANDS_STILL, 0.0, id="nothing pulls at it"),
+        pytest.param(AWAY, STANDS_STILL, 5.0, id="the pull is weak: friction may hold it"),
+        pytest.param([0.5] * 60, STANDS_STILL, 20.0, id="it hangs under a load, the target stays"),
+    ],
+)
+def test_a_joint_with_a_reason_to_stand_still_is_left_alone(
+    limits_of: Any, targets: Any, position: Callable[[int], float], stiffness: float
+) -> None:
+    assert _follow(_trip(limits_of(3)), targets, position, stiffness) == []
+
+
+# 20 Nm/rad; a third of the effort limit is 3.33 Nm.
+@pytest.mark.parametrize(("way", "trips"), [(0.16, False), (-0.16, False), (0.17, True)])
+def test_a_third_of_the_effort_limit_is_a_hard_pull(
+    limits_of: Any, way: float, trips: bool
+) -> None:
+    targets = [0.1] * 6 + [0.1 + way] * 6
+    assert bool(_follow(_trip(limits_of(3)), targets, STANDS_STILL, 20.0)) is trips
+
+
+def test_a_joint_without_a_new_measurement_may_follow_unseen(limits_of: Any) -> None:
+    """A silent motor: its component reports it."""
+    trip = _trip(limits_of(3))
+    assert _follow(trip, AWAY, STANDS_STILL, 20.0, age=0.045) == []
+    assert _follow(trip, AWAY, STANDS_STILL, 20.0, age=0.02) != []
+
+
+@pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])
+def test_a_target_counts_once_it_has_acted_for_20_ms(limits_of: Any, rate: float) -> None:
+    """A joint that friction holds begins to move: the measurement shows that a little later."""
+    trip, period = _trip(limits_of(3)), 1.0 / rate
+    state, stiffness = JointState(3, np.zeros((3, 3))), np.full(3, 20.0)
+    acted = 0.0  # [s] so long has the target been away when it is judged
+    text = ""
+    for tick in range(round(0.3 * rate)):
+        away = tick * period >= 0.112
+        target = np.array([0.0, 1.0 if away else 0.0, 0.0])
+        acted += period if away else 0.0
+        text = text or trip.check_following(state, target, stiffness, period).text
+        if text:
+            break
+    assert "b does not follow" in text
+    assert 0.0199 < acted < 0.039
+
+
+def test_stiffness_that_begins_far_from_the_last_target_is_no_pull(limits_of: Any) -> None:
+    trip = _trip(limits_of(3))
+    assert _follow(trip, [0.0] * 10, STANDS_STILL, 0.0) == []
+    assert _follow(trip, [1.0] * 10, STANDS_STILL, 20.0) == []
+    trip.begin_mode()
+    assert _follow(trip, [0.0] * 10, STANDS_STILL, 20.0) == []
+
+
+# In the loop.
+
+ALL = ("limp", "standby", "remote", "torque")
+
+
+def _runs_away(robot: Any, ticks: int = 2) -> Any:
+    robot.arm.measured[1, 2] = 8.0
+    return robot.tick(ticks)
+
+
+@pytest.fixture
+def supervised(rig: Any, limits_of: Any) -> Any:
+    robot = rig()
+    robot.loop.supervise(_trip(limits_of(3)))
+    return robot.start("damped")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_runaway_ends_every_mode_in_damping_within_two_ticks(supervised: Any, name: str) -> None:
+    supervised.run(name)
+    snapshot = _runs_away(supervised)
+    assert snapshot.controller == "damped"
+    assert snapshot.fall.reason.text == "c moves at 8 rad/s (velocity safety limit 4.5 rad/s)"
+    assert np.all(supervised.arm.written[-1][3] == 0.0)
+    assert np.all(supervised.arm.written[-1][4] == 6.0)
+
+
+def test_one_bad_sample_ends_no_mode(supervised: Any) -> None:
+    supervised.run("standby")
+    _runs_away(supervised, 1)
+    supervised.arm.measured[1, 2] = 0.0
+    assert supervised.tick(50).controller == "standby"
+
+
+def test_in_damping_a_runaway_is_counted_as_a_fall_and_nothing_is_switched(supervised: Any) -> None:
+    before = supervised.tick().switch_number
+    snapshot = _runs_away(supervised, 5)
+    assert (snapshot.switch_number, snapshot.fall.number) == (before, 1)
+    assert "c moves at 8 rad/s" in snapshot.fall.reason.text
+    assert supervised.changes == 1
+
+
+def test_a_stiff_mode_cannot_be_entered_while_a_joint_runs_away(supervised: Any) -> None:
+    _runs_away(supervised, 5)
+    stiff = len(supervised.arm.written)
+    supervised.ask("standby")
+    assert supervised.tick().controller == "damped"
+    assert not any(written[3].any() for written in supervised.arm.written[stiff:])
+
+
+def test_without_damping_a_runaway_ends_limp_and_falls_once(supervised: Any) -> None:
+    supervised.run("standby")
+    supervised.controllers["damped"].fail["update"] = RuntimeError("broken")
+    snapshot = _runs_away(supervised, 30)
+    assert (snapshot.controller, snapshot.fall.number) == ("limp", 1)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_joint_that_is_not_measured_ends_a_stiff_mode_in_the_same_tick(
+    supervised: Any, value: float
+) -> None:
+    supervised.run("standby")
+    supervised.arm.measured[0, 1] = value
+    snapshot = supervised.tick()
+    assert snapshot.controller == "damped"
+    assert snapshot.fall.reason.text == "arm: no finite state of b"
+
+
+def test_a_joint_that_does_not_follow_ends_a_stiff_mode(supervised: Any) -> None:
+    supervised.run("torque")
+    away = iter(np.linspace(0.5, 1.5, 100))
+
+    def go(state: Any, command: Any, now: float, period: float) -> None:
+        command.array[:] = [[next(away)] * 3, [0.0] * 3, [0.0] * 3, [20.0] * 3, [2.0] * 3]
+
+    supervised.controllers["torque"].behave = go
+    snapshot = supervised.tick(90)
+    assert snapshot.controller == "damped"
+    assert "does not follow" in snapshot.fall.reason.text
+
+
+def test_a_simulator_may_put_its_joints_elsewhere(
+    rig: Any, limits_of: Any, scripted_hardware: Any
+) -> None:
+    class Simulator(scripted_hardware):
+        teleports = 0
+
+    arm = Simulator()
+    robot = rig({"arm": (arm, ("a", "b", "c"))})
+    robot.loop.supervise(_trip(limits_of(3)))
+    robot.start("damped").tick()
+    arm.measured[0] = 1.5
+    arm.teleports = 1
+    assert robot.tick(30).fall is None

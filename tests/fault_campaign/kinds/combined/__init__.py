@@ -1,0 +1,1 @@
+"""Faults that meet one another, or meet what is under way."""

@@ -1,0 +1,55 @@
+"""Prime on one simulated clock, and an operator of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from humanoid_twin.mounting import Mounting
+from humanoid_twin.prime import CAN_JOINTS
+from test_support.stepped.stack import Stack
+
+MAILBOX_DELAY: Final = 0.002  # [s] of the drives
+# Registers by the documents: 51.47 kp/kd, 9.408 kd, 0; rounded. And the gate.
+LIMP: Final = (0, 0, 0, 1)
+SOFT: Final = (0, 56, 0, 1)
+STIFF: Final = (515, 19, 0, 1)
+
+
+class Prime(Stack):
+    """Prime with its ring, of which nothing runs yet. Arguments are those of Stack."""
+
+    def __init__(
+        self, folder: Path, mountings: Mapping[str, Mounting] | None = None, **options: Any
+    ) -> None:
+        super().__init__(folder, mountings, **options)
+        self.control.mailbox_delay(MAILBOX_DELAY)
+
+    def faults(self) -> list[str]:
+        """Return the faults of the drives."""
+        erobs = [f"drive {i}: {d['error']:#x}" for i, d in enumerate(self.control.drives())
+                 if d["error"]]  # fmt: skip
+        return erobs + super().faults()
+
+    def wrist_gains(self) -> dict[str, tuple[float, float]]:
+        """Stiffness [Nm/rad] and damping [Nm s/rad] that each wrist motor acts with."""
+        return {
+            CAN_JOINTS[int(number)]: (motor["firmware"]["stiffness"], motor["firmware"]["damping"])
+            for number, motor in self.control.can_drives().items()
+        }
+
+    def registers(self) -> list[tuple[int, ...]]:
+        """Registers of gains, and the gate, of the ten drives."""
+        return [
+            (drive["pos_reg"], drive["vel_reg"], drive["integral"], drive["gate"])
+            for drive in self.control.drives()
+        ]
+
+    def writes(self) -> list[tuple[int, int, int]]:
+        """What has been written since the last look: slave, object, value."""
+        return [
+            (slave, int(detail["index"]) << 8 | int(detail["subindex"]), int(detail["value"]))
+            for _, slave, kind, detail in self.control.log()
+            if kind == "write"
+        ]

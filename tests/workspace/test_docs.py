@@ -1,0 +1,101 @@
+"""What the documentation shows works, and what it points at exists."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+
+from humanoid_control_cli.reason_codes_page import with_tables
+from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.mit_interface import JointCommand, JointState
+from humanoid_controller_manager.controller import RobotFacts
+from humanoid_devices_erob.drive.error_codes import ERROR_CODES
+from prime_description import expand
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_the_documentation_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
+    local = [target for target in targets if "://" not in target]
+    missing = [target for target in local if not (page.parent / target).exists()]
+    assert missing == []
+
+
+def test_the_controller_in_the_guide_holds_the_pose_it_found() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", _guide("add_a_controller.md"), re.DOTALL)[:1]
+    names: dict[str, Any] = {"__name__": "guide"}
+    exec(compile(code, "add_a_controller.md", "exec"), names)  # the guide is ours
+    ones = np.ones(2)
+    robot = RobotFacts(JointSet(("a", "b")), JointLimits(-ones, ones, ones, ones), 50.0)
+    controller = names["HoldController"]()
+    controller.on_configure(names["HoldParameters"](stiffness=5.0, damping=1.0), robot)
+    state, command = JointState(2, np.full((3, 2), 0.25)), JointCommand(2)
+    controller.on_activate(state, command, 0.0)
+    controller.update(state, command, 0.02, 0.02)
+    assert command.array.tolist() == [[0.25] * 2, [0.0] * 2, [0.0] * 2, [5.0] * 2, [1.0] * 2]
+
+
+@pytest.mark.parametrize("group", ["humanoid_control.hardware", "humanoid_control.controllers"])
+def test_every_plugin_is_documented(group: str) -> None:
+    text = _guide("architecture.md") + _guide("modes.md")
+    text = re.sub(
+        r"humanoid_control/\{(.*?)\}Controller",
+        lambda m: " ".join(f"humanoid_control/{name}Controller" for name in m[1].split(",")),
+        text,
+    )
+    names = {point.name for point in entry_points(group=group)}
+    assert names
+    assert {name for name in names if name not in text} == set()
+
+
+def test_every_error_of_the_drives_is_documented() -> None:
+    text = _guide("ethercat.md")
+    assert [code for code in ERROR_CODES if f"0x{code:04X}" not in text] == []
+
+
+def test_every_reason_code_is_documented_as_the_robot_gives_it() -> None:
+    page = _guide("reason_codes.md")
+    assert with_tables(page) == page, (
+        "run: python -m humanoid_control_cli.reason_codes_page docs/reason_codes.md"
+    )
+
+
+def _guide(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
+
+
+def test_the_page_of_the_joints_says_what_is_configured() -> None:
+    config = ROOT / "src" / "humanoid_bringup_prime" / "config"
+    hardware = yaml.safe_load((config / "prime_hardware.yaml").read_text())["joints"]
+    controllers = yaml.safe_load((config / "prime_controllers.yaml").read_text())
+    poses = controllers["standby_controller"]["ros__parameters"]["poses"]
+    limits = {
+        joint.get("name"): limit.attrib
+        for joint in ElementTree.fromstring(expand({})).iter("joint")
+        if (limit := joint.find("limit")) is not None
+    }
+    expected = []
+    for number, name in enumerate(hardware["all_joints"]):
+        if name in hardware["mit_joints"]:
+            device = hardware["mit_joints"][name]["id"]
+            drive = f"CAN {device} (0x{device:02X})"
+        else:
+            drive = f"slave {hardware['erob_slaves'][name]['position']}"
+        lower, upper, velocity, effort = (
+            float(limits[name][key]) for key in ("lower", "upper", "velocity", "effort")
+        )
+        ready = poses["ready"]["positions"][number]
+        limited = [f"{lower:+.2f} … {upper:+.2f}", f"{velocity:.1f}", f"{effort:.0f}"]
+        expected.append([str(number), f"`{name}`", drive, *limited, f"{ready:+.2f}"])
+    rows = [line.strip("| ").split(" | ") for line in _guide("joints.md").splitlines()]
+    assert [row[:7] for row in rows if row[0].isdecimal()] == expected

@@ -1,0 +1,130 @@
+"""What every package of the workspace has in common."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MANIFESTS = sorted(
+    file
+    for file in ROOT.glob("src/**/package.xml")
+    if "external" not in file.relative_to(ROOT).parts
+)
+PACKAGES = [file.parent for file in MANIFESTS]
+PYTHON_PACKAGES = [package for package in PACKAGES if (package / "setup.py").exists()]
+NAMES = {ElementTree.parse(file).findtext("name") for file in MANIFESTS}
+MAX_MODULE_LINES = 400
+
+every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+every_python_package = pytest.mark.parametrize(
+    "package", PYTHON_PACKAGES, ids=lambda package: package.name
+)
+
+
+def manifest(package: Path) -> ElementTree.Element:
+    return ElementTree.parse(package / "package.xml").getroot()
+
+
+def setup_arguments(package: Path) -> dict[str, object]:
+    """The literal arguments of setup() in setup.py."""
+    tree = ast.parse((package / "setup.py").read_text())
+    (call,) = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setup"
+    )
+    return {
+        str(keyword.arg): keyword.value.value
+        for keyword in call.keywords
+        if isinstance(keyword.value, ast.Constant)
+    }
+
+
+def test_the_workspace_has_its_packages() -> None:
+    assert {"humanoid_control_msgs", "humanoid_control_common", "humanoid_control_cli"} <= NAMES
+    assert len(PYTHON_PACKAGES) == len(PACKAGES) - 1, "interfaces alone cannot be ament_python"
+
+
+@every_package
+def test_every_package_states_licence_and_maintainer(package: Path) -> None:
+    root = manifest(package)
+    assert root.findtext("name") == package.name
+    assert root.findtext("license") == "Apache-2.0"
+    assert root.findtext("description", "").strip()
+    assert "@" in root.find("maintainer").get("email")
+
+
+def test_the_licence_is_there() -> None:
+    assert "Apache License" in (ROOT / "LICENSE").read_text()
+
+
+def test_all_packages_have_the_same_version() -> None:
+    assert {manifest(package).findtext("version") for package in PACKAGES} == {"0.1.0"}
+
+
+@every_python_package
+def test_setup_and_manifest_agree(package: Path) -> None:
+    root, arguments = manifest(package), setup_arguments(package)
+    assert arguments["version"] == root.findtext("version")
+    assert arguments["license"] == root.findtext("license")
+    assert arguments["maintainer_email"] == root.find("maintainer").get("email")
+
+
+@every_python_package
+def test_ros_finds_the_package_by_its_marker(package: Path) -> None:
+    marker = package / "resource" / package.name
+    assert marker.is_file()
+    assert f'package_name = "{package.name}"' in (package / "setup.py").read_text()
+
+
+@every_python_package
+def test_types_are_offered_to_other_packages(package: Path) -> None:
+    assert (package / package.name / "py.typed").is_file()
+
+
+@every_python_package
+def test_colcon_finds_the_tests(package: Path) -> None:
+    # setuptools ignores tests_require from version 72 on: `colcon test` would find none and pass.
+    assert re.search(
+        r"extras_require=.*\"test\": \[\"pytest\"\]", (package / "setup.py").read_text()
+    )
+    assert sorted((package / "test").rglob("test_*.py"))
+
+
+def modules() -> list[Path]:
+    folders = [package / package.name for package in PYTHON_PACKAGES]
+    folders += [ROOT / "scripts", ROOT / "benchmarks"]
+    return [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+
+
+def test_no_module_is_longer_than_one_can_read() -> None:
+    lengths = {
+        str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in modules()
+    }
+    assert len(lengths) > len(PYTHON_PACKAGES)
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_MODULE_LINES} == {}
+
+
+def texts() -> list[Path]:
+    """What people read, without what tools leave behind."""
+    kinds = {".py", ".md", ".yaml", ".yml", ".xml", ".xacro", ".toml", ".cfg", ".sh", ".txt"}
+    folders = [*PACKAGES, *(ROOT / name for name in ("docs", "scripts", "docker", ".github"))]
+    files = [*ROOT.glob("*"), *(file for folder in folders for file in folder.rglob("*"))]
+    return [
+        file
+        for file in files
+        if (file.suffix in kinds or file.name == "Makefile")
+        and not any(part.startswith(".hypothesis") for part in file.parts)
+    ]
+
+
+def test_no_file_names_a_folder_of_one_machine() -> None:
+    somebodys = re.compile(r"/(home|root|Users|work)/")
+    files = texts()
+    assert len(files) > len(PACKAGES)
+    assert [str(file) for file in files if somebodys.search(file.read_text())] == []
