@@ -52,7 +52,7 @@ class Client:
         self._awake = ExitStack()
 
     def __enter__(self) -> Self:
-        self._awake.enter_context(kept_awake(self._executor))
+        self._awake.enter_context(kept_awake(self._executor.wake))
         return self
 
     def __exit__(self, *_: object) -> None:

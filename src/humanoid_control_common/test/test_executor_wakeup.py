@@ -26,12 +26,12 @@ class Sleeper:
 
 def test_a_wait_is_ended_again_and_again() -> None:
     sleeper = Sleeper()
-    with kept_awake(sleeper):
+    with kept_awake(sleeper.wake):
         assert sleeper.wait_for(3)
 
 
 def test_no_executor_is_woken_afterwards() -> None:
     before, sleeper = active_count(), Sleeper()
-    with kept_awake(sleeper):
+    with kept_awake(sleeper.wake):
         sleeper.wait_for(1)
     assert active_count() == before

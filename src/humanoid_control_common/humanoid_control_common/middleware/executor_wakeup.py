@@ -1,9 +1,9 @@
 """Wakes executors periodically: their waits do not depend on the system's clock then."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
-from typing import Final, Protocol
+from typing import Final
 
 from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.machine.machine import Machine
@@ -11,16 +11,9 @@ from humanoid_control_common.machine.machine import Machine
 PERIOD: Final = 0.05  # [s]
 
 
-class Waits(Protocol):
-    """An executor that can be woken."""
-
-    def wake(self) -> None:
-        """End its wait; it waits again if there is nothing to do."""
-
-
 @contextmanager
-def kept_awake(executor: Waits, machine: Machine = LINUX) -> Iterator[None]:
-    """Wake `executor` every 50 ms while the context is open.
+def kept_awake(wake: Callable[[], object], machine: Machine = LINUX) -> Iterator[None]:
+    """Call `wake`, which ends the wait of an executor, every 50 ms while the context is open.
 
     Fast DDS of the wheels (built for an old C library) waits until a time of the system's clock:
     after the clock was set back by an hour, a wait of 50 ms took an hour, and so did timers and
@@ -28,12 +21,12 @@ def kept_awake(executor: Waits, machine: Machine = LINUX) -> Iterator[None]:
     """
     ended = Event()
 
-    def wake() -> None:
+    def wake_again() -> None:
         while not ended.is_set():
             machine.sleep(PERIOD)  # by the monotonic clock
-            executor.wake()
+            wake()
 
-    thread = machine.start("wake", wake)
+    thread = machine.start("wake", wake_again)
     try:
         yield
     finally:

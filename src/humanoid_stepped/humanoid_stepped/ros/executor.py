@@ -49,6 +49,9 @@ class SteppedExecutor:
         """See rclpy."""
         self._bell.set()
 
+    def nudge(self) -> None:
+        """See CallbackExecutor: no wait lasts longer than it may on the simulated clock."""
+
     def shutdown(self) -> None:
         """See rclpy."""
         for node in list(self._nodes):

@@ -92,7 +92,7 @@ def spinning(node: ViewerNode, sleeper: InterruptibleSleep) -> Iterator[None]:
     thread = threading.Thread(target=spin, name="ros")
     thread.start()
     try:
-        with kept_awake(executor):
+        with kept_awake(executor.wake):
             yield
     finally:
         ended.set()

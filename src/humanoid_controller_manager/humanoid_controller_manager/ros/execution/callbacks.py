@@ -1,28 +1,41 @@
 """Executes ROS callbacks and returns their errors, so that none ends the control process."""
 
 import logging
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from rclpy.context import Context
 from rclpy.executors import (
     ConditionReachedException,
+    ExternalShutdownException,
     ShutdownException,
     SingleThreadedExecutor,
     TimeoutException,
+    timeout_sec_to_nsec,
 )
 from rclpy.node import Node
+from rclpy.task import Task
 
 from humanoid_control_common.ending_times import WAY_DOWN
+from humanoid_control_common.machine.linux import LINUX
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.rules.safety import SafetyLevel, SafetyReport
 from humanoid_controller_manager.reason_codes import ROS_CALLBACK_RAISED
+from humanoid_controller_manager.ros.execution.prepared_wait_set import (
+    WAITABLE,
+    PreparedWaitSet,
+    Ready,
+)
 from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 
 SOURCE: Final = "ros_callbacks"  # on /safety_status
 # A plug-in's callback may call exit().
 CALLBACK_ERRORS: Final = (Exception, SystemExit)
+LONG_WAIT: Final = 0.1  # [s], twice the longest wait of an executor that has callbacks to execute
+EVENT_PERIOD: Final = 1.0  # [s] between two looks at events such as an incompatible QoS
 WAY_DOWN_LIMIT: Final = WAY_DOWN  # [s], longer than an ordered way down
 _NAMES: Final = {"topic_name": "topic", "srv_name": "service"}  # attributes of entities
 
@@ -44,7 +57,35 @@ class CallbackFailure:
 
 
 class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy has no types
-    """A single-threaded executor that returns the errors of callbacks."""
+    """A single-threaded executor that returns the errors of callbacks.
+
+    It waits on a PreparedWaitSet, which it prepares anew when a node says that its entities
+    changed. While a coroutine or a task is under way, rclpy's own way of waiting serves it.
+
+    Args:
+        clock: returns the monotonic time [s].
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = LINUX.clock, *, context: Context | None = None
+    ) -> None:
+        self._clock_of_waits = clock
+        self._changed = True  # nodes or their entities, since the wait set was prepared
+        self._prepared: PreparedWaitSet | None = None
+        self._ready: deque[Ready] = deque()
+        self._open_tasks: list[Task] = []
+        self._round: Iterator[tuple[Task, Any, Node]] | None = None  # of rclpy's own waiting
+        self._waiting_since: float | None = None  # [s], monotonic
+        self._events_due = 0.0  # [s] of the next wait for events, too
+        super().__init__(context=context)
+        self._takes: dict[str, Callable[[Any], Any]] = {
+            "timer": self._take_timer,
+            "subscription": self._take_subscription,
+            "guard_condition": self._take_guard_condition,
+            "client": self._take_client,
+            "service": self._take_service,
+            WAITABLE: self._take_waitable,
+        }
 
     def execute_next(self, timeout: float | None) -> CallbackFailure | None:
         """Execute the next callback that is ready within `timeout` [s]; return its failure.
@@ -54,15 +95,129 @@ class CallbackExecutor(SingleThreadedExecutor):  # type: ignore[misc] # rclpy ha
         node: Node | None = None
         callback = "(none: waiting for the next)"
         try:
-            handler, entity, node = self.wait_for_ready_callbacks(timeout_sec=timeout)
-            callback = described(entity)
-            handler()
-            error = handler.exception()
+            if not self._ready and (self._open_tasks or self._round is not None):
+                task, entity, node = self._next_of_rclpy(timeout)
+                callback = described(entity)
+                task()
+                error = task.exception()
+            else:
+                ready = self._next(timeout)
+                if ready is None:
+                    return None
+                node, callback = ready.node, described(ready.entity)
+                error = self._execute(ready)
         except (ShutdownException, TimeoutException, ConditionReachedException):
             return None
         except CALLBACK_ERRORS as raised:
             error = raised
         return None if error is None else CallbackFailure(node, callback, error)
+
+    def nudge(self) -> None:
+        """End a wait that lasts; see `kept_awake`."""
+        since = self._waiting_since
+        if since is not None and self._clock_of_waits() - since > LONG_WAIT:
+            super().wake()
+
+    def wake(self) -> None:
+        """See Executor: entities of a node changed."""
+        self._changed = True
+        super().wake()
+
+    def add_node(self, node: Node) -> bool:
+        """See Executor."""
+        self._changed = True
+        return bool(super().add_node(node))
+
+    def remove_node(self, node: Node) -> None:
+        """See Executor."""
+        self._changed = True
+        super().remove_node(node)
+
+    def create_task(self, callback: Any, *args: Any, **kwargs: Any) -> Task:
+        """See Executor."""
+        task = super().create_task(callback, *args, **kwargs)
+        self._open_tasks.append(task)
+        return task
+
+    def shutdown(self, timeout_sec: float | None = None) -> bool:
+        """See Executor."""
+        self._release()
+        return bool(super().shutdown(timeout_sec))
+
+    def _next(self, timeout: float | None) -> Ready | None:
+        """Return an entity that is ready; waits for it only if none is left of the last wait."""
+        if self._is_shutdown:
+            raise ShutdownException
+        if self._changed:
+            self._release()
+            nodes = self.get_nodes()
+            self._ready = deque(ready for ready in self._ready if ready.node in nodes)
+        if not self._ready:
+            self._ready.extend(self._wait(timeout))
+        return self._ready.popleft() if self._ready else None
+
+    def _next_of_rclpy(self, timeout: float | None) -> tuple[Task, Any, Node]:
+        """Return the next task, or callback as a task, of rclpy's own way of waiting."""
+        if self._round is None:
+            self._round = self._wait_for_ready_callbacks(timeout_sec=timeout)
+        step = None
+        try:
+            step = next(self._round, None)
+        finally:
+            if step is None:  # all that was ready is executed, or nothing was
+                self._round = None
+                self._open_tasks = [task for task in self._open_tasks if not task.done()]
+        if step is None:
+            raise TimeoutException
+        task, entity, node = step
+        return task, entity, node
+
+    def _wait(self, timeout: float | None) -> list[Ready]:
+        if self._prepared is None:
+            self._changed = False  # before looking: a change meanwhile counts for the next wait
+            wakers = (self._guard, self._sigint_gc)
+            self._prepared = PreparedWaitSet(self.get_nodes(), wakers, self._context)
+        self._waiting_since = now = self._clock_of_waits()
+        with_events = now >= self._events_due
+        if with_events:
+            self._events_due = now + EVENT_PERIOD
+        ready = self._prepared.wait(timeout_sec_to_nsec(timeout), with_events=with_events)
+        self._waiting_since = None
+        if self._is_shutdown:
+            raise ShutdownException
+        if not self._context.ok():
+            raise ExternalShutdownException
+        return ready
+
+    def _execute(self, ready: Ready) -> BaseException | None:
+        """Execute a callback up to its end, or up to where it awaits something."""
+        coroutine = self._handle(ready)
+        try:
+            coroutine.send(None)
+        except StopIteration:
+            return None
+        except CALLBACK_ERRORS as error:
+            return error
+        self.create_task(coroutine)
+        return None
+
+    async def _handle(self, ready: Ready) -> None:
+        entity = ready.entity
+        if ready.kind == "timer" and not entity.handle.is_timer_ready():
+            return  # cancelled
+        if not entity.callback_group.beginning_execution(entity):
+            return
+        try:
+            execute = self._takes[ready.kind](entity)
+            if execute is not None:
+                await execute()
+        finally:
+            entity.callback_group.ending_execution(entity)
+
+    def _release(self) -> None:
+        if self._prepared is not None:
+            self._prepared.close()
+            self._prepared = None
 
 
 def described(entity: Any) -> str:

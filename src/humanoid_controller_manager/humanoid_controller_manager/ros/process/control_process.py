@@ -116,7 +116,7 @@ def _execute(
     guard = FailureGuard(
         manager.close_plugin, manager.loop.leave, end, lead_down=any_leads_down(companions)
     )
-    with kept_awake(manager.executor, manager.machine):
+    with kept_awake(manager.executor.nudge, manager.machine):
         while not end.at_once and manager.loop_thread.is_running():
             failure = manager.executor.execute_next(SPIN_TIMEOUT)
             if failure is None or failure.node is not None:

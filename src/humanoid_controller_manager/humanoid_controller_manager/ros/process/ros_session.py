@@ -83,7 +83,7 @@ class RosSession:
 
     def executor(self) -> CallbackExecutor:
         """Return an executor without nodes, for one thread."""
-        executor = CallbackExecutor()
+        executor = CallbackExecutor(self.machine.clock)
         self._executors.add(executor)
         return executor
 
@@ -142,7 +142,7 @@ def spin_until(ros: RosSession, node: Node, done: Callable[[], object]) -> None:
     ros.forward_logging(node)
     executor = ros.executor()
     executor.add_node(node)
-    with kept_awake(executor, ros.machine):
+    with kept_awake(executor.nudge, ros.machine):
         while not done():
             failure = executor.execute_next(SPIN_TIMEOUT)
             if failure is not None:

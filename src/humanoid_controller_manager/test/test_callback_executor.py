@@ -1,0 +1,268 @@
+"""An executor with a prepared wait set executes what rclpy's own executes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from threading import Semaphore, Thread
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+from rclpy.waitable import NumberOfEntities, Waitable
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from humanoid_controller_manager.ros.execution.callbacks import CallbackExecutor, CallbackFailure
+
+TURNS = 2000  # each waits 10 ms at most: far more than any of these needs
+
+
+class Ros:
+    """Nodes of one context, on one executor."""
+
+    def __init__(self, opened: ExitStack) -> None:
+        self._opened, self.context = opened, Context()
+        rclpy.init(context=self.context)
+        opened.callback(rclpy.try_shutdown, context=self.context)
+        self.time = 0.0  # [s]
+        self.waiting = Semaphore(0)  # released when a wait begins
+        self.executor = CallbackExecutor(self._clock, context=self.context)
+        opened.callback(self.executor.shutdown)
+
+    def _clock(self) -> float:
+        self.waiting.release()
+        return self.time
+
+    def node(self, name: str) -> Node:
+        node = rclpy.create_node(name, context=self.context, start_parameter_services=False)
+        self._opened.callback(node.destroy_node)
+        self.executor.add_node(node)
+        return node
+
+    def spin_until(self, done: Callable[[], object]) -> list[CallbackFailure]:
+        failures = []
+        for _ in range(TURNS):
+            if done():
+                return failures
+            failure = self.executor.execute_next(0.01)
+            if failure is not None:
+                failures.append(failure)
+        pytest.fail("not executed")
+
+    def spin_idle(self) -> None:
+        """Execute what is ready, until nothing is."""
+        quiet = 0
+        while quiet < 10:
+            quiet = 0 if self.executor.execute_next(0.01) else quiet + 1
+
+
+@pytest.fixture
+def ros() -> Iterator[Ros]:
+    with ExitStack() as opened:
+        yield Ros(opened)
+
+
+def test_timers_subscriptions_guards_services_and_clients_are_executed(ros: Ros) -> None:
+    node, heard = ros.node("all"), []
+    node.create_timer(0.001, lambda: heard.append("timer"))
+    node.create_subscription(String, "said", lambda message: heard.append(message.data), 10)
+    guard = node.create_guard_condition(lambda: heard.append("guard"))
+    node.create_service(Trigger, "ask", lambda _, response: response)
+    client = node.create_client(Trigger, "ask")
+    publisher = node.create_publisher(String, "said", 10)
+    ros.spin_until(lambda: client.service_is_ready() and publisher.get_subscription_count())
+    answer = client.call_async(Trigger.Request())
+    publisher.publish(String(data="message"))
+    guard.trigger()
+    ros.spin_until(lambda: answer.done() and {"timer", "message", "guard"} <= set(heard))
+
+
+def test_what_a_node_creates_later_is_executed_and_what_it_destroys_is_not(ros: Ros) -> None:
+    node, heard = ros.node("changing"), []
+    node.create_timer(60.0, lambda: None)
+    ros.spin_idle()
+
+    def create() -> None:
+        heard.append("created")
+        guard.destroy()
+        node.create_timer(0.001, lambda: heard.append("later"))
+
+    guard = node.create_guard_condition(create)
+    guard.trigger()
+    ros.spin_until(lambda: "later" in heard)
+    timer = node.create_timer(0.001, lambda: heard.append("destroyed"))
+    ros.spin_until(lambda: "destroyed" in heard)
+    node.destroy_timer(timer)
+    heard.clear()
+    ros.spin_until(lambda: len(heard) > 20)
+    assert set(heard) == {"later"}
+
+
+def test_a_node_that_was_removed_executes_nothing_more_even_what_was_ready(ros: Ros) -> None:
+    first, second, heard = ros.node("first"), ros.node("second"), []
+
+    def remove(other: Node, name: str) -> None:
+        heard.append(name)
+        ros.executor.remove_node(other)
+
+    guards = [
+        first.create_guard_condition(lambda: remove(second, "first")),
+        second.create_guard_condition(lambda: remove(first, "second")),
+    ]
+    ros.spin_idle()
+    for guard in guards:
+        guard.trigger()
+    ros.spin_until(lambda: heard)
+    ros.spin_idle()
+    assert len(heard) == 1  # both were ready in the same wait
+
+
+def test_a_cancelled_timer_is_not_executed(ros: Ros) -> None:
+    node, heard = ros.node("timers"), []
+    cancelled = node.create_timer(0.001, lambda: heard.append("cancelled"))
+    node.create_timer(0.001, cancelled.cancel)
+    ros.spin_until(cancelled.is_canceled)
+    heard.clear()
+    node.create_timer(0.001, lambda: heard.append("other"))
+    ros.spin_until(lambda: len(heard) > 20)
+    assert "cancelled" not in heard
+
+
+def test_a_coroutine_goes_on_when_what_it_awaits_is_done_and_others_run_meanwhile(
+    ros: Ros,
+) -> None:
+    node, other, heard = ros.node("waiting"), ros.node("other"), []
+    awaited: Future = Future()
+
+    async def wait() -> None:
+        heard.append("begun")
+        heard.append(await awaited)
+        raise KeyError("at the end")
+
+    guard = node.create_guard_condition(wait)
+    other.create_timer(0.001, lambda: heard.append("other"))
+    guard.trigger()
+    ros.spin_until(lambda: heard.count("other") > 10 and "begun" in heard)
+    assert heard.count("begun") == 1
+    awaited.set_result("end")
+    failures = ros.spin_until(lambda: "end" in heard)
+    assert [repr(failure.error) for failure in failures] == ["KeyError('at the end')"]
+    heard.clear()
+    guard.trigger()  # its callback group is free again
+    ros.spin_until(lambda: "begun" in heard)
+
+
+def test_a_service_may_answer_after_it_asked_another_one(ros: Ros) -> None:
+    node, other = ros.node("middle"), ros.node("end")
+    other.create_service(Trigger, "inner", lambda _, response: response)
+    inner = other.create_client(Trigger, "inner")
+
+    async def answer(request: Any, response: Any) -> Any:
+        await inner.call_async(request)
+        response.message = "asked"
+        return response
+
+    node.create_service(Trigger, "outer", answer)
+    client = other.create_client(Trigger, "outer")
+    ros.spin_until(lambda: client.service_is_ready() and inner.service_is_ready())
+    for _ in range(3):
+        asked = client.call_async(Trigger.Request())
+        ros.spin_until(asked.done)
+        assert asked.result().message == "asked"
+
+
+def test_a_task_is_executed(ros: Ros) -> None:
+    task = ros.executor.create_task(lambda: 7)
+    ros.spin_until(task.done)
+    assert task.result() == 7
+
+
+class Bell(Waitable):  # type: ignore[misc] # rclpy has no types
+    """A waitable with a guard condition of its own, as an action server has services."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.default_callback_group)
+        self.heard = 0
+        self._rung, self._index = False, 0
+        self._guard = rclpy.guard_condition.GuardCondition(None, None, context=node.context)
+        self.ring = self._guard.trigger
+        node.add_waitable(self)
+
+    def get_num_entities(self) -> NumberOfEntities:
+        return NumberOfEntities(0, 1, 0, 0, 0)
+
+    def add_to_wait_set(self, wait_set: Any) -> None:
+        self._index = wait_set.add_guard_condition(self._guard.handle)
+
+    def is_ready(self, wait_set: Any) -> bool:
+        self._rung |= wait_set.is_ready("guard_condition", self._index)
+        return self._rung
+
+    def take_data(self) -> None:
+        self._rung = False
+
+    async def execute(self, taken_data: None) -> None:
+        self.heard += 1
+
+
+def test_a_waitable_is_executed(ros: Ros) -> None:
+    bell = Bell(ros.node("bell"))
+    for number in range(1, 4):
+        bell.ring()
+        ros.spin_until(lambda number=number: bell.heard == number)  # type: ignore[misc]
+
+
+def test_events_of_the_middleware_are_looked_at_once_in_a_second(ros: Ros) -> None:
+    node, incompatible = ros.node("events"), []
+    callbacks = SubscriptionEventCallbacks(incompatible_qos=incompatible.append)
+    best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+    node.create_subscription(String, "said", lambda _: None, 1, event_callbacks=callbacks)
+    ros.spin_idle()
+    node.create_publisher(String, "said", best_effort)
+    ros.spin_idle()
+    assert incompatible == []
+    ros.time += 1.0
+    ros.spin_until(lambda: incompatible)
+
+
+def test_a_raising_callback_is_returned_with_its_node(ros: Ros) -> None:
+    node = ros.node("raising")
+    guard = node.create_guard_condition(lambda: {}["key"])
+    guard.trigger()
+    failures: list[CallbackFailure | None] = []
+    ros.spin_until(lambda: failures.append(ros.executor.execute_next(0.01)) or any(failures))
+    (failure,) = [it for it in failures if it]
+    assert (failure.node, repr(failure.error)) == (node, "KeyError('key')")
+
+
+def test_a_nudge_ends_a_wait_that_lasts_and_no_other(ros: Ros) -> None:
+    node, heard = ros.node("nudged"), []
+    guard = node.create_guard_condition(lambda: heard.append("executed"))
+    ros.spin_idle()
+    for waits, expected in ((0.1, ["executed"]), (0.11, [])):
+        ros.time = 0.0
+        thread = Thread(target=ros.executor.execute_next, args=(None,))
+        thread.start()
+        while not ros.waiting.acquire(blocking=False):
+            pass  # until it waits
+        ros.time = waits
+        ros.executor.nudge()
+        if expected:
+            guard.trigger()
+        thread.join(timeout=20.0)
+        assert heard == expected
+        heard.clear()
+
+
+def test_after_the_context_ends_the_executor_says_so(ros: Ros) -> None:
+    ros.node("left")
+    rclpy.shutdown(context=ros.context)
+    failure = ros.executor.execute_next(0.01)
+    assert failure is not None
+    assert failure.node is None
