@@ -13,6 +13,7 @@ from humanoid_control_common.robot.robot_namespace import ROOT
 from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 
 ALL: Final = "all"  # value of `backends`: every bus is present
+BACKGROUND: Final = ("nice", "-n", "10")  # before the program of a process in the background
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")  # it becomes the name of a parameter
 
 
@@ -157,3 +158,4 @@ class Process:
     # goes on ignoring it, and ends by SIGTERM.
     outlives: bool = False
     namespace: str = ROOT  # of its nodes
+    background: bool = False  # others go first where it competes with them for a processor

@@ -58,7 +58,15 @@ def around(stack: list[Process], options: Options, folder: Path, urdf: str) -> l
     return [
         Process("robot", PACKAGE, "robot", arguments=words, ready=READY, outlives=True),
         *stack,
-        Process("truth", PACKAGE, "truth", (truth,), required=False, namespace=options.namespace),
+        Process(
+            "truth",
+            PACKAGE,
+            "truth",
+            (truth,),
+            required=False,
+            namespace=options.namespace,
+            background=True,
+        ),
     ]
 
 

@@ -12,12 +12,13 @@ from typing import Any
 from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnProcessIO
 from launch.events.process import ProcessIO
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from humanoid_bringup.executables import find_executable
 from humanoid_bringup.launching.arguments import DESCRIPTION, Argument, read, refuse_unknown
 from humanoid_bringup.launching.shutdown import DEAF, end_at_once, outlive, when_ended
-from humanoid_bringup.options import Backend, Options, Process
+from humanoid_bringup.options import BACKGROUND, Backend, Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_bringup.preflight.ready import require_machine
 from humanoid_bringup.robot_package import RobotPackage, find_robot
@@ -98,7 +99,7 @@ def _action(process: Process) -> ExecuteProcess:
     common = {
         "output": "screen",
         "on_exit": when_ended(process),
-        "prefix": DEAF if _is_ours(process) else None,
+        "prefix": _prefix(process) or None,
         # The way down, and the ordered exit of the drives, take longer than launch's default.
         "sigterm_timeout": str(LAST_TO_SIGTERM if process.outlives else SIGINT_TO_SIGTERM),
         "sigkill_timeout": str(SIGTERM_TO_SIGKILL),
@@ -114,6 +115,12 @@ def _action(process: Process) -> ExecuteProcess:
         parameters=[str(file) for file in process.parameter_files],
         **common,
     )
+
+
+def _prefix(process: Process) -> list[str | LaunchConfiguration]:
+    """Return what stands before the program on its command line."""
+    patient = [f"{' '.join(BACKGROUND)} "] if process.background else []
+    return [*patient, *([DEAF] if _is_ours(process) else [])]
 
 
 def _when_ready(action: ExecuteProcess, sign: str, others: list[Action]) -> Action:

@@ -126,7 +126,7 @@ def rviz(config: Path, folder: Path, where: Place, *, simulated: bool = False) -
     text = {"frame": f"{where.frame_prefix}{_FIXED}"}
     file = write_parameters(folder, "status_marker", text, where.namespace)
     return [
-        Process("rviz", RVIZ, RVIZ, arguments=words, required=False),
+        Process("rviz", RVIZ, RVIZ, arguments=words, required=False, background=True),
         _process("status", "humanoid_viz", "status_marker", file, where),
     ]
 
@@ -148,4 +148,4 @@ def _moved(config: str, where: Place) -> str:
 
 def _process(label: str, package: str, executable: str, file: Path, where: Place) -> Process:
     words = ("--ros-args", "--params-file", str(file), *where.arguments)
-    return Process(label, package, executable, arguments=words, required=False)
+    return Process(label, package, executable, arguments=words, required=False, background=True)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from humanoid_bringup.executables import command_line
-from humanoid_bringup.options import Options, Process
+from humanoid_bringup.options import BACKGROUND, Options, Process
 from humanoid_bringup.plan import notes, plan
 from humanoid_bringup.preflight.ready import require_machine
 from humanoid_bringup.supervision.output import Output, supports_colour
@@ -48,11 +48,11 @@ def _ready(options: Options) -> Command:
     next_command = ["hc calibrate"] if options.calibrate else []
     title = options.robot.title
     words = (sys.executable, "-m", "humanoid_control_cli.up.wait_until_up", title, *next_command)
-    return Command("ready", words, required=False)
+    return Command("ready", (*BACKGROUND, *words), required=False)
 
 
 def _command(process: Process) -> Command:
-    words = tuple(command_line(process))
+    words = (*(BACKGROUND if process.background else ()), *command_line(process))
     return Command(process.label, words, process.required, process.ready, process.outlives)
 
 
