@@ -64,7 +64,7 @@ faults: setup build ## Inject random faults, as root: ARGS="--count 1000 --seed 
 
 .PHONY: lint
 lint: setup build ## Check style, format, the direction of imports, and files that are not run here
-	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/checking/check_files.py; python scripts/checking/ament_linters.py
+	@source ./env.sh; ruff check; ruff format --check; lint-imports; python scripts/checking/check_files.py; python scripts/checking/check_sizes.py; python scripts/checking/ament_linters.py
 
 .PHONY: types
 types: setup ## Check the types, those of what tests share, too
