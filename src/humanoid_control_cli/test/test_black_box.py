@@ -14,10 +14,10 @@ import pytest
 from humanoid_control_msgs.msg import ControlMode
 from rclpy.serialization import deserialize_message
 
+from humanoid_control_common.memory_file import FOLDER
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reasons import Reason
 from humanoid_control_common.testing import own_domains
-from humanoid_control_common.tick_records.record_file import FOLDER
 from humanoid_recording.black_box.fault_report import FaultReport, read_fault_report
 from humanoid_recording.black_box.messages import log_line
 from humanoid_recording.black_box.origin import Origin, read_origin

@@ -13,8 +13,9 @@ import pytest
 from test_support.operator import Operator, Participant
 
 from humanoid_control_cli.domain import NAMESPACE
+from humanoid_control_common.memory_file import FOLDER
 from humanoid_control_common.rules.modes import Mode
-from humanoid_control_common.tick_records.record_file import FOLDER, attach
+from humanoid_control_common.tick_records.record_file import attach
 from humanoid_recording.black_box.origin import read_origin
 from humanoid_recording.black_box.store import Store
 from humanoid_recording.reader import BagReader

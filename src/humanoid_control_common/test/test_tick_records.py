@@ -18,14 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.memory_file import HeaderWord, boot_id, process_start
 from humanoid_control_common.rules.safety import SafetyLevel
 from humanoid_control_common.tick_records.record_file import (
     RecordFile,
     attach,
-    boot_id,
     create,
     files_of_robot,
-    process_start,
 )
 from humanoid_control_common.tick_records.record_layout import (
     EventKind,
@@ -245,9 +244,9 @@ def test_what_is_no_file_of_tick_records_is_refused(
             path = tmp_path / "empty.flight"
             path.touch()
         case "magic":
-            file.words[Word.MAGIC] = 0
+            file.words[HeaderWord.MAGIC] = 0
         case "version":
-            file.words[Word.VERSION] = 99
+            file.words[HeaderWord.VERSION] = 99
         case "short":
             os.truncate(path, 4096)
         case "link":

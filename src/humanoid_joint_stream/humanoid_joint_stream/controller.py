@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError
+from humanoid_control_common.memory_file import boot_id, process_start
 from humanoid_control_common.robot.mit_interface import Capability, JointCommand, JointState
 from humanoid_control_common.rules.modes import Mode
-from humanoid_control_common.tick_records.record_file import boot_id, process_start
 from humanoid_controller_manager.controller import Controller, ModeGains, RobotFacts
 from humanoid_joint_client.status import Execution
 from humanoid_joint_stream.command.stream_execution import Orders, StreamExecution

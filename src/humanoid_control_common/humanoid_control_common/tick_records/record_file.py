@@ -3,7 +3,6 @@
 import errno
 import mmap
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,20 +12,24 @@ from typing import Final
 import numpy as np
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.memory_file import (
+    FOLDER,
+    boot_id,
+    create_memory,
+    open_own,
+    own_domain,
+    process_start,
+)
 from humanoid_control_common.robot.robot_namespace import ROOT, file_mark
 from humanoid_control_common.tick_records.record_layout import (
     EVENT_SLOTS,
     EVENT_TYPE,
-    MAGIC,
-    VERSION,
-    WORDS,
+    LAYOUT,
     RecordFacts,
     Records,
-    Word,
     tick_type,
 )
 
-FOLDER: Final = Path("/dev/shm")  # memory; files survive processes, not a restart
 LEAST: Final = 5.0  # [s] of ticks; a shorter record is of no use
 LEFT: Final = 3  # files of killed processes that are kept, of all domains
 
@@ -38,8 +41,8 @@ class RecordFile:
         self.path = path
         self.facts = facts
         self.memory = memory
-        self.words = memoryview(memory)[: WORDS * 8].cast("Q")
-        at = _rings_at(len(facts.to_bytes()))
+        self.words = LAYOUT.header(memory)
+        at = LAYOUT.data_at(len(facts.to_bytes()))
         kind = tick_type(facts)
         self.ticks_at = at
         self.ticks: Records = np.frombuffer(memory, kind, facts.tick_slots, at)
@@ -50,11 +53,7 @@ class RecordFile:
 
     def begin(self) -> None:
         """Write the facts into empty memory."""
-        data = self.facts.to_bytes()
-        self.memory[WORDS * 8 : WORDS * 8 + len(data)] = data
-        self.words[Word.VERSION] = VERSION
-        self.words[Word.FACTS_SIZE] = len(data)
-        self.words[Word.MAGIC] = int.from_bytes(MAGIC, "little")  # last: readers may read it now
+        LAYOUT.begin(self.memory, self.facts.to_bytes())
 
     def writer_lives(self) -> bool:
         """Return whether the control process exists, running or stopped."""
@@ -115,17 +114,7 @@ def create(facts: RecordFacts, folder: Path = FOLDER) -> RecordFile:
         if facts.seconds < LEAST:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(usual))
     usual.unlink(missing_ok=True)  # of an earlier process with this pid
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(usual, flags, 0o600)
-    try:
-        size = size_of_record(facts)
-        os.posix_fallocate(descriptor, 0, size)
-        memory = mmap.mmap(descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
-    except OSError:
-        usual.unlink()
-        raise
-    finally:
-        os.close(descriptor)
+    memory = create_memory(usual, size_of_record(facts))
     file = RecordFile(usual, facts, memory)
     file.begin()
     return file
@@ -136,22 +125,12 @@ def attach(path: Path) -> RecordFile:
 
     Raises OSError, and RobotError for a file that is no record, not complete or another user's.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = open_own(path)
     try:
-        status = os.fstat(descriptor)
-        if status.st_uid != os.getuid() or not stat.S_ISREG(status.st_mode):
-            raise RobotError(f"{path} is not this user's")
-        if status.st_size < WORDS * 8:
-            raise RobotError(f"{path} is no file of tick records")
-        memory = mmap.mmap(descriptor, status.st_size)
+        memory, data = LAYOUT.read(path, descriptor)
     finally:
         os.close(descriptor)
-    words = memoryview(memory)[: WORDS * 8].cast("Q")
-    if words[Word.MAGIC] != int.from_bytes(MAGIC, "little"):
-        raise RobotError(f"{path} is no file of tick records, or not one yet")
-    if words[Word.VERSION] != VERSION:
-        raise RobotError(f"{path} has tick records of another version of this program")
-    facts = RecordFacts.from_bytes(memory[WORDS * 8 : WORDS * 8 + words[Word.FACTS_SIZE]])
+    facts = RecordFacts.from_bytes(data)
     if size_of_record(facts) != len(memory):
         raise RobotError(f"{path} has {len(memory)} bytes, expected {size_of_record(facts)}")
     return RecordFile(path, facts, memory)
@@ -167,26 +146,6 @@ def files_of_robot(folder: Path = FOLDER, namespace: str = ROOT) -> list[Path]:
     return [path for path in found if path.name == _name(_pid_of(path), namespace)]
 
 
-def own_domain() -> int:
-    """Return the ROS domain of this process."""
-    return int(os.environ.get("ROS_DOMAIN_ID") or "0")
-
-
-def process_start(pid: int) -> int:
-    """Return when process `pid` started [clock ticks since boot]; 0 if it does not exist."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0
-    fields = text.rpartition(")")[2].split()  # the name before may contain anything
-    return 0 if fields[0] in "ZX" else int(fields[19])
-
-
-def boot_id() -> str:
-    """Return the identity of this boot of the machine."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-
-
 def _name(pid: int | str, namespace: str) -> str:
     return f"{_prefix()}{own_domain()}{file_mark(namespace)}_{pid}.flight"
 
@@ -199,14 +158,10 @@ def _prefix() -> str:
     return f"humanoid_control_{os.getuid()}_domain_"
 
 
-def _rings_at(facts_size: int) -> int:
-    return (WORDS * 8 + facts_size + 63) // 64 * 64
-
-
 def size_of_record(facts: RecordFacts) -> int:
     """Return the size of a record of `facts` [bytes]."""
     rings = facts.tick_slots * tick_type(facts).itemsize + 2 * EVENT_SLOTS * EVENT_TYPE.itemsize
-    return _rings_at(len(facts.to_bytes())) + rings
+    return LAYOUT.data_at(len(facts.to_bytes())) + rings
 
 
 def _oldest_first(folder: Path, pattern: str) -> list[Path]:

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_control_common.errors import RobotError
+from humanoid_control_common.memory_file import Layout
 
-MAGIC: Final = b"HCFLIGHT"
-VERSION: Final = 3
-WORDS: Final = 64  # of 8 bytes, at the beginning of the file: see Word
+LAYOUT: Final = Layout("tick records", b"HCFLIGHT", version=3, words=64)  # words: see Word
 EVENT_SLOTS: Final = 1024  # in each ring of events
 TEXT: Final = 728  # bytes of an event's text; longer ones are cut
 CODES: Final = 256  # bytes of its reason codes, with spaces between; those beyond are left out
@@ -27,11 +26,8 @@ Records = NDArray[np.void]
 
 
 class Word(IntEnum):
-    """Numbers at the beginning of the file; each has one writer and may be read at any time."""
+    """Numbers behind those of `HeaderWord`; each has one writer and may be read at any time."""
 
-    MAGIC = 0
-    VERSION = 1
-    FACTS_SIZE = 2  # [bytes]
     ENDED = 3  # 1: the control process has ended in order
     TICKS = 4  # records written so far
     LOOP_EVENTS = 5

@@ -9,14 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from humanoid_control_common.memory_file import boot_id, process_start
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.safety import SafetyLevel
-from humanoid_control_common.tick_records.record_file import (
-    RecordFile,
-    boot_id,
-    create,
-    process_start,
-)
+from humanoid_control_common.tick_records.record_file import RecordFile, create
 from humanoid_control_common.tick_records.record_layout import EventKind, RecordFacts, Word
 from humanoid_control_common.tick_records.record_ring import EventWriter, report_text
 
