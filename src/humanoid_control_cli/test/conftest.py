@@ -21,12 +21,15 @@ from typer.testing import CliRunner
 
 from humanoid_bringup.supervision.terminal_signals import STOP_SIGNALS
 from humanoid_control_cli.app import app
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.fastdds_tuning import PROFILE_VARIABLES
 from humanoid_control_common.testing import own_domains
 
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 PATIENCE = 60.0  # [s]; a dead-man's switch, nothing here is expected to take long
+TIMEOUT = 30.0  # [s] of clients; a dead-man's switch, too
 # One after the other, so that no robot of a test meets that of another one.
 DOMAINS = itertools.cycle(own_domains())
 
@@ -176,6 +179,15 @@ class Starter:
     def hc(self, *arguments: str, **environment: str) -> Run:
         return self(sys.executable, "-c", HC, *arguments, **environment)
 
+    def ask(self, *arguments: str) -> tuple[int, str]:
+        """Exit code and output of `hc`, which has a --timeout."""
+        run = self.hc(*arguments, "--timeout", str(TIMEOUT))
+        return run.finish(), run.text
+
+    def bring_up(self, backend: str, controllers: Path) -> None:
+        up = self.hc("up", backend, "--no-viewer", "--controllers", str(controllers))
+        up.wait_for("Prime is up")
+
     def clean_up(self) -> None:
         failures = []
         for run in reversed(self._runs):
@@ -220,6 +232,27 @@ def slow_controllers(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def quick_controllers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_controllers(tmp_path_factory.mktemp("controllers"), 0.3)
+
+
+@pytest.fixture(scope="module")
+def robot(start_once: Starter, quick_controllers: Path) -> Starter:
+    """Prime on mock hardware, used by all tests of a module."""
+    start_once.bring_up("mock", quick_controllers)
+    return start_once
+
+
+@pytest.fixture
+def client(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A client of `robot` in this process."""
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as client:
+        yield client
+
+
+@pytest.fixture
+def modes(client: Client) -> ModeClient:
+    return ModeClient(client)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
-from humanoid_control_cli.client import Client
 from humanoid_control_cli.friction.plot import plot
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
@@ -28,21 +26,6 @@ if TYPE_CHECKING:
 
 TIMEOUT = 30.0  # [s]; a dead-man's switch
 WRIST = "left_wrist_roll"
-
-
-@pytest.fixture(scope="module")
-def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
-    up.wait_for("Prime is up")
-    return start_once
-
-
-@pytest.fixture
-def modes(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
-    for name, value in robot.environment.items():
-        monkeypatch.setenv(name, value)
-    with Client(TIMEOUT) as client:
-        yield ModeClient(client)
 
 
 def arguments(into: Path, *more: str) -> list[str]:

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,17 +55,8 @@ def robot(
     }
     file = tmp_path_factory.mktemp("motion") / "controllers.yaml"
     file.write_text(yaml.safe_dump(content))
-    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(file))
-    up.wait_for("Prime is up")
+    start_once.bring_up("mock", file)
     return start_once
-
-
-@pytest.fixture
-def client(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    for name, value in robot.environment.items():
-        monkeypatch.setenv(name, value)
-    with Client(TIMEOUT) as client:
-        yield client
 
 
 @pytest.fixture
@@ -74,15 +64,10 @@ def remote(robot: Starter, client: Client) -> Starter:
     """In REMOTE, with the trajectory controller of the example."""
     modes = ModeClient(client)
     modes.request(Intent.DAMP)
-    assert ask(robot, "load", str(EXAMPLE))[0] == 0
+    assert robot.ask("load", str(EXAMPLE))[0] == 0
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     modes.request(Intent.START_REMOTE)
     return robot
-
-
-def ask(robot: Starter, *arguments: str) -> tuple[int, str]:
-    run = robot.hc(*arguments, "--timeout", str(TIMEOUT))
-    return run.finish(), run.text
 
 
 def test_without_a_trajectory_controller_the_answer_says_how_to_load_one(client: Client) -> None:
@@ -92,17 +77,17 @@ def test_without_a_trajectory_controller_the_answer_says_how_to_load_one(client:
 
 
 def test_a_joint_moves_to_its_angle_in_the_time_it_is_given(remote: Starter) -> None:
-    code, text = ask(remote, "move", f"{ELBOW}=-0.8", "--time", "0.9")
+    code, text = remote.ask("move", f"{ELBOW}=-0.8", "--time", "0.9")
     assert (code, text) == (0, "moves for 0.90 s\ndone")
-    code, text = ask(remote, "status")
+    code, text = remote.ask("status")
     assert code == 0
     assert re.search(r"motion +trajectory_controller: goal \d+: done", text)
 
 
 def test_a_wrong_move_is_refused_with_joint_found_and_expected(remote: Starter) -> None:
-    code, text = ask(remote, "move", f"{ELBOW}=9")
+    code, text = remote.ask("move", f"{ELBOW}=9")
     assert (code, text) == (1, f"hc: {ELBOW}: position 9 rad, allowed -2.25 to 0.3 rad")
-    code, text = ask(remote, "move", "knee=0.1")
+    code, text = remote.ask("move", "knee=0.1")
     assert code == 1
     assert text.startswith("hc: unknown joint knee; known: left_elbow_pitch, ")
 
@@ -207,15 +192,15 @@ def test_joints_of_two_controllers_side_by_side_move_together(
         own = {**example["ros__parameters"], "joints": [f"{side}_{name}" for name in ARM]}
         file = tmp_path / f"{side}.yaml"
         file.write_text(yaml.safe_dump({f"{side}_trajectory": {"ros__parameters": own}}))
-        code, text = ask(remote, "load", str(file))
+        code, text = remote.ask("load", str(file))
         assert code == 0, text
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     assert modes.request(Intent.START_REMOTE).in_force.count("_trajectory") == 2
-    code, text = ask(remote, "move", f"{ELBOW}=-0.7", "right_elbow_pitch=-0.6", "--time", "0.8")
+    code, text = remote.ask("move", f"{ELBOW}=-0.7", "right_elbow_pitch=-0.6", "--time", "0.8")
     assert (code, text) == (0, "moves for 0.80 s\ndone")
     modes.request(Intent.DAMP)
     for side in ("left", "right"):
-        assert ask(remote, "unload", f"{side}_trajectory")[0] == 0
+        assert remote.ask("unload", f"{side}_trajectory")[0] == 0
 
 
 @pytest.mark.parametrize(

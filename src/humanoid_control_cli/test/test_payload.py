@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from test_support.terminal import Terminal
 
-from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.rules.modes import Intent
 
@@ -20,50 +18,35 @@ if TYPE_CHECKING:
     from src.humanoid_control_cli.test.conftest import Starter
 
 HAND = "left_hand_link"
-TIMEOUT = 30.0  # [s]; a dead-man's switch
 EXAMPLE = Path(__file__).parents[3] / "docs/examples/trajectory.yaml"
 HC = "import sys; from humanoid_control_cli.main import main; sys.exit(main())"
 
 
 @pytest.fixture(scope="module")
 def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    up = start_once.hc("up", "mujoco", "--no-viewer", "--controllers", str(quick_controllers))
-    up.wait_for("Prime is up")
+    start_once.bring_up("mujoco", quick_controllers)
     return start_once
-
-
-@pytest.fixture
-def modes(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
-    for name, value in robot.environment.items():
-        monkeypatch.setenv(name, value)
-    with Client(TIMEOUT) as client:
-        yield ModeClient(client)
-
-
-def ask(robot: Starter, *arguments: str) -> tuple[int, str]:
-    run = robot.hc(*arguments, "--timeout", str(TIMEOUT))
-    return run.finish(), run.text
 
 
 def test_teach_needs_a_standby_and_takes_over_remote(robot: Starter, modes: ModeClient) -> None:
     modes.request(Intent.DAMP)
-    code, text = ask(robot, "mode", "teach")
+    code, text = robot.ask("mode", "teach")
     assert code == 1
     assert "expected STANDBY: hc mode damp, hc mode standby --wait, then hc mode teach" in text
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
-    code, text = ask(robot, "mode", "teach")
+    code, text = robot.ask("mode", "teach")
     assert code == 0, text
     assert text.startswith("REMOTE (teach_controller, ")
-    assert ask(robot, "mode", "teach") == (0, text)  # it is in charge already
+    assert robot.ask("mode", "teach") == (0, text)  # it is in charge already
 
 
 def test_a_payload_is_set_shown_and_taken_away(robot: Starter) -> None:
-    assert ask(robot, "payload") == (0, "no payload")
+    assert robot.ask("payload") == (0, "no payload")
     shown = f"{HAND}: 0.500 kg at (0.000, 0.000, -0.050) m"
-    assert ask(robot, "payload", "set", HAND, "0.5", "--at", "0", "0", "-0.05") == (0, shown)
-    assert ask(robot, "payload") == (0, shown)
-    assert ask(robot, "payload", "set", HAND, "0")[0] == 0
-    assert ask(robot, "payload") == (0, "no payload")
+    assert robot.ask("payload", "set", HAND, "0.5", "--at", "0", "0", "-0.05") == (0, shown)
+    assert robot.ask("payload") == (0, shown)
+    assert robot.ask("payload", "set", HAND, "0")[0] == 0
+    assert robot.ask("payload") == (0, "no payload")
 
 
 @pytest.mark.parametrize(
@@ -75,28 +58,28 @@ def test_a_payload_is_set_shown_and_taken_away(robot: Starter) -> None:
     ],
 )
 def test_an_impossible_payload_is_refused(robot: Starter, words, text: str) -> None:
-    code, answer = ask(robot, "payload", "set", *words)
+    code, answer = robot.ask("payload", "set", *words)
     assert code == 1
     assert text in answer
 
 
 def test_a_payload_is_not_identified_in_a_soft_mode(robot: Starter, modes: ModeClient) -> None:
     modes.request(Intent.DAMP)
-    code, text = ask(robot, "payload", "identify", HAND)
+    code, text = robot.ask("payload", "identify", HAND)
     assert code == 1
     assert "the joints must be stiff: hc mode standby --wait" in text
 
 
 def test_an_empty_hand_is_identified_as_empty(robot: Starter, modes: ModeClient) -> None:
     modes.request(Intent.DAMP)
-    assert ask(robot, "load", str(EXAMPLE))[0] == 0
+    assert robot.ask("load", str(EXAMPLE))[0] == 0
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     modes.request(Intent.START_REMOTE)
     words = [sys.executable, "-c", HC, "payload", "identify", HAND, "--apply"]
     terminal = Terminal(words, os.environ | robot.environment)
     terminal.wait_for(lambda text: "then press Enter" in text)
     moved = ("left_shoulder_pitch=-0.9", "left_elbow_pitch=-0.5", "--time", "2")
-    assert ask(robot, "move", *moved)[0] == 0
+    assert robot.ask("move", *moved)[0] == 0
     terminal.press("\r")
     assert terminal.finish() == 0, terminal.text
     (mass,) = re.findall(rf"set: {HAND}: ([0-9.]+) kg", terminal.text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,22 +45,8 @@ def robot(
         section.pop("rl_policy_controller", None)
     file = tmp_path_factory.mktemp("policy") / "controllers.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False))
-    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(file))
-    up.wait_for("Prime is up")
+    start_once.bring_up("mock", file)
     return start_once
-
-
-@pytest.fixture
-def client(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    for name, value in robot.environment.items():
-        monkeypatch.setenv(name, value)
-    with Client(TIMEOUT) as client:
-        yield client
-
-
-def ask(robot: Starter, *arguments: str) -> tuple[int, str]:
-    run = robot.hc("policy", *arguments, "--timeout", str(TIMEOUT))
-    return run.finish(), run.text
 
 
 def test_a_policy_is_inspected(tmp_path: Path) -> None:
@@ -97,7 +82,7 @@ def test_a_policy_is_loaded_started_and_replaced(
     bias = np.zeros(14)
     bias[3] = -0.6  # the left elbow: -0.5 - 0.3 rad
     first = write_policy(tmp_path / "first.onnx", prime_properties(), bias)
-    code, text = ask(robot, "load", str(first))
+    code, text = robot.ask("policy", "load", str(first))
     assert (code, text) == (
         0,
         "'rl_policy_controller' is loaded: LOCOMOTION is rl_policy_controller\n"
@@ -116,11 +101,11 @@ def test_a_policy_is_loaded_started_and_replaced(
     assert client.wait(lambda: positions and abs(positions[-1] + 0.8) < 1e-3, TIMEOUT)
 
     second = write_policy(tmp_path / "second.onnx", prime_properties(), -bias)
-    code, text = ask(robot, "load", str(second))
+    code, text = robot.ask("policy", "load", str(second))
     assert code == 1
     assert "LOCOMOTION is in force, or about to be: leave it before" in text
     modes.request(Intent.DAMP)
-    assert ask(robot, "load", str(second))[0] == 0
+    assert robot.ask("policy", "load", str(second))[0] == 0
     modes.wait_for_ready_pose(modes.request(Intent.LOAD))
     assert modes.request(Intent.START_LOCOMOTION).mode is Mode.LOCOMOTION
     assert client.wait(lambda: abs(positions[-1] + 0.2) < 1e-3, TIMEOUT)
@@ -132,20 +117,20 @@ def test_a_policy_that_follows_a_motion_is_loaded_with_its_waypoints(
 ) -> None:
     properties = prime_properties(action_kind="residuals", observation_names="phase")
     file = write_policy(tmp_path / "policy.onnx", properties)
-    code, text = ask(robot, "load", str(file))
+    code, text = robot.ask("policy", "load", str(file))
     assert code == 1
     assert "motion: is missing; the model needs it for phase, action_kind residuals" in text
     motion = tmp_path / "motion.yaml"
     motion.write_text(MOTION.replace("times", "time"))
-    code, text = ask(robot, "load", str(file), "--motion", str(motion))
+    code, text = robot.ask("policy", "load", str(file), "--motion", str(motion))
     assert code == 1
     assert f"{motion}:2: unknown key 'time'" in text
     motion.write_text(MOTION.replace("left_elbow_pitch", "knee"))
-    code, text = ask(robot, "load", str(file), "--motion", str(motion))
+    code, text = robot.ask("policy", "load", str(file), "--motion", str(motion))
     assert code == 1
     assert "motion: unknown joint knee; known: left_shoulder_pitch" in text
     motion.write_text(MOTION)
-    assert ask(robot, "load", str(file), "--motion", str(motion))[0] == 0
+    assert robot.ask("policy", "load", str(file), "--motion", str(motion))[0] == 0
 
 
 def test_a_taught_motion_is_one_that_a_policy_can_follow(tmp_path: Path) -> None:

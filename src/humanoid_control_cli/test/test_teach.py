@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.rules.modes import Intent, Mode
 
@@ -29,32 +27,12 @@ points:
 """
 
 
-@pytest.fixture(scope="module")
-def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    up = start_once.hc("up", "mock", "--no-viewer", "--controllers", str(quick_controllers))
-    up.wait_for("Prime is up")
-    return start_once
-
-
-@pytest.fixture
-def modes(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
-    for name, value in robot.environment.items():
-        monkeypatch.setenv(name, value)
-    with Client(TIMEOUT) as client:
-        yield ModeClient(client)
-
-
 @pytest.fixture
 def motion(tmp_path: Path) -> Path:
     folder = tmp_path / "wave"
     folder.mkdir()
     (folder / "motion.yaml").write_text(MOTION)
     return folder
-
-
-def ask(robot: Starter, *arguments: str) -> tuple[int, str]:
-    run = robot.hc(*arguments, "--timeout", str(TIMEOUT))
-    return run.finish(), run.text
 
 
 def to_standby(modes: ModeClient) -> None:
@@ -64,14 +42,14 @@ def to_standby(modes: ModeClient) -> None:
 
 def to_trajectories(robot: Starter, modes: ModeClient) -> None:
     modes.request(Intent.DAMP)
-    assert ask(robot, "load", str(EXAMPLE))[0] == 0
+    assert robot.ask("load", str(EXAMPLE))[0] == 0
     to_standby(modes)
     modes.request(Intent.START_REMOTE)
 
 
 def test_teaching_needs_the_teach_controller(robot: Starter, tmp_path: Path) -> None:
     folder = tmp_path / "wave"
-    code, text = ask(robot, "teach", str(folder))
+    code, text = robot.ask("teach", str(folder))
     assert code == 1
     assert text.endswith(": hc mode teach first")
     assert not folder.exists()
@@ -82,20 +60,20 @@ def test_a_recording_without_a_motion_is_refused_and_stays(
 ) -> None:
     """The joints of the mock do not move by themselves, gravity or not."""
     to_standby(modes)
-    assert ask(robot, "mode", "teach")[0] == 0
+    assert robot.ask("mode", "teach")[0] == 0
     folder = tmp_path / "wave"
-    code, text = ask(robot, "teach", str(folder), "--seconds", "1")
+    code, text = robot.ask("teach", str(folder), "--seconds", "1")
     assert code == 1
     assert "nothing moves in the recording" in text
     assert [it.name for it in folder.iterdir()] == ["recording"]
-    code, text = ask(robot, "teach", str(folder), "--seconds", "1")
+    code, text = robot.ask("teach", str(folder), "--seconds", "1")
     assert code == 1
     assert f"{folder} exists already" in text
 
 
 def test_teaching_ends_with_the_mode(robot: Starter, modes: ModeClient, tmp_path: Path) -> None:
     to_standby(modes)
-    assert ask(robot, "mode", "teach")[0] == 0
+    assert robot.ask("mode", "teach")[0] == 0
     run = robot.hc("teach", str(tmp_path / "wave"), "--timeout", str(TIMEOUT))
     run.wait_for("move the arms")
     modes.request(Intent.DAMP)
@@ -105,11 +83,11 @@ def test_teaching_ends_with_the_mode(robot: Starter, modes: ModeClient, tmp_path
 
 def test_a_motion_is_played_to_its_end(robot: Starter, modes: ModeClient, motion: Path) -> None:
     to_trajectories(robot, modes)
-    code, text = ask(robot, "play", str(motion), "--speed", "2")
+    code, text = robot.ask("play", str(motion), "--speed", "2")
     assert code == 1
     assert "at speed 2: point 1" in text
     assert str(motion / "motion.yaml") in text
-    code, text = ask(robot, "play", str(motion))
+    code, text = robot.ask("play", str(motion))
     assert (code, text.splitlines()[-1]) == (0, "done"), text
 
 
@@ -136,7 +114,7 @@ def test_a_motion_that_is_interrupted_stops(
 def test_a_bad_edit_is_refused_and_nothing_moves(robot, motion, before, after, text) -> None:
     file = motion / "motion.yaml"
     file.write_text(MOTION.replace(before, after))
-    code, answer = ask(robot, "play", str(motion))
+    code, answer = robot.ask("play", str(motion))
     assert code == 1
     assert f"{file}:" in answer
     assert text in answer
@@ -149,7 +127,7 @@ def test_links_that_would_meet_are_refused_before_anything_moves(
     inward = MOTION.replace("left_wrist_roll", "left_shoulder_roll")
     inward = inward.replace("[-0.7, 0.2]", "[-0.7, -0.3]").replace("0.8", "3").replace("1.6", "6")
     (motion / "motion.yaml").write_text(inward)
-    code, text = ask(robot, "play", str(motion))
+    code, text = robot.ask("play", str(motion))
     assert code == 1
     assert "apart, expected 20 mm at least" in text
     assert str(motion / "motion.yaml") in text
@@ -159,6 +137,6 @@ def test_outside_of_remote_it_says_how_to_get_there(
     robot: Starter, modes: ModeClient, motion: Path
 ) -> None:
     modes.request(Intent.DAMP)
-    code, text = ask(robot, "play", str(motion))
+    code, text = robot.ask("play", str(motion))
     assert code == 1
     assert "hc mode remote" in text
