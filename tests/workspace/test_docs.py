@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -21,6 +22,13 @@ from prime_description import expand
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OURS = [path for path in sorted(ROOT.glob("src/**/README.md")) if "external" not in path.parts]
+NAMING = [*PAGES, *OURS]
+PYTHON = [
+    file
+    for folder in ("src", "tests", "benchmarks", "scripts", "docs")
+    for file in (ROOT / folder).rglob("*.py")
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -28,6 +36,32 @@ def test_links_of_the_documentation_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
     local = [target for target in targets if "://" not in target]
     missing = [target for target in local if not (page.parent / target).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_files_that_the_documentation_names_exist(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    named = re.findall(r"`([\w./*-]+\.py)`", text)
+    files = [f"/{file.relative_to(ROOT)}" for file in PYTHON]
+    assert [name for name in named if not fnmatch.filter(files, f"*/{name}")] == []
+
+
+def heading_anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading).strip().replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_a_section_lead_to_a_heading(page: Path) -> None:
+    missing = []
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text()):
+        other = page.parent / target if target else page
+        if "://" not in target and anchor not in heading_anchors(other):
+            missing.append(f"{target}#{anchor}")
     assert missing == []
 
 
