@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,7 +20,8 @@ MANIFESTS = sorted(
 PACKAGES = [file.parent for file in MANIFESTS]
 PYTHON_PACKAGES = [package for package in PACKAGES if (package / "setup.py").exists()]
 NAMES = {ElementTree.parse(file).findtext("name") for file in MANIFESTS}
-MAX_MODULE_LINES = 400
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+DEVICES = "humanoid_control.hardware"  # the group of entry points
 
 every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
 every_python_package = pytest.mark.parametrize(
@@ -96,18 +99,35 @@ def test_colcon_finds_the_tests(package: Path) -> None:
     assert sorted((package / "test").rglob("test_*.py"))
 
 
-def modules() -> list[Path]:
-    folders = [package / package.name for package in PYTHON_PACKAGES]
-    folders += [ROOT / "scripts", ROOT / "benchmarks"]
-    return [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+def with_modules() -> list[Path]:
+    return [it for it in PYTHON_PACKAGES if len(list((it / it.name).rglob("*.py"))) > 1]
 
 
-def test_no_module_is_longer_than_one_can_read() -> None:
-    lengths = {
-        str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in modules()
-    }
-    assert len(lengths) > len(PYTHON_PACKAGES)
-    assert {name: lines for name, lines in lengths.items() if lines > MAX_MODULE_LINES} == {}
+def with_devices() -> list[Path]:
+    return [it for it in PYTHON_PACKAGES if DEVICES in (it / "setup.py").read_text()]
+
+
+@every_python_package
+def test_the_types_of_every_package_are_checked(package: Path) -> None:
+    place, settings = package.relative_to(ROOT).as_posix(), SETTINGS["mypy"]
+    assert f"$MYPY_CONFIG_FILE_DIR/{place}" in settings["mypy_path"]
+    checked = [pattern for pattern in settings["files"] if pattern.startswith("src")]
+    assert any(fnmatch(f"{place}/{package.name}", pattern) for pattern in checked), checked
+
+
+@pytest.mark.parametrize("package", with_modules(), ids=lambda package: package.name)
+def test_the_imports_of_every_package_are_checked(package: Path) -> None:
+    assert package.name in SETTINGS["importlinter"]["root_packages"]
+
+
+@pytest.mark.parametrize("package", with_devices(), ids=lambda package: package.name)
+def test_imports_of_a_device_package_are_allowed_where_they_belong_only(package: Path) -> None:
+    contracts = SETTINGS["importlinter"]["contracts"]
+    layers = [layer for it in contracts for layer in it.get("layers", [])]
+    assert package.name in " | ".join(layers).split(" | ")
+    for source in ("humanoid_viz", "humanoid_twin"):
+        (contract,) = (it for it in contracts if it.get("source_modules") == [source])
+        assert package.name in contract["forbidden_modules"], contract["name"]
 
 
 def texts() -> list[Path]:

@@ -80,6 +80,9 @@ def test_a_file_becomes_typed_values(write: Any) -> None:
         ("name: prime", "name: 7", 1, ["'name'", "string", "7"]),
         ("name: prime\n", "", 1, ["'name' is missing"]),
         ("  - [0.0, 1.0]", "  - [0.0, x]", 8, ["'poses.0.1'", "'x'"]),
+        ("    gain: 1.5", "    gain: .inf", 5, ["'motors.knee.gain'", "finite", "inf"]),
+        ("    gain: 1.5", "    gain: .nan", 5, ["'motors.knee.gain'", "finite", "nan"]),
+        ("  - [0.0, 1.0]", "  - [0.0, .nan]", 8, ["'poses.0.1'", "finite", "nan"]),
     ],
 )
 def test_a_wrong_value_is_reported_with_file_line_key_and_what_was_found(

@@ -41,9 +41,7 @@ class ZeroTorqueController(Controller):
 class DampingParameters(StrictModel):
     """Parameters of the DAMPING controller."""
 
-    damping: float = Field(
-        ge=0.0, allow_inf_nan=False, description="Damping of every joint [Nm*s/rad]."
-    )
+    damping: float = Field(ge=0.0, description="Damping of every joint [Nm*s/rad].")
 
 
 class DampingController(Controller):

@@ -24,14 +24,10 @@ from humanoid_controller_manager.loop.latest_value import LatestValue
 class RemoteParameters(StrictModel):
     """Parameters of the REMOTE controller."""
 
-    stiffness: float = Field(
-        gt=0.0, allow_inf_nan=False, description="Of the pose held at entry [Nm/rad]."
-    )
-    damping: float = Field(
-        gt=0.0, allow_inf_nan=False, description="Of the pose held at entry [Nm*s/rad]."
-    )
+    stiffness: float = Field(gt=0.0, description="Of the pose held at entry [Nm/rad].")
+    damping: float = Field(gt=0.0, description="Of the pose held at entry [Nm*s/rad].")
     command_timeout: float = Field(
-        gt=0.0, allow_inf_nan=False, description="Age of the latest command that is stale [s]."
+        gt=0.0, description="Age of the latest command that is stale [s]."
     )
     on_stale: Literal["damp", "passive", "hold"] = Field(
         default="damp",

@@ -3,10 +3,10 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 import numpy as np
-from pydantic import Field
+from pydantic import AllowInfNan, Field
 
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError, ControllerError
@@ -24,15 +24,17 @@ FASTEST_MEAN: Final = 0.95  # of the velocity limit: the rest of the time is for
 class Pose(StrictModel):
     """One pose and the time to reach it."""
 
-    duration: float = Field(gt=0.0, allow_inf_nan=False, description="Time of the way [s].")
-    positions: list[float] = Field(description="One per joint, in joint order [rad].")
+    duration: float = Field(gt=0.0, description="Time of the way [s].")
+    positions: list[Annotated[float, AllowInfNan(True)]] = Field(  # refused with the joint's name
+        description="One per joint, in joint order [rad]."
+    )
 
 
 class StandbyParameters(StrictModel):
     """Parameters of the STANDBY controller."""
 
-    stiffness: float = Field(gt=0.0, allow_inf_nan=False, description="Stiffness [Nm/rad].")
-    damping: float = Field(gt=0.0, allow_inf_nan=False, description="Damping [Nm*s/rad].")
+    stiffness: float = Field(gt=0.0, description="Stiffness [Nm/rad].")
+    damping: float = Field(gt=0.0, description="Damping [Nm*s/rad].")
     sequence: list[str] = Field(
         min_length=1, description="Names of `poses`, in the order they are visited."
     )

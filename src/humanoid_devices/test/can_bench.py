@@ -15,6 +15,7 @@ from humanoid_controller_manager.hardware_component import HardwareInfo
 from humanoid_devices_can.bus.bus import Bus, OpenBus
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.host import CanHost
+from humanoid_devices_can.motor_protocol import FamilyKind
 from humanoid_stepped.scheduler import NANO
 from humanoid_stepped.stepped_machine import BOOT
 from humanoid_stepped.wires.can import MemoryAdapter
@@ -33,6 +34,15 @@ PORTS: Final[dict[str, Callable[[VirtualCanBus, str], SlcanPort | VirtualPort]]]
     "slcan": SlcanPort,
     "virtual": VirtualPort,
 }
+
+
+def system_of(family: FamilyKind) -> type[CanSystem]:
+    """Return a component of a made-up family."""
+
+    class System(CanSystem):
+        kind = family
+
+    return System
 
 
 class MakeBench(Protocol):

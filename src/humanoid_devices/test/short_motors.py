@@ -22,10 +22,8 @@ from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import WireError
 from humanoid_devices_can.fields import pack, saturate, unpack
-from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
-from humanoid_devices_can.timing import Timing
 from humanoid_twin.can.frame import CanFrame as TwinFrame
 from humanoid_twin.can.motors.families import MOTOR_FAMILIES, MotorFamily
 from humanoid_twin.can.motors.firmware import AMBIENT, FirmwareReport, Send
@@ -98,8 +96,7 @@ SHORT: Final = FamilyKind("Short", {}, {}, ShortFamily, extended=False)
 
 
 class ShortSystem(CanSystem):
-    def __init__(self, timing: Timing | None = None, host: CanHost | None = None) -> None:
-        super().__init__(SHORT, timing, host)
+    kind = SHORT
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ class ActionLaw:
         self._rows = np.array(metadata.action_rows, dtype=np.intp)
         self._scale = np.array(metadata.scales)
         self._default = np.array(metadata.default_joint_pos)
-        self._zero = np.zeros_like(self._default)
 
     def held(self, action: FloatArray, before: FloatArray) -> FloatArray:
         """Return what is held until the next policy step, (..., m): positions, residuals, efforts.

@@ -22,12 +22,11 @@ from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_controllers.mode_manager.mode_manager_node import ModeManagerNode
 from humanoid_devices_can.bus.bus import Bus as CanBus
 from humanoid_devices_can.bus.bus import BusSettings
+from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.guard.channel import GuardJob
 from humanoid_devices_can.guard.claim import Claim
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_erob.erob_system import ErobSystem
-from humanoid_devices_robstride.robstride_system import RobstrideSystem
-from humanoid_devices_sito.sito_system import SitoSystem
 from humanoid_recording.black_box.node import BlackBoxNode
 from humanoid_stepped.can_guard import NAME, Claims, SteppedGuard
 from humanoid_stepped.processes import StackProcess
@@ -135,10 +134,8 @@ class SteppedRobot:
             return ErobSystem(
                 machine, open_master=lambda patience: MemoryMaster(patience, cable, machine)
             )
-        if plugin is SitoSystem:
-            return SitoSystem(host=self._can_host(machine))
-        if plugin is RobstrideSystem:
-            return RobstrideSystem(host=self._can_host(machine))
+        if issubclass(plugin, CanSystem):
+            return plugin(host=self._can_host(machine))
         return plugin()
 
     def _can_host(self, machine: SteppedMachine) -> CanHost:

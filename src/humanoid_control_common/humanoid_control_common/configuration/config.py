@@ -19,9 +19,9 @@ DEEPEST = 32  # levels; deeper nesting is an alias that contains itself
 
 
 class StrictModel(BaseModel):
-    """Base of configuration models: unknown keys and wrong types are errors."""
+    """Base of configuration models: unknown keys, wrong types and infinite numbers are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -22,7 +22,7 @@ class JointCalibrationEntry(StrictModel):
 
     id: int = Field(ge=0)  # ring position or CAN id
     direction: int  # +1 or -1
-    homing_offset: float = Field(allow_inf_nan=False)  # [rad], raw frame
+    homing_offset: float  # [rad], raw frame
 
     @field_validator("direction")
     @classmethod

@@ -57,20 +57,17 @@ class ManagerParameters(StrictModel):
         default=0.02,
         gt=0.0,
         le=DETECTED / 2.0,
-        allow_inf_nan=False,
         description="Targets of stiff joints bring no two links nearer than this [m].",
     )
     largest_gravity_bias: float = Field(
         default=LARGEST_BIAS,
         gt=0.0,
-        allow_inf_nan=False,
         description="Compensation of gravity changes the position of a joint that takes no effort "
         "by this at most [rad].",
     )
     largest_payload: float = Field(
         default=LARGEST_PAYLOAD,
         ge=0.0,
-        allow_inf_nan=False,
         description="The heaviest payload of a link [kg].",
     )
     backend: str = Field(default="", description="What moves the joints, as the bring-up calls it.")
@@ -81,7 +78,6 @@ class ManagerParameters(StrictModel):
     velocity_safety_factor: float = Field(
         default=2.0,
         gt=1.0,
-        allow_inf_nan=False,
         description="A joint measured beyond its velocity limit times this leads to DAMPING.",
     )
     velocity_safety_limits: dict[
@@ -90,14 +86,12 @@ class ManagerParameters(StrictModel):
     hold_stiffness: float | None = Field(
         default=None,
         gt=0.0,
-        allow_inf_nan=False,
         description="Of joints that no controller of a mode claims [Nm/rad]; not with gains per "
         "mode.",
     )
     hold_damping: float | None = Field(
         default=None,
         gt=0.0,
-        allow_inf_nan=False,
         description="Of joints that no controller of a mode claims [Nm*s/rad]; not with gains per "
         "mode.",
     )

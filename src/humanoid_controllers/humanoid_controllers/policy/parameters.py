@@ -51,12 +51,10 @@ class PolicyParameters(StrictModel):
     imu_timeout: float = Field(
         default=0.1,
         gt=0.0,
-        allow_inf_nan=False,
         description="Age of the latest IMU message that ends the policy, if it observes one [s].",
     )
     velocity_timeout: float = Field(
         default=0.5,
         gt=0.0,
-        allow_inf_nan=False,
         description="Age of the latest velocity command after which it counts as 0 [s].",
     )

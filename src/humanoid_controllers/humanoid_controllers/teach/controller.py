@@ -15,21 +15,19 @@ from humanoid_controller_manager.controller import Controller, ModeGains, RobotF
 class TeachParameters(StrictModel):
     """Parameters of the teach controller."""
 
-    stiffness: float = Field(gt=0.0, allow_inf_nan=False, description="The mode's [Nm/rad].")
-    damping: float = Field(gt=0.0, allow_inf_nan=False, description="The mode's [Nm*s/rad].")
+    stiffness: float = Field(gt=0.0, description="The mode's [Nm/rad].")
+    damping: float = Field(gt=0.0, description="The mode's [Nm*s/rad].")
     # 0.9 Nm on an eRob, 2 N at the hand; 0.27 Nm on a wrist.
     hold: float = Field(
         default=0.03,
         gt=0.0,
         le=1.0,
-        allow_inf_nan=False,
         description="Part of its effort limit with which a joint stays where it is left.",
     )
     # 0.54 Nm s/rad on a wrist with 9 Nm; 1.8 on a joint with 30 Nm, nearly the mode's.
     easy_speed: float = Field(
         default=0.5,
         gt=0.0,
-        allow_inf_nan=False,
         description="Speed at which the damping of a joint that takes gains in every tick resists "
         "as much as `hold` [rad/s].",
     )

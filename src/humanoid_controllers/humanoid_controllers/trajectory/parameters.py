@@ -22,10 +22,8 @@ BOTH: Final[Interfaces] = ["position", "velocity"]
 class JointConstraints(StrictModel):
     """Tolerances of one joint; 0: not checked."""
 
-    trajectory: float = Field(
-        default=0.0, ge=0.0, allow_inf_nan=False, description="On the way [rad]."
-    )
-    goal: float = Field(default=0.0, ge=0.0, allow_inf_nan=False, description="At the end [rad].")
+    trajectory: float = Field(default=0.0, ge=0.0, description="On the way [rad].")
+    goal: float = Field(default=0.0, ge=0.0, description="At the end [rad].")
 
 
 class Constraints(StrictModel):
@@ -37,12 +35,11 @@ class Constraints(StrictModel):
     goal_time: float = Field(
         default=0.0,
         ge=0.0,
-        allow_inf_nan=False,
         description="Time to reach the goal after the trajectory's end [s]; 0: any.",
     )
     # Upstream's default is 0.01, which the noise of a measured velocity may exceed for ever.
     stopped_velocity_tolerance: float = Field(
-        default=0.1, ge=0.0, allow_inf_nan=False, description="At the end [rad/s]; 0: any."
+        default=0.1, ge=0.0, description="At the end [rad/s]; 0: any."
     )
 
 
@@ -50,21 +47,21 @@ class JointMotion(StrictModel):
     """Limits of the motion of one joint, in the place of the general ones."""
 
     max_velocity: float | None = Field(
-        default=None, gt=0.0, allow_inf_nan=False, description="At most the description's [rad/s]."
+        default=None, gt=0.0, description="At most the description's [rad/s]."
     )
     max_acceleration: float | None = Field(
-        default=None, gt=0.0, allow_inf_nan=False, description="Acceleration [rad/s^2]."
+        default=None, gt=0.0, description="Acceleration [rad/s^2]."
     )
     max_jerk: float | None = Field(
-        default=None, gt=0.0, allow_inf_nan=False, description="Jerk of planned ways [rad/s^3]."
+        default=None, gt=0.0, description="Jerk of planned ways [rad/s^3]."
     )
 
 
 class TrajectoryParameters(StrictModel):
     """Parameters of the trajectory controller."""
 
-    stiffness: float = Field(gt=0.0, allow_inf_nan=False, description="Stiffness [Nm/rad].")
-    damping: float = Field(gt=0.0, allow_inf_nan=False, description="Damping [Nm*s/rad].")
+    stiffness: float = Field(gt=0.0, description="Stiffness [Nm/rad].")
+    damping: float = Field(gt=0.0, description="Damping [Nm*s/rad].")
     command_interfaces: Interfaces = Field(
         default=BOTH, description="Commanded: position; velocity too where it acts."
     )
@@ -77,12 +74,8 @@ class TrajectoryParameters(StrictModel):
     constraints: Constraints = Field(default_factory=lambda: Constraints.model_validate({}))
     # The description has no limit of acceleration. 4 rad/s² accelerates an arm of 1 kg m² with
     # 4 Nm, a tenth of what Prime's shoulders give.
-    max_acceleration: float = Field(
-        default=4.0, gt=0.0, allow_inf_nan=False, description="Of every joint [rad/s^2]."
-    )
-    max_jerk: float = Field(
-        default=40.0, gt=0.0, allow_inf_nan=False, description="Of planned ways [rad/s^3]."
-    )
+    max_acceleration: float = Field(default=4.0, gt=0.0, description="Of every joint [rad/s^2].")
+    max_jerk: float = Field(default=40.0, gt=0.0, description="Of planned ways [rad/s^3].")
     gravity_compensation: bool = Field(
         default=False, description="Hold the joints against gravity beside the motion."
     )
@@ -92,12 +85,9 @@ class TrajectoryParameters(StrictModel):
     start_tolerance: float = Field(
         default=0.1,
         gt=0.0,
-        allow_inf_nan=False,
         description="Of a first point at time 0 to the commanded pose [rad].",
     )
-    jog_timeout: float = Field(
-        default=0.2, gt=0.0, allow_inf_nan=False, description="Of a jog without news [s]."
-    )
+    jog_timeout: float = Field(default=0.2, gt=0.0, description="Of a jog without news [s].")
 
 
 def motion_limits(parameters: TrajectoryParameters, robot: RobotFacts) -> MotionLimits:

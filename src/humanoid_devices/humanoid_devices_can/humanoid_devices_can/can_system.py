@@ -1,6 +1,7 @@
 """The motors of one CAN bus as a hardware component, for any motor family."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,15 +36,15 @@ class CanSystem(HardwareComponent):
     wait, and a lost adapter is reported, not raised.
     """
 
-    def __init__(
-        self, kind: FamilyKind, timing: Timing | None = None, host: CanHost | None = None
-    ) -> None:
-        self._kind, self._host = kind, host or CanHost()
+    kind: ClassVar[FamilyKind]  # of all motors: what a subclass names
+
+    def __init__(self, timing: Timing | None = None, host: CanHost | None = None) -> None:
+        self._host = host or CanHost()
         self._timing, self._clock = timing or Timing(), self._host.machine.clock
 
     def on_configure(self, info: HardwareInfo) -> None:
         """See HardwareComponent. Raises ConfigError."""
-        kind = self._kind
+        kind = self.kind
         self._settings = settings = parse_settings(
             info, kind.block_parameters, kind.joint_parameters, extended=kind.extended
         )

@@ -21,13 +21,12 @@ from humanoid_devices_can.bus.bus import (
     Received,
 )
 from humanoid_devices_can.bus.error_frames import ControllerState
-from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.errors import AdapterLostError, CanBusError, WireError
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import Exchange, FamilyKind, Feedback
 from humanoid_devices_can.settings import CanSettings
 from humanoid_devices_can.timing import Timing
-from src.humanoid_devices.test.can_bench import CanRig, MakeInfo, MakeRig
+from src.humanoid_devices.test.can_bench import CanRig, MakeInfo, MakeRig, system_of
 from src.humanoid_devices.test.stepped import SteppedTime
 
 # Frames of the made-up family: identifier is kind << 8 | id.
@@ -175,7 +174,7 @@ def scripted_rig(
         return rig.open_bus(settings)  # as it is then
 
     host = CanHost(machine=time, open_bus=open_bus)
-    rig: CanRig = can_rig(CanSystem(PLAIN, QUICK, host), can_info([1, 2], "plain"), time)
+    rig: CanRig = can_rig(system_of(PLAIN)(QUICK, host), can_info([1, 2], "plain"), time)
     rig.buses.append(bus)
     return rig
 

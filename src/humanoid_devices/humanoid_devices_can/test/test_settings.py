@@ -12,6 +12,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.motor_protocol import FamilyKind, MotorFamily
 from humanoid_devices_can.settings import CanSettings, parse_settings
+from src.humanoid_devices.test.can_bench import system_of
 
 LIMIT = {"torque_limit": ""}
 HOST = {"host_id": "0xFD"}
@@ -115,7 +116,7 @@ def with_watchdog(plain: FamilyKind, watchdog: float) -> CanSystem:
         family.watchdog = np.full(len(settings.motors), watchdog)
         return family
 
-    return CanSystem(replace(plain, build=build))
+    return system_of(replace(plain, build=build))()
 
 
 @pytest.mark.parametrize(

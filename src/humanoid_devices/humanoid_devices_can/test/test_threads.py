@@ -12,11 +12,10 @@ from humanoid_control_common.errors import HardwareError
 from humanoid_control_common.machine.realtime import COMPANION_PRIORITY, LOOP_PRIORITY
 from humanoid_control_common.rules.safety import SafetyFlag, SafetyLevel
 from humanoid_devices_can.bus.bus import Bus, BusSettings
-from humanoid_devices_can.can_system import CanSystem
 from humanoid_devices_can.host import CanHost
 from humanoid_devices_can.motor_protocol import FamilyKind
 from humanoid_devices_can.timing import Timing
-from src.humanoid_devices.test.can_bench import CanRig, MakeInfo, MakeRig
+from src.humanoid_devices.test.can_bench import CanRig, MakeInfo, MakeRig, system_of
 
 if TYPE_CHECKING:
     from src.humanoid_devices.humanoid_devices_can.test.conftest import ScriptedBus
@@ -44,7 +43,7 @@ def rig(
     def open_bus(settings: BusSettings) -> Bus:
         return made.open_bus(settings)  # as it is then
 
-    system = CanSystem(plain, quick, CanHost(open_bus=open_bus))
+    system = system_of(plain)(quick, CanHost(open_bus=open_bus))
     made = can_rig(system, can_info([1, 2], "plain"))
     made.buses.append(bus)
     return made

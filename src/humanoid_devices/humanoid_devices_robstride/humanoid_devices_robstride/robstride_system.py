@@ -1,8 +1,6 @@
 """The Robstride motors of one CAN bus as a hardware component."""
 
 from humanoid_devices_can.can_system import CanSystem
-from humanoid_devices_can.host import CanHost
-from humanoid_devices_can.timing import Timing
 from humanoid_devices_robstride.robstride_family import ROBSTRIDE
 
 
@@ -13,5 +11,4 @@ class RobstrideSystem(CanSystem):
     its last command.
     """
 
-    def __init__(self, timing: Timing | None = None, host: CanHost | None = None) -> None:
-        super().__init__(ROBSTRIDE, timing, host)
+    kind = ROBSTRIDE

@@ -1,8 +1,6 @@
 """The Sito motors of one CAN bus as a hardware component."""
 
 from humanoid_devices_can.can_system import CanSystem
-from humanoid_devices_can.host import CanHost
-from humanoid_devices_can.timing import Timing
 from humanoid_devices_sito.sito_family import SITO
 
 
@@ -14,5 +12,4 @@ class SitoSystem(CanSystem):
     adapter fails.
     """
 
-    def __init__(self, timing: Timing | None = None, host: CanHost | None = None) -> None:
-        super().__init__(SITO, timing, host)
+    kind = SITO

@@ -22,8 +22,8 @@ TIME_DIGITS: Final = 3  # of a second
 ANGLE_DIGITS: Final = 4  # of a radian: 0.1 mm at an arm of 1 m
 _ANY: Final = np.inf  # a limit that is not checked
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Finite = Annotated[float, Field()]
+Positive = Annotated[float, Field(gt=0.0)]
 
 
 class _Limits(StrictModel):
@@ -32,7 +32,7 @@ class _Limits(StrictModel):
 
 
 class _Row(StrictModel):
-    time: Annotated[float, Field(ge=0.0, allow_inf_nan=False)]  # [s]
+    time: Annotated[float, Field(ge=0.0)]  # [s]
     positions: list[Finite]  # [rad]
 
 

@@ -11,9 +11,9 @@ from humanoid_control_common.configuration.config import StrictModel
 class JointSpring(StrictModel):
     """A spring between a joint and its parent, and its damping."""
 
-    stiffness: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm/rad]
-    rest: float = Field(allow_inf_nan=False)  # [rad] without force
-    damping: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)  # [Nm s/rad]
+    stiffness: float = Field(gt=0.0)  # [Nm/rad]
+    rest: float  # [rad] without force
+    damping: float = Field(default=0.0, ge=0.0)  # [Nm s/rad]
 
 
 def add_springs(spec: mujoco.MjSpec, springs: Mapping[str, JointSpring]) -> None:

@@ -25,7 +25,7 @@ class RingActuator(StrictModel):
     """An eRob; its place in the list is its ring position."""
 
     joint: str
-    rotor: float = Field(gt=0.0, allow_inf_nan=False)  # inertia reflected to the joint [kg m²]
+    rotor: float = Field(gt=0.0)  # inertia reflected to the joint [kg m²]
 
 
 class CanActuator(StrictModel):
@@ -35,7 +35,7 @@ class CanActuator(StrictModel):
     joint: str
     family: str  # of MOTOR_FAMILIES
     model: str
-    rotor: float = Field(gt=0.0, allow_inf_nan=False)  # inertia reflected to the joint [kg m²]
+    rotor: float = Field(gt=0.0)  # inertia reflected to the joint [kg m²]
     board: BoardFigures | None = None  # an inner force loop on a tendon; family robstride
     # The joint whose board's tendon runs over this one too; the board here has no motor.
     tendon_of: str | None = None
@@ -43,14 +43,14 @@ class CanActuator(StrictModel):
 
 class _Stribeck(StrictModel):
     coulomb: float = Field(ge=0.0, le=1.0)  # part of the breakaway torque that stays at speed
-    speed: float = Field(gt=0.0, allow_inf_nan=False)  # [rad/s] at which 1/e of the rest is left
+    speed: float = Field(gt=0.0)  # [rad/s] at which 1/e of the rest is left
 
 
 class _Friction(StrictModel):
     forward: _Points  # [rad, Nm], torques 0 or more
     backward: _Points  # [rad, Nm], torques 0 or less
     stribeck: _Stribeck | None = None
-    viscous: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)  # [Nm s/rad]
+    viscous: float = Field(default=0.0, ge=0.0)  # [Nm s/rad]
 
 
 class _File(StrictModel):

@@ -18,8 +18,8 @@ from humanoid_devices_erob.drive.gains import (
     registers_to_gains,
 )
 
-Gain = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Gain = Annotated[float, Field(ge=0.0)]
+Positive = Annotated[float, Field(gt=0.0)]
 PerMode = Annotated[list[Gain], Field(min_length=len(Mode), max_length=len(Mode))]
 
 

@@ -9,7 +9,6 @@ from typing import Final
 from humanoid_devices_erob.wire.errors import WireError
 
 ETHERTYPE: Final = 0x88A4
-ETHERNET_BYTES: Final = 14  # destination, source, type
 HEADER_BYTES: Final = 16  # with EtherCAT's own two bytes
 DATAGRAM_BYTES: Final = 12  # header and working counter of a datagram
 LONGEST_FRAME: Final = 1514

@@ -21,14 +21,14 @@ _PLACED: Final = 0.05  # [rad] in a tick, 50 rad/s
 class BoardFigures(StrictModel):
     """The figures of a board with its motor and its tendon. None is of a known product."""
 
-    motor_inertia: float = Field(gt=0.0, allow_inf_nan=False)  # [kg m²]
-    motor_damping: float = Field(ge=0.0, allow_inf_nan=False)  # [Nm s/rad]
-    motor_torque: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm] at most
-    tendon_stiffness: float = Field(gt=0.0, allow_inf_nan=False)  # [Nm/rad]
-    tendon_damping: float = Field(ge=0.0, allow_inf_nan=False)  # [Nm s/rad]
-    backlash: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)  # [rad] without force
-    force_p: float = Field(ge=0.0, allow_inf_nan=False)  # [Nm/Nm]
-    force_i: float = Field(ge=0.0, allow_inf_nan=False)  # [Nm/(Nm s)]
+    motor_inertia: float = Field(gt=0.0)  # [kg m²]
+    motor_damping: float = Field(ge=0.0)  # [Nm s/rad]
+    motor_torque: float = Field(gt=0.0)  # [Nm] at most
+    tendon_stiffness: float = Field(gt=0.0)  # [Nm/rad]
+    tendon_damping: float = Field(ge=0.0)  # [Nm s/rad]
+    backlash: float = Field(default=0.0, ge=0.0)  # [rad] without force
+    force_p: float = Field(ge=0.0)  # [Nm/Nm]
+    force_i: float = Field(ge=0.0)  # [Nm/(Nm s)]
 
 
 class ForceLoop:
