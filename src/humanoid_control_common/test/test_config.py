@@ -209,3 +209,51 @@ def test_a_key_without_a_place_gets_that_of_its_nearest_parent() -> None:
     document = Document("file", {}, {("a",): "file:3", (): "file:1"})
     assert document.where(("a", "b", "c")) == "file:3"
     assert document.where(("x",)) == "file:1"
+
+
+def test_an_alias_stands_for_its_value(write: Any) -> None:
+    text = "name: x\nmotors:\n  knee: &motor {id: 3, gain: 1.5}\n  hip: *motor\n"
+    assert load_yaml(write(text), Robot).motors["hip"].gain == 1.5
+
+
+BOMB = "\n".join(
+    ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 20)]
+)
+MERGED = "\n".join(
+    ["a0: &a0 {k: 1}"]
+    + [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 12)]
+)
+
+
+@pytest.mark.parametrize("text", [BOMB, MERGED])
+def test_aliases_that_stand_for_too_many_values_are_refused_by_line(write: Any, text: str) -> None:
+    path = write(text)
+    with pytest.raises(ConfigError, match="an alias counts as what it stands for") as caught:
+        read_yaml(path)
+    assert str(caught.value).startswith(f"{path}:")
+    assert str(caught.value).split(":")[1].isdigit()
+
+
+def test_aliases_in_a_key_are_refused_by_line(write: Any) -> None:
+    path = write(f"{BOMB}\n? *a19\n: 1\n".replace("[1, 1, 1", "[2, 2, 2"))
+    with pytest.raises(ConfigError):
+        read_yaml(path)
+    assert ":2: not valid YAML: a list or mapping as a key" in _error(
+        write("a: &a [1]\n? [*a, *a]\n: 1\n")
+    )
+
+
+@pytest.mark.parametrize("text", ["a: &a [*a]\n", "[" * 100_000, "a: " + "[" * 200])
+def test_endless_nesting_is_refused(write: Any, text: str) -> None:
+    with pytest.raises(ConfigError):
+        read_yaml(write(text))
+
+
+def test_a_file_without_end_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"/dev/zero: larger than 4 MB"):
+        read_yaml(Path("/dev/zero"))
+
+
+def test_a_large_wrong_value_is_cut_in_the_message(write: Any) -> None:
+    assert len(_error(write(f"name: [{'1, ' * 5000}1]\nmotors: {{}}\n"))) < 500

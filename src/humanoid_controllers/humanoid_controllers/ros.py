@@ -9,11 +9,12 @@ from rclpy.node import Node
 from rclpy.time import Time
 from sensor_msgs.msg import JointState as JointStateMessage
 
-from humanoid_control_common.errors import ConfigError, ControllerError
+from humanoid_control_common.errors import ConfigError, ControllerError, RobotError
 from humanoid_control_common.once_per_text import OncePerText
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES
 from humanoid_control_common.robot.robot_namespace import checked_namespace, frame_prefix
 from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, message_size
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
@@ -83,12 +84,15 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
     arrival is set earlier by the message's lateness, see MessageAge. With simulated time, which
     differs from the system's, the arrival is the time of the call.
     """
-    logger, machine = context.node.get_logger(), context.machine
-    warn_once = OncePerText(logger.warning)
-    age = MessageAge()
+    machine, age = context.machine, MessageAge()
+    warn_once = OncePerText(context.node.get_logger().warning)
     report = RemoteReport()
     diagnostics = context.node.create_publisher(DiagnosticArray, "diagnostics", 10)
     name, namespace = context.node.get_name(), checked_namespace(context.node.get_namespace())
+
+    def refuse(error: RobotError) -> None:
+        warn_once(f"command refused: {error}")
+        report.received(machine.clock(), str(error))
 
     def receive(message: MITCommand, info: _MessageInfo) -> None:
         arrival, now = context.now(), machine.system_time_ns()
@@ -105,8 +109,7 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
         try:
             command = checked_command(context.robot.joints, message.joint_names, values, arrival)
         except ControllerError as error:
-            warn_once(f"command refused: {error}")
-            report.received(machine.clock(), str(error))
+            refuse(error)
             return
         report.received(machine.clock())
         controller.receive(command)
@@ -117,8 +120,14 @@ def attach_remote(context: PluginContext, controller: RemotePolicyController) ->
         if diagnosis is not None:
             diagnostics.publish(diagnostic_array(context.stamp(snapshot), [diagnosis], namespace))
 
-    context.node.create_subscription(MITCommand, "~/command", receive, 4)
+    largest = command_size(len(context.robot.joints))
+    BoundedTopic(MITCommand, largest, receive, refuse).subscribe(context.node, "~/command", 4)
     return publish
+
+
+def command_size(joints: int) -> int:
+    """Return the bytes that an MITCommand for so many joints takes at most."""
+    return message_size(names=joints, numbers=len(COMMAND_INTERFACES) * joints)
 
 
 def waiting_time(received: int, now: int) -> float:

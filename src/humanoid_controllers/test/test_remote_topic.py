@@ -76,6 +76,10 @@ class Remote(LoneNode):
         """Publish a command for another robot."""
         self._commands.publish(MITCommand(joint_names=["knee"]))
 
+    def send_huge(self) -> None:
+        """Publish a command for far too many joints."""
+        self._commands.publish(MITCommand(joint_names=["knee"] * 10_000))
+
     def send(self) -> None:
         """Publish a command, and have it received."""
         names = list(self.facts.joints.names)
@@ -174,3 +178,5 @@ def test_diagnostics_say_what_remote_does_and_which_command_was_refused_why(
     remote.send_wrong()
     refused = "follows commands; 1 refused, the latest (number 2): joints unknown: knee; missing: "
     remote.spin_until(lambda: reported(refused, in_charge))
+    remote.send_huge()
+    remote.spin_until(lambda: reported("a MITCommand of", in_charge))

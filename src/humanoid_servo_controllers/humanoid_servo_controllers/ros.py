@@ -18,6 +18,11 @@ from std_srvs.srv import Trigger
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.once_per_text import OncePerText
 from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.ros.topics.bounded_topic import (
+    BoundedTopic,
+    MessageRefusedError,
+    message_size,
+)
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_servo_controllers.controllers import (
     MixedPositionVelocityController,
@@ -50,7 +55,9 @@ def attach_servo(context: PluginContext, controller: ServoController) -> Snapsho
     """
     side = ServoSide(context, controller)
     node = context.node
-    node.create_subscription(Float64MultiArray, "~/commands", side.on_commands, 4)
+    largest = message_size(names=0, numbers=len(controller.joints))
+    commands = BoundedTopic(Float64MultiArray, largest, side.on_commands, side.on_refused)
+    commands.subscribe(node, "~/commands", 4)
     node.create_subscription(Float64, "~/max_force_factor", side.on_factor, 4)
     node.create_service(SetServoGains, "~/set_gains", side.on_set_gains)
     node.create_service(Trigger, "~/reset_gains", side.on_reset_gains)
@@ -75,7 +82,11 @@ class ServoSide:
 
             self._of_joints = JointControllerStates(context, self._names)
 
-    def on_commands(self, message: Float64MultiArray) -> None:
+    def on_refused(self, error: MessageRefusedError) -> None:
+        """Log a command that was not decoded."""
+        self._warn_once(f"refused: {error}")
+
+    def on_commands(self, message: Float64MultiArray, _: object = None) -> None:
         """Follow a command; log once why one is refused."""
         values = np.array(message.data, dtype=np.float64)
         self._try(lambda: self._controller.receive(values, self._context.now()))

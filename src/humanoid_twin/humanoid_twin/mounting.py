@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
+from humanoid_control_common.configuration.config import read_yaml
 from humanoid_control_common.errors import ConfigError
 from humanoid_twin.errors import TwinError
 from humanoid_twin.physics.plant import FloatArray, Plant
@@ -125,8 +124,8 @@ def load_mountings(path: Path, joints: Collection[str]) -> dict[str, Mounting]:
     Raises ConfigError: no such file, no YAML, an unknown joint or key, an impossible value.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content = read_yaml(path).content
+    except ConfigError as error:
         raise ConfigError(f"mountings '{path}': {error}") from error
     if not isinstance(content, dict):
         raise ConfigError(f"mountings '{path}': expected joints with direction and offset")

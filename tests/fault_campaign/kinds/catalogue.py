@@ -11,15 +11,14 @@ from fault_campaign.kinds import (
     controllers,
     encoders,
     machine,
-    motions,
     operators,
     policies,
     processes,
     ring,
-    trajectories,
 )
 from fault_campaign.kinds.combined import pairs, races
 from fault_campaign.kinds.kind import Kind
+from fault_campaign.kinds.moving import motions, payloads, played, trajectories
 from fault_campaign.robot_joints import PRIME, RobotJoints
 
 _SINGLE: Final = (
@@ -34,6 +33,14 @@ _SINGLE: Final = (
     *operators.KINDS,
 )
 
+_STEPPED_ONLY: Final = (
+    *races.KINDS,
+    *motions.KINDS,
+    *trajectories.KINDS,
+    *played.KINDS,
+    *payloads.KINDS,
+)
+
 
 def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
     """Return the kinds that a robot has, by name: all that strike a joint which it has.
@@ -41,7 +48,7 @@ def kinds_of(robot: RobotJoints, *, stepped: bool = False) -> dict[str, Kind]:
     `stepped`: those of the stepped robot instead of those in wall time.
     """
     kinds = [kind for kind in _SINGLE if not kind.kernel] if stepped else list(_SINGLE)
-    kinds += (*races.KINDS, *motions.KINDS, *trajectories.KINDS) if stepped else ()
+    kinds += _STEPPED_ONLY if stepped else ()
     fitted = [kind.on(robot) for kind in kinds]
     return _by_name([kind for kind in fitted if kind.joints])
 

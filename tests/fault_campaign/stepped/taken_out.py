@@ -19,6 +19,7 @@ from humanoid_controller_manager.loop.active_controller import ActiveController,
 from humanoid_controller_manager.loop.mode_controllers import Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
 from humanoid_controller_manager.ros.execution.callbacks import CallbackFailure, FailureGuard
+from humanoid_controller_manager.safety.gravity_compensation import RISE, GravityCompensation
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
@@ -28,6 +29,7 @@ from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
 from humanoid_devices_erob.mailbox.sdo import Key, SdoResult
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
+from humanoid_motion.motion_file.motion import MotionFile
 from humanoid_motion.trajectory.pace import Pace
 
 
@@ -205,6 +207,28 @@ def _stops_at_once() -> None:
     put(Pace, "brake", brake)
 
 
+def _edited_motion_sent() -> None:
+    """A motion file is played without being checked for the robot: its ranges and its speed.
+
+    The mend: `MotionFile.check`. The controller refuses such a motion as well, without its line.
+    """
+    put(MotionFile, "check", lambda *_: None)
+
+
+def _payload_at_once() -> None:
+    """A new payload acts at once, and not within a second.
+
+    The mend: `GravityCompensation._advance` changes the torque slowly.
+    """
+    advance = GravityCompensation._advance
+
+    def advance_at_once(self: Any, *arguments: Any) -> None:
+        *others, _period = arguments
+        advance(self, *others, RISE)
+
+    put(GravityCompensation, "_advance", advance_at_once)
+
+
 TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -217,4 +241,6 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "early_request_refused": _early_request_refused,
     "links_not_kept_apart": _links_not_kept_apart,
     "stops_at_once": _stops_at_once,
+    "edited_motion_sent": _edited_motion_sent,
+    "payload_at_once": _payload_at_once,
 }

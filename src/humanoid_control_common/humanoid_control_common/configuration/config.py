@@ -15,7 +15,11 @@ KeyPath = tuple[str | int, ...]
 # The C parser takes a millisecond for a robot description, the other one a hundred.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-DEEPEST = 32  # levels; deeper nesting is an alias that contains itself
+DEEPEST = 32  # levels
+SHALLOW = 5_000  # characters; their levels, one each at most, fit on the stack of the C parser
+LARGEST = 4_000_000  # characters; a motion of 1000 points and 14 joints has 130 000
+LONGEST_VALUE = 200  # characters of a wrong value that an error shows
+MOST_VALUES = 100_000  # such a motion has 17 000
 
 
 class StrictModel(BaseModel):
@@ -43,46 +47,91 @@ class Document:
         return self.name
 
 
-def _place(path: Path, node: yaml.Node) -> str:
+def _place(path: Path, node: yaml.Node | yaml.Event) -> str:
     return f"{path}:{node.start_mark.line + 1}"
 
 
-def _index_places(node: yaml.Node, key: KeyPath, places: dict[KeyPath, str], path: Path) -> None:
-    if len(key) > DEEPEST:
-        raise ConfigError(f"{_place(path, node)}: nested more than {DEEPEST} levels deep")
-    places.setdefault(key, _place(path, node))
-    if isinstance(node, yaml.MappingNode):
-        for key_node, value_node in node.value:
-            name = (*key, str(key_node.value))
-            if name in places:
-                raise ConfigError(f"{_place(path, key_node)}: key '{key_node.value}' given twice")
-            places[name] = _place(path, key_node)
-            _index_places(value_node, name, places, path)
-    elif isinstance(node, yaml.SequenceNode):
-        for i, item in enumerate(node.value):
-            _index_places(item, (*key, i), places, path)
+@dataclass(slots=True)
+class _Index:
+    """The places of the keys of one file, made before their values.
+
+    An alias counts as all that it stands for: a few aliases of aliases stand for more values than
+    any memory holds.
+    """
+
+    path: Path
+    places: dict[KeyPath, str] = field(default_factory=dict)
+    _count: int = 0
+
+    def add(self, node: yaml.Node, key: KeyPath, where: str) -> None:
+        """Index `node` at `key`; `where`: the place of its key. Raises ConfigError."""
+        self._count += 1
+        if self._count > MOST_VALUES:
+            raise ConfigError(
+                f"{where}: more than {MOST_VALUES} values; an alias counts as what it stands for"
+            )
+        if len(key) > DEEPEST:
+            raise ConfigError(f"{_place(self.path, node)}: nested more than {DEEPEST} levels deep")
+        self.places.setdefault(key, _place(self.path, node))
+        if isinstance(node, yaml.MappingNode):
+            for key_node, value_node in node.value:
+                self._add_entry(key_node, value_node, key)
+        elif isinstance(node, yaml.SequenceNode):
+            for i, item in enumerate(node.value):
+                self.add(item, (*key, i), self.places[key])
+
+    def _add_entry(self, key_node: yaml.Node, value_node: yaml.Node, parent: KeyPath) -> None:
+        where = _place(self.path, key_node)
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise ConfigError(f"{where}: not valid YAML: a list or mapping as a key")
+        name = (*parent, str(key_node.value))
+        if name in self.places:
+            raise ConfigError(f"{where}: key '{key_node.value}' given twice")
+        self.places[name] = where
+        self.add(value_node, name, where)
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file. Raises ConfigError if it cannot be read."""
+    """Return the text of a file. Raises ConfigError if it cannot be read, or is too large."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
+    if len(text) > LARGEST:
+        raise ConfigError(f"{path}: larger than {LARGEST / 1e6:g} MB")
+    return text
+
+
+def _refuse_deep(text: str, path: Path) -> None:
+    """Raise ConfigError for more than DEEPEST levels, which could end the process as C code."""
+    loader, depth = _Loader(text), 0
+    try:
+        while (event := loader.get_event()) is not None:
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > DEEPEST:
+                raise ConfigError(f"{_place(path, event)}: nested more than {DEEPEST} levels deep")
+    finally:
+        loader.dispose()
 
 
 def read_yaml(path: Path) -> Document:
     """Parse a YAML file without validating its content.
 
-    Raises ConfigError if it cannot be read, is not YAML or contains a key twice.
+    Raises ConfigError if it cannot be read, is too large, is not YAML, or contains a key twice.
     """
     text = read_text(path)
-    places: dict[KeyPath, str] = {}
+    index = _Index(path)
     loader = _Loader(text)
     try:
+        if len(text) > SHALLOW:
+            _refuse_deep(text, path)
         root = loader.get_single_node()
         if root is not None:
-            _index_places(root, (), places, path)
+            index.add(root, (), _place(path, root))
         content = None if root is None else loader.construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -92,7 +141,7 @@ def read_yaml(path: Path) -> Document:
         raise ConfigError(f"{path}: not valid YAML: {error}") from error
     finally:
         loader.dispose()
-    return Document(str(path), content, places)
+    return Document(str(path), content, index.places)
 
 
 def validate(model: type[Model], document: Document) -> Model:
@@ -115,7 +164,10 @@ def _describe(problem: Mapping[str, Any], document: Document) -> str:
     if problem["type"] == "missing":
         return f"{document.where(location)}: '{name}' is missing"
     cause = str(problem["msg"]).removeprefix("Value error, ")
-    return f"{document.where(location)}: '{name}': {cause} (found {problem['input']!r})"
+    found = repr(problem["input"])
+    if len(found) > LONGEST_VALUE:
+        found = f"{found[:LONGEST_VALUE]}…"
+    return f"{document.where(location)}: '{name}': {cause} (found {found})"
 
 
 def load_yaml(path: Path, model: type[Model]) -> Model:

@@ -13,15 +13,21 @@ from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_control_common.once_per_text import OncePerText
 from humanoid_controller_manager.loop.snapshot import Snapshot, SnapshotListener
+from humanoid_controller_manager.ros.topics.bounded_topic import (
+    BoundedTopic,
+    MessageRefusedError,
+    message_size,
+)
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.safety_messages import LATCHED
 from humanoid_controllers.trajectory.controller import JointTrajectoryController
 from humanoid_controllers.trajectory.goal import Goal, Progress, Status, Tolerances
 from humanoid_motion.errors import MotionRefusedError
-from humanoid_motion.trajectory.points import Point
+from humanoid_motion.trajectory.points import MOST_POINTS, Point
 
 MESSAGES: Final = "control_msgs"
 PERIOD: Final = 0.1  # [s] between two states while a goal is active
+ARRAYS: Final = 4  # of a point: positions, velocities, accelerations, effort
 
 
 def attach_trajectory(
@@ -33,8 +39,12 @@ def attach_trajectory(
     """
     side = TrajectorySide(context, controller)
     node = context.node
-    node.create_subscription(JointTrajectory, "~/joint_trajectory", side.on_trajectory, 10)
-    node.create_subscription(JointJog, "~/jog", side.on_jog, 10)
+    count, refuse = len(controller.joints), side.on_refused
+    largest = message_size(names=count, numbers=count)
+    BoundedTopic(JointJog, largest, side.on_jog, refuse).subscribe(node, "~/jog", 10)
+    largest = trajectory_size(count)
+    trajectories = BoundedTopic(JointTrajectory, largest, side.on_trajectory, refuse)
+    trajectories.subscribe(node, "~/joint_trajectory", 10)
     node.create_service(FollowTrajectory, "~/follow", side.on_follow)
     node.create_service(MoveJoints, "~/move", side.on_move)
     node.create_service(Trigger, "~/stop", side.on_stop)
@@ -78,16 +88,20 @@ class TrajectorySide:
         self._published: tuple[Any, ...] = ()
         self._published_at = 0.0  # [s], the loop's time
 
-    def on_trajectory(self, message: JointTrajectory) -> None:
+    def on_trajectory(self, message: JointTrajectory, _: object = None) -> None:
         """Follow a trajectory. A refusal is logged."""
         self.asked(lambda: self.follow(message))
 
-    def on_jog(self, message: JointJog) -> None:
+    def on_jog(self, message: JointJog, _: object = None) -> None:
         """Move while such messages arrive."""
         now = self._context.now()
         self.asked(
             lambda: self._planner.jog(_by_name(message.joint_names, message.velocities), now)
         )
+
+    def on_refused(self, error: MessageRefusedError) -> None:
+        """Note a message that was not decoded."""
+        self._refused(str(error))
 
     def on_follow(
         self, request: FollowTrajectory.Request, response: FollowTrajectory.Response
@@ -155,6 +169,10 @@ class TrajectorySide:
 
     # Inside.
 
+    def _refused(self, reason: str) -> None:
+        self._refusal = reason
+        self._warn_once(f"motion refused: {reason}")
+
     def _key(self, progress: Progress | None) -> tuple[int, Status, str, str]:
         if progress is None:
             text = "the controller is not in charge: `hc mode remote` first"
@@ -170,8 +188,7 @@ class TrajectorySide:
         try:
             goal = plan()
         except MotionRefusedError as error:
-            self._refusal = str(error)
-            self._warn_once(f"motion refused: {error}")
+            self._refused(str(error))
             return None
         self._refusal = ""
         return goal
@@ -183,6 +200,12 @@ class TrajectorySide:
         if asked == 0 or snapshot is None:
             return None
         return snapshot.now + (asked - _nanoseconds(self._context.stamp(snapshot))) * 1e-9
+
+
+def trajectory_size(joints: int) -> int:
+    """Return the bytes that the longest trajectory of so many joints takes at most."""
+    # Of each point: its arrays, each with its size, and its time.
+    return message_size(names=joints, numbers=MOST_POINTS * (ARRAYS * (joints + 1) + 1))
 
 
 def _by_name(names: Sequence[str], values: Sequence[float]) -> Mapping[str, float]:

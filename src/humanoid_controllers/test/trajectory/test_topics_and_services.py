@@ -19,6 +19,7 @@ from humanoid_control_common.robot.joints import JointSet
 from humanoid_controller_manager.ros.plugin_context import PluginContext
 from humanoid_controller_manager.ros.topics.safety_messages import LATCHED
 from humanoid_controllers.trajectory.ros import attach_trajectory
+from humanoid_motion.trajectory.points import MOST_POINTS
 
 STAMPED = 1000  # [s], the ROS time of every tick
 
@@ -93,6 +94,30 @@ def test_a_refusal_on_the_topic_is_published(side: Side) -> None:
     assert "joint_1: position 9 rad" in side.states[-1].refusal
     side.tick(50)
     assert not side.bench.command.position.any()
+
+
+def test_the_longest_trajectory_is_decoded_and_a_much_longer_one_is_not(side: Side) -> None:
+    point = JointTrajectoryPoint(positions=[0.1] * 3, velocities=[0.0] * 3)
+    point.accelerations, point.effort = point.velocities, point.velocities
+    names = ["joint_0", "joint_1", "joint_2"]
+    longest = JointTrajectory(joint_names=names, points=[point] * MOST_POINTS)
+    side.trajectories.publish(longest)
+    side.spin_until(lambda: side.tick() or any(it.refusal for it in side.states))
+    assert "point 0: time_from_start" in side.states[-1].refusal or (
+        "point 1: time_from_start" in side.states[-1].refusal
+    )
+    side.trajectories.publish(JointTrajectory(joint_names=names, points=[point] * 2 * MOST_POINTS))
+    side.spin_until(lambda: side.tick() or "JointTrajectory" in side.states[-1].refusal)
+    assert "at most; 1 refused" in side.states[-1].refusal
+    side.trajectories.publish(_trajectory())
+    side.spin_until(lambda: side.tick() or side.states[-1].status == TrajectoryState.SUCCEEDED)
+    assert side.states[-1].refusal == ""
+
+
+def test_a_jog_of_many_joints_is_not_decoded(side: Side) -> None:
+    side.jogs.publish(JointJog(joint_names=["joint_0"] * 1000, velocities=[0.1] * 1000))
+    side.spin_until(lambda: side.tick() or any(it.refusal for it in side.states))
+    assert "a JointJog of" in side.states[-1].refusal
 
 
 def test_a_stamp_counts_from_the_time_of_the_ticks(side: Side) -> None:

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from fault_campaign.campaign_controllers import TRAJECTORY
 from fault_campaign.judging.observer import Observer
 from fault_campaign.kinds.kind import Kind, Outcome, RefutedError, Scene
-from fault_campaign.kinds.motions import range_of
+from fault_campaign.kinds.moving.motions import range_of
 from fault_campaign.scenario import Start
 
 ACCELERATION: Final = 4.0  # [rad/s^2] of every joint: max_acceleration of docs/examples
@@ -64,7 +64,7 @@ class Commands:
 
 
 @dataclass(slots=True)
-class _Requests:
+class Requests:
     """Requests to the trajectory controller: sensible ones, and some that must be refused."""
 
     scene: Scene
@@ -137,7 +137,7 @@ class _Requests:
         dice = self.scene.dice
         positions = [self.middle[name] + dice.uniform(-_FAR, _FAR) / 2 for name in names]
         late = time * dice.uniform(1.0, 1.5)
-        return JointTrajectoryPoint(positions=positions, time_from_start=_duration(late))
+        return JointTrajectoryPoint(positions=positions, time_from_start=seconds_of(late))
 
     def _answer(self, kind: Any, name: str, request: Any) -> Any:
         observer = self.scene.robot.observer
@@ -147,7 +147,8 @@ class _Requests:
         return answer
 
 
-def _duration(seconds: float) -> Duration:
+def seconds_of(seconds: float) -> Duration:
+    """Return a time [s] as a message."""
     whole = math.floor(seconds)
     return Duration(sec=whole, nanosec=int((seconds - whole) * 1e9))
 
@@ -157,7 +158,7 @@ def _not_finite(trajectory: JointTrajectory) -> None:
 
 
 def _backwards(trajectory: JointTrajectory) -> None:
-    trajectory.points[-1].time_from_start = _duration(-1.0)
+    trajectory.points[-1].time_from_start = seconds_of(-1.0)
 
 
 def _stranger(trajectory: JointTrajectory) -> None:
@@ -170,7 +171,7 @@ def _short(trajectory: JointTrajectory) -> None:
 
 def _hasty(trajectory: JointTrajectory) -> None:
     for i, point in enumerate(trajectory.points):
-        point.time_from_start = _duration(0.002 * (i + 1))
+        point.time_from_start = seconds_of(0.002 * (i + 1))
         point.positions = [it + 1.0 for it in point.positions]
 
 
@@ -184,11 +185,11 @@ def _disturb(scene: Scene) -> None:
     observer, dice = scene.robot.observer, scene.dice
     latest = observer.joint_states[-1]
     jogs = observer.node.create_publisher(JointJog, f"/{TRAJECTORY}/jog", 10)
-    requests = _Requests(scene, jogs, dict(zip(latest.name, latest.position, strict=True)))
+    requests = Requests(scene, jogs, dict(zip(latest.name, latest.position, strict=True)))
     commands, states = Commands(), list[TrajectoryState]()
     with (
-        _heard(observer, MITCommand, "prime/joint_commands", commands.add),
-        _heard(observer, TrajectoryState, f"/{TRAJECTORY}/state", states.append, LATCHED),
+        heard(observer, MITCommand, "prime/joint_commands", commands.add),
+        heard(observer, TrajectoryState, f"/{TRAJECTORY}/state", states.append, LATCHED),
     ):
         requests.open()
         end = scene.robot.twin.time() + _LASTS
@@ -196,7 +197,7 @@ def _disturb(scene: Scene) -> None:
             requests.send()
             observer.within(dice.choice((0.0, dice.uniform(0.0, _PAUSE))), lambda: False)
         requests.stop()
-        ended = observer.within(_AT_REST, lambda: states and not _moves(states[-1]))
+        ended = observer.within(_AT_REST, lambda: states and not moves(states[-1]))
     if not ended:
         raise RefutedError(f"a motion does not end: {states[-1:]}")
     joint, acceleration = commands.worst()
@@ -205,14 +206,16 @@ def _disturb(scene: Scene) -> None:
         raise RefutedError(f"{joint} is commanded with {acceleration:.2f} rad/s², {allowed}")
 
 
-def _moves(state: TrajectoryState) -> bool:
+def moves(state: TrajectoryState) -> bool:
+    """Return whether a motion is under way."""
     return bool(state.status == TrajectoryState.ACTIVE)
 
 
 @contextmanager
-def _heard(
+def heard(
     observer: Observer, kind: Any, topic: str, take: Callable[[Any], object], qos: Any = 100
 ) -> Iterator[None]:
+    """Pass the messages of a topic to `take` inside the context."""
     subscription = observer.node.create_subscription(kind, topic, lambda it: take(it) and None, qos)
     try:
         yield

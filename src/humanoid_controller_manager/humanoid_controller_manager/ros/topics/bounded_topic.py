@@ -1,0 +1,62 @@
+"""Topics with a largest message: a larger one is refused before it is decoded.
+
+ROS makes a Python object of every element of a message. For 100 000 points of a trajectory that
+takes seconds, in which the ROS side of the control process is silent, and the robot falls. Services
+and actions have no such bound: rclpy decodes a request before anything can see its size.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+
+from humanoid_control_common.errors import RobotError
+
+LONGEST_NAME: Final = 256  # bytes of a joint's name in a message
+_REST: Final = 4096  # bytes for header, layout, sizes of arrays
+_NUMBER: Final = 8  # bytes
+
+
+class MessageRefusedError(RobotError):
+    """A message cannot be decoded, or may not be: it is too large."""
+
+
+def message_size(*, names: int, numbers: int) -> int:
+    """Return the bytes that a message with so many names of joints and numbers takes at most."""
+    return _REST + names * LONGEST_NAME + numbers * _NUMBER
+
+
+@dataclass(slots=True)
+class BoundedTopic:
+    """Decodes the messages of one topic, unless they are too large."""
+
+    kind: Any  # of the messages
+    largest: int  # [bytes] of a message as it is sent
+    accept: Callable[[Any, Any], None]  # called with a message and rclpy's information about it
+    refuse: Callable[[MessageRefusedError], None]  # called with the reason: size, and count
+    refused: int = 0  # messages so far
+
+    def subscribe(self, node: Node, topic: str, qos: QoSProfile | int) -> None:
+        """Receive the messages of `topic`."""
+        node.create_subscription(self.kind, topic, self.receive, qos, raw=True)
+
+    def receive(self, data: bytes, info: Any) -> None:
+        """Take a message as it was sent."""
+        if len(data) > self.largest:
+            self._note(f"of {len(data)} bytes, expected {self.largest} at most")
+            return
+        try:
+            message = deserialize_message(data, self.kind)
+        except rclpy_implementation.RMWError as error:
+            self._note(f"that cannot be decoded: {error}")
+            return
+        self.accept(message, info)
+
+    def _note(self, what: str) -> None:
+        self.refused += 1
+        text = f"a {self.kind.__name__} {what}; {self.refused} refused"
+        self.refuse(MessageRefusedError(text))

@@ -1,0 +1,1 @@
+"""Kinds that move the arms: motions, trajectories, played files, payloads."""
