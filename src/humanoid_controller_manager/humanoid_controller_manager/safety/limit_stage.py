@@ -14,6 +14,10 @@ from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
 STEP_ROUNDING: Final = 1.001  # a target may move at the velocity limit itself
 LEAST_STIFFNESS: Final = 1e-9  # [Nm/rad] keeps the allowed distance finite
+LEAST_EFFORT: Final = 1e-9  # [Nm] keeps the allowed speed finite
+# Times its velocity limit: no spring drives a joint that is so fast, beyond what its damping takes
+# at the limit. A soft arm swings after its target, which moves at the limit itself.
+FASTEST_DRIVEN: Final = 1.5
 
 
 class Limited(IntEnum):
@@ -45,8 +49,9 @@ class LimitStage:
       limited as in `SoftLimits`.
     * Where stiffness acts the target moves no faster than the joint's velocity limit, from the
       measured position on when a mode, or the stiffness, begins.
-    * |target - measured| <= effort limit / stiffness. The stiffness is the one that acts: where a
-      drive holds its mode's, not the commanded one.
+    * |target - measured| <= effort limit / stiffness, and the less the faster the joint moves to
+      that side, see FASTEST_DRIVEN. The stiffness is the one that acts: where a drive holds its
+      mode's, not the commanded one.
     * Velocity and effort lie within the joint's limits.
     * Stiffness, damping and feed-forward together stay within the effort limit, without weakening
       the damping of measured motion: only the parts that drive the joint are scaled down, the
@@ -133,7 +138,7 @@ class LimitStage:
         before = None if stage is None else self._targets_before(state)
         if begins or not self._within(state, command, gains, self._reference):
             gains = self._limit_gains(command)
-            self._limit_target(state, command, gains[0])
+            self._limit_target(state, command, gains)
             self._limit_torque(state, command, gains)
             np.copyto(self._acted, self._acts)
         if stage is not None and before is not None and np.count_nonzero(self._acts):
@@ -198,9 +203,7 @@ class LimitStage:
             np.minimum(command.array[3:], largest, out=command.array[3:])
         return self._acting_gains(command)
 
-    def _limit_target(
-        self, state: JointState, command: JointCommand, stiffness: FloatArray
-    ) -> None:
+    def _limit_target(self, state: JointState, command: JointCommand, gains: FloatArray) -> None:
         measured, limits = state.position, self._limits
         low = np.minimum(limits.target_lower, measured)
         high = np.maximum(limits.target_upper, measured)
@@ -209,10 +212,10 @@ class LimitStage:
         reference = self._targets_before(state)
         step = np.where(self._acts, self._step, np.inf)
         stepped = _between(in_range, reference - step, reference + step)
-        reach = self._effort / np.maximum(stiffness, LEAST_STIFFNESS)
+        below, above = self._reach(state, gains)
         # The measured position lies in this range, too: both limits can be kept.
         kept = _between(stepped, low, high)
-        near = _between(kept, measured - reach, measured + reach)
+        near = _between(kept, measured - below, measured + above)
         velocity = _between(command.velocity, *velocity_room(state, limits))
         effort = _between(command.effort, *effort_room(state, limits, self._effort))
         self.counts[Limited.POSITION] += in_range != wanted
@@ -221,6 +224,17 @@ class LimitStage:
         self.counts[Limited.VELOCITY] += velocity != command.velocity
         self.counts[Limited.EFFORT] += effort != command.effort
         command.array[:3] = near, velocity, effort
+
+    def _reach(self, state: JointState, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how far a target may be below and above its joint [rad], (n,) each."""
+        velocity, effort = self._limits.velocity, self._effort
+        part = state.velocity / (FASTEST_DRIVEN * velocity)
+        # Against its damping this torque drives a joint no faster than its limit.
+        slow = np.minimum(gains[1] * velocity, effort)
+        stiffness = np.maximum(gains[0], LEAST_STIFFNESS)
+        below = np.maximum(effort * np.clip(1.0 + part, 0.0, 1.0), slow) / stiffness
+        above = np.maximum(effort * np.clip(1.0 - part, 0.0, 1.0), slow) / stiffness
+        return below, above
 
     def _limit_torque(self, state: JointState, command: JointCommand, gains: FloatArray) -> None:
         stiffness, damping = gains
@@ -244,7 +258,7 @@ class LimitStage:
 
 # Rows of the array of quantities, each of which has its bound in the same row of another array.
 # 0-4: the command itself, as in JointCommand.array.
-_EFFORT, _STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT = 2, 5, 6, 7, 8, 9
+_EFFORT, _STEP, _SPRING, _TORQUE, _BRAKED_VELOCITY, _BRAKED_EFFORT, _DRIVEN = 2, 5, 6, 7, 8, 9, 10
 
 
 class LimitPrecheck:
@@ -265,13 +279,15 @@ class LimitPrecheck:
         self._command_centre = np.array([self._centre, zeros, zeros, zeros, zeros])
         half = (upper - lower) / 2.0 * (1.0 - ROUNDING)
         gains = np.full((2, count), np.inf) if limits.gains is None else limits.gains
-        rows = [half, limits.velocity, effort, *gains, zeros, effort, effort, half, half]
+        rows = [half, limits.velocity, effort, *gains, zeros, effort, effort, half, half, zeros]
         self._bounds = np.array(rows)
+        self._bounds[_DRIVEN] = FASTEST_DRIVEN * limits.velocity * (1.0 + ROUNDING)
+        self._speed = np.zeros(count)  # [rad/s per Nm] that a spring's torque counts as
         self._quantities = np.zeros((len(rows), count))
         self._beyond = np.zeros((len(rows), count), dtype=np.bool_)
         self._command = self._quantities[:_STEP]
         self._torques = self._quantities[_SPRING : _TORQUE + 1]
-        self._braked = self._quantities[_BRAKED_VELOCITY:]
+        self._braked = self._quantities[_BRAKED_VELOCITY:_DRIVEN]
         self._by_velocity, self._by_effort = _inverse_gains(limits)
         self._has_brake = bool(self._by_velocity.any())
         self._scratch = np.empty(count)
@@ -285,6 +301,7 @@ class LimitPrecheck:
         """Adopt the present effort limits."""
         self._bounds[_EFFORT] = self._effort
         self._bounds[_SPRING : _TORQUE + 1] = self._effort * (1.0 + ROUNDING)
+        np.divide(self._bounds[_DRIVEN], np.maximum(self._effort, LEAST_EFFORT), out=self._speed)
 
     def __call__(
         self, state: JointState, command: JointCommand, gains: FloatArray, reference: FloatArray
@@ -300,6 +317,9 @@ class LimitPrecheck:
         np.subtract(command.position, reference, quantities[_STEP])
         np.subtract(command.array[:2], state.array[:2], torques)
         np.multiply(torques, gains, torques)
+        driven = quantities[_DRIVEN]
+        np.multiply(spring, self._speed, driven)
+        np.add(driven, state.velocity, driven)
         np.add(torque, spring, torque)
         np.add(torque, command.effort, torque)
         if self._has_brake:

@@ -226,3 +226,46 @@ def test_the_stiffness_that_acts_limits_the_target_not_the_commanded_one() -> No
     stage.apply(state, command, LONG)
     assert command.position[0] == pytest.approx(10.0 / 20.0)
     assert (command.position[1:] == 1.9).all()
+
+
+def _reached(velocity: float, target: float, damping: float = 0.0) -> float:
+    """Return the spring's torque [Nm] of a joint at 0 with a far target, in the second tick."""
+    stage, state = _stage(), _state(0.0)
+    state.velocity[:] = velocity
+    command = _command(position=target, stiffness=10.0, damping=damping)
+    for _ in range(2):  # a mode begins in the first one, without the quick check
+        command.position[:] = target
+        stage.apply(state, command, LONG)
+    found: float = 10.0 * command.position[0]
+    return found
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_spring_drives_a_fast_joint_the_less_the_faster_it_is(sign: float) -> None:
+    target = sign * 0.9  # [rad] 9 of 10 Nm at rest
+    assert _reached(0.0, target) == pytest.approx(sign * 9.0)
+    assert _reached(sign * 0.5 * VELOCITY, target) == pytest.approx(sign * EFFORT * 2 / 3)
+    assert _reached(sign * VELOCITY, target) == pytest.approx(sign * EFFORT / 3)
+    assert _reached(sign * 1.5 * VELOCITY, target) == pytest.approx(0.0)
+    assert _reached(sign * 9.0 * VELOCITY, target) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_spring_brakes_a_fast_joint_with_its_whole_torque(sign: float) -> None:
+    assert _reached(-sign * 9.0 * VELOCITY, sign * 0.9) == pytest.approx(sign * 9.0)
+
+
+def test_a_spring_may_always_hold_the_velocity_limit_against_the_damping() -> None:
+    assert _reached(VELOCITY, 0.9, damping=2.0) == pytest.approx(2.0 * VELOCITY)
+    assert _reached(3.0 * VELOCITY, 0.9, damping=0.5) == pytest.approx(0.5 * VELOCITY)
+
+
+def test_the_quick_check_sees_a_target_that_is_too_far_for_the_speed_alone() -> None:
+    stage, state = _stage(), _state(0.0)
+    command = _command(position=0.9, stiffness=10.0)
+    stage.apply(state, command, LONG)
+    assert not stage.counts.any()
+    state.velocity[:] = VELOCITY
+    stage.apply(state, command, LONG)
+    assert stage.counts[Limited.SPRING].all()
+    assert command.position == pytest.approx(EFFORT / 3 / 10.0)
