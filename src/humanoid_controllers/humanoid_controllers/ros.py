@@ -14,8 +14,8 @@ from humanoid_control_common.once_per_text import OncePerText
 from humanoid_control_common.robot.mit_interface import COMMAND_INTERFACES
 from humanoid_control_common.robot.robot_namespace import checked_namespace, frame_prefix
 from humanoid_controller_manager.loop.snapshot import Snapshot
-from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, message_size
 from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
+from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, message_size
 from humanoid_controller_manager.ros.topics.diagnostics import diagnostic_array
 from humanoid_controllers.joint_state_broadcaster import JointStateBroadcaster
 from humanoid_controllers.message_age import MessageAge

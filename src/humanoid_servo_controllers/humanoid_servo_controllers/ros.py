@@ -18,12 +18,12 @@ from std_srvs.srv import Trigger
 from humanoid_control_common.errors import ControllerError
 from humanoid_control_common.once_per_text import OncePerText
 from humanoid_controller_manager.loop.snapshot import Snapshot
+from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_controller_manager.ros.topics.bounded_topic import (
     BoundedTopic,
     MessageRefusedError,
     message_size,
 )
-from humanoid_controller_manager.ros.plugin_context import PluginContext, SnapshotListener
 from humanoid_servo_controllers.controllers import (
     MixedPositionVelocityController,
     ServoController,
