@@ -7,6 +7,7 @@ robot is brought up.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from threading import Event
 from typing import Any, Final
 
@@ -19,7 +20,6 @@ from humanoid_controller_manager.loop.active_controller import ActiveController,
 from humanoid_controller_manager.loop.mode_controllers import Tick
 from humanoid_controller_manager.loop.snapshot import Phase, Snapshot
 from humanoid_controller_manager.ros.execution.callbacks import CallbackFailure, FailureGuard
-from humanoid_controller_manager.safety.gravity_compensation import RISE, GravityCompensation
 from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 from humanoid_controllers.mode_manager.mode_manager import ModeManager
 from humanoid_devices_can.session.bus_lifecycle import BusLifecycle
@@ -29,6 +29,7 @@ from humanoid_devices_erob.mailbox.mailbox_channel import MailboxChannel, SdoJob
 from humanoid_devices_erob.mailbox.sdo import Key, SdoResult
 from humanoid_devices_erob.operation.joint_states_gate import JointStatesGate
 from humanoid_devices_erob.operation.operation import Operation
+from humanoid_motion.dynamics.gravity_model import GravityModel
 from humanoid_motion.motion_file.motion import MotionFile
 from humanoid_motion.trajectory.pace import Pace
 
@@ -215,18 +216,13 @@ def _edited_motion_sent() -> None:
     put(MotionFile, "check", lambda *_: None)
 
 
-def _payload_at_once() -> None:
-    """A new payload acts at once, and not within a second.
+def _any_payload_held() -> None:
+    """A payload of any mass is held against, beyond what the robot may carry.
 
-    The mend: `GravityCompensation._advance` changes the torque slowly.
+    The mend: `GravityModel.checked` refuses one beyond `largest_payload`.
     """
-    advance = GravityCompensation._advance
-
-    def advance_at_once(self: Any, *arguments: Any) -> None:
-        *others, _period = arguments
-        advance(self, *others, RISE)
-
-    put(GravityCompensation, "_advance", advance_at_once)
+    checked = GravityModel.checked
+    put(GravityModel, "checked", lambda self, payload, _: checked(self, payload, inf))
 
 
 TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
@@ -242,5 +238,5 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "links_not_kept_apart": _links_not_kept_apart,
     "stops_at_once": _stops_at_once,
     "edited_motion_sent": _edited_motion_sent,
-    "payload_at_once": _payload_at_once,
+    "any_payload_held": _any_payload_held,
 }

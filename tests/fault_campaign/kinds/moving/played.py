@@ -62,7 +62,7 @@ class _Program:
         found.check(JointSet(tuple(state.name)), lower, upper, 1.0)
         motion = found.motion
         present = dict(zip(state.name, state.position, strict=True))
-        points = played(motion, np.array([present[it] for it in motion.joints]), 1.0)
+        points = played(motion, np.array([present.get(it, 0.0) for it in motion.joints]), 1.0)
         trajectory = JointTrajectory(
             joint_names=list(motion.joints),
             points=[
