@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -250,9 +251,18 @@ def test_endless_nesting_is_refused(write: Any, text: str) -> None:
         read_yaml(write(text))
 
 
-def test_a_file_without_end_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"/dev/zero: larger than 4 MB"):
-        read_yaml(Path("/dev/zero"))
+def test_a_large_file_is_refused(write: Any) -> None:
+    path = write(f"# {'x' * 4_000_000}\n")
+    with pytest.raises(ConfigError, match=f"{path}: larger than 4 MB"):
+        read_yaml(path)
+
+
+def test_a_device_and_a_pipe_are_refused_unread(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (Path("/dev/zero"), pipe):
+        with pytest.raises(ConfigError, match=f"{path}: no regular file"):
+            read_yaml(path)
 
 
 def test_a_large_wrong_value_is_cut_in_the_message(write: Any) -> None:

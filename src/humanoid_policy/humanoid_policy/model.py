@@ -1,6 +1,7 @@
 """A policy's model: an ONNX file, run by ONNX Runtime on one thread."""
 
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -85,9 +86,13 @@ def load_policy(name: str) -> PolicyModel:
     """Return the policy of a file. Raises PolicyRefusedError, see `policy_file` and PolicyModel."""
     path = policy_file(name)
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise PolicyRefusedError(f"{path}: {size} bytes, expected {LARGEST} at most")
+        found = path.stat()
+        if not (
+            S_ISREG(found.st_mode) or S_ISDIR(found.st_mode)
+        ):  # a device has no end, a pipe may wait for ever
+            raise PolicyRefusedError(f"{path}: no regular file")
+        if found.st_size > LARGEST:
+            raise PolicyRefusedError(f"{path}: {found.st_size} bytes, expected {LARGEST} at most")
         content = path.read_bytes()
     except OSError as error:
         raise PolicyRefusedError(f"{path}: cannot be read: {error.strerror}") from error

@@ -49,6 +49,11 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         load_policy(str(tmp_path))
 
 
+def test_a_device_is_refused_unread() -> None:
+    with pytest.raises(PolicyRefusedError, match="/dev/zero: no regular file"):
+        load_policy("/dev/zero")
+
+
 def test_a_path_must_say_where_it_begins() -> None:
     with pytest.raises(PolicyRefusedError, match=r"model 'a/b.onnx': expected an absolute path"):
         policy_file("a/b.onnx")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeVar
 
 import yaml
@@ -92,8 +93,13 @@ class _Index:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file. Raises ConfigError if it cannot be read, or is too large."""
+    """Return the text of a regular file. Raises ConfigError if it cannot be read, or is too large.
+
+    A device may have no end, and a pipe may wait for ever.
+    """
     try:
+        if not (S_ISREG(mode := path.stat().st_mode) or S_ISDIR(mode)):
+            raise ConfigError(f"{path}: no regular file")
         with path.open(encoding="utf-8") as file:
             text = file.read(LARGEST + 1)
     except (OSError, UnicodeDecodeError) as error:
