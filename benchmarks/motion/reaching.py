@@ -1,13 +1,17 @@
 """How well Prime tracks the motion of LOCOMOTION: the policy of the bring-up, and its gains alone.
 
 In MuJoCo, as `hc up mujoco`, and on the virtual robot, on one simulated clock; without and with a
-payload in each hand. The gains alone are the same controller with a policy whose action is 0.
+payload in each hand. The gains alone are the same controller with a policy whose action is 0;
+held: the same on the virtual robot, with the loop's compensation of gravity, which is not told of
+the payload.
 The error is that of the measured joints to the motion, from its first second to its end.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,6 +45,7 @@ SHARE: Final = Path(get_package_share_directory("humanoid_bringup_prime"))
 CONTROLLERS: Final = SHARE / "config/prime_controllers.yaml"
 POLICY: Final = SHARE / "policies/reaching.onnx"
 PERIOD: Final = 1.0 / SIMULATION_UPDATE_RATE  # [s]
+SIMULATED: Final = "MuJoCo"
 BEGIN: Final = 1.0  # [s] of the motion
 END: Final = 9.0  # [s]
 PAYLOAD: Final = 1.0  # [kg] in each hand
@@ -132,6 +137,17 @@ def _seconds(message: JointState | ControlMode) -> float:
     return float(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
 
 
+@contextmanager
+def held_against_gravity() -> Iterator[None]:
+    """Have the loop hold the joints of the policy controller against gravity."""
+    own = RlPolicyController.compensates_gravity
+    RlPolicyController.compensates_gravity = property(lambda _: True)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        RlPolicyController.compensates_gravity = own  # type: ignore[method-assign]
+
+
 def rms(errors: FloatArray) -> Figure:
     """Return the root mean square over joints and time."""
     return single(float(np.sqrt((errors**2).mean())) * 1e3, "mrad")
@@ -148,13 +164,16 @@ def main() -> None:
         nothing = Path(folder) / "nothing.onnx"
         write_policy(nothing, task, np.zeros(task.network.size))
         places = {
-            "MuJoCo": partial(in_mujoco, urdf, motion),
+            SIMULATED: partial(in_mujoco, urdf, motion),
             "virtual robot": partial(on_the_virtual_robot, Path(folder), motion),
         }
         for mass in (0.0,) if options.quick else (0.0, PAYLOAD):
             for place, errors_with in places.items():
                 name = f"{place}, {mass:g} kg in each hand"
                 alone, ours = (rms(errors_with(model, mass)) for model in (nothing, POLICY))
+                if place != SIMULATED:  # where the loop has no compensation
+                    with held_against_gravity():
+                        values[f"{name}: gains alone, held"] = rms(errors_with(nothing, mass))
                 values[f"{name}: gains alone"], values[f"{name}: policy"] = alone, ours
                 values[f"{name}: gains alone / policy"] = ratio(alone, ours)
     report("Tracking error of LOCOMOTION, RMS of 14 joints", values, options.json)

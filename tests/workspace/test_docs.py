@@ -133,3 +133,14 @@ def test_the_page_of_the_joints_says_what_is_configured() -> None:
         expected.append([str(number), f"`{name}`", drive, *limited, f"{ready:+.2f}"])
     rows = [line.strip("| ").split(" | ") for line in _guide("joints.md").splitlines()]
     assert [row[:7] for row in rows if row[0].isdecimal()] == expected
+
+
+def test_the_tests_that_verify_motion_exist() -> None:
+    found: dict[str, str] = {}
+    for file in (*ROOT.glob("src/**/test_*.py"), *ROOT.glob("tests/**/test_*.py")):
+        if not {"build", "install"} & set(file.relative_to(ROOT).parts):
+            found[file.name] = found.get(file.name, "") + file.read_text(encoding="utf-8")
+    text = _guide("verification/motion.md")
+    named = re.findall(r"`(test_\w+\.py)(?:::(test_\w+))?`", text)
+    assert len(named) > 20
+    assert [(file, test) for file, test in named if f"def {test}" not in found.get(file, "")] == []

@@ -100,6 +100,18 @@ FOUND: Final = (
         673671309,
         Breach.REFUTED,
     ),
+    Found(
+        "edited_motion_sent",
+        "command: motions played, edited, and their programs killed",
+        489166334,
+        Breach.REFUTED,
+    ),
+    Found(
+        "any_payload_held",
+        "command: payloads that are not there",
+        727104395,
+        Breach.REFUTED,
+    ),
 )
 each = pytest.mark.parametrize("found", FOUND, ids=[f"{it.robot} {it.mend}" for it in FOUND])
 
