@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from humanoid_control_msgs.msg import MITCommand
+from humanoid_control_msgs.msg import MITCommand, SafetyStatus
 from std_msgs.msg import String
 from test_support.client import Client
 from test_support.operator import LATCHED
@@ -131,3 +131,16 @@ def test_no_joint_is_commanded_faster_than_its_limit_by_a_bad_stream(
     assert not stays or (speeds > 0.0).mean() > 0.1
     assert (speeds <= LATE * limits.velocity).all()
     assert (np.abs([it.velocity for it in client.commands]) <= limits.velocity).all()
+
+
+def test_a_report_that_is_too_large_is_not_read_and_a_small_one_counts(any_robot: Stack) -> None:
+    robot, client = any_robot, any_robot.client
+    robot.enter(Mode.STANDBY)
+    reports = client.node.create_publisher(SafetyStatus, "/safety_status", LATCHED)
+    fault = SafetyStatus(level=SafetyStatus.FAULT, source="guest", message="hot")
+    reports.publish(SafetyStatus(level=fault.level, source="guest", reason_codes=["X"] * 10_000))
+    robot.pass_time(0.5)
+    assert client.now.mode == Mode.STANDBY
+    reports.publish(fault)
+    robot.pass_time(0.5)
+    assert client.now.mode == Mode.DAMPING

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from humanoid_control_msgs.msg import ControlMode, ImpedanceState, SafetyStatus
 from humanoid_control_msgs.srv import ClearFault
@@ -23,6 +23,7 @@ from humanoid_controller_manager.ros.parameters import node_document, parse
 from humanoid_controller_manager.ros.process.companion import Companion
 from humanoid_controller_manager.ros.process.ros_session import RosSession, parameters_of
 from humanoid_controller_manager.ros.process.shutdown_report import ShutdownReport
+from humanoid_controller_manager.ros.topics.bounded_topic import BoundedTopic, MessageRefusedError
 from humanoid_controller_manager.ros.topics.safety_messages import safety_report
 from humanoid_controller_manager.switching.switch_requests import SwitchAnswer, SwitchAuthority
 from humanoid_controllers.mode_manager import emergency_stop
@@ -38,6 +39,7 @@ from humanoid_controllers.mode_manager.stall_tolerant_clock import StallTolerant
 from humanoid_controllers.mode_manager.stop_topics import StopTopics
 from humanoid_controllers.reason_codes import REQUEST_OVERTAKEN
 
+LARGEST: Final = 65_536  # bytes of a message; a reason that names every joint has a few thousand
 STATEMENT_PERIOD: Final = 0.02  # [s]: statements at 50 Hz and on every change
 SERVICES: Final = {
     "damp": Intent.DAMP,
@@ -168,16 +170,30 @@ class ModeManagerNode(Companion, SwitchAuthority):
         node = self.node
         self._statements = node.create_publisher(ControlMode, "control_mode", 10)
         # Deep enough that a flood of other requests does not push a DAMP out.
-        node.create_subscription(ControlMode, "control_mode", self._on_control_mode, 100)
-        node.create_subscription(SafetyStatus, "safety_status", self._on_safety, SAFETY_QOS)
+        self._listen(ControlMode, "control_mode", self._on_control_mode, 100)
+        self._listen(SafetyStatus, "safety_status", self._on_safety, SAFETY_QOS)
         if impedance_topic:
-            node.create_subscription(ImpedanceState, impedance_topic, self._on_impedance, 1)
+            self._listen(ImpedanceState, impedance_topic, self._on_impedance, 1)
         for name, intent in SERVICES.items():
             callback = partial(self._on_trigger, intent)
             node.create_service(Trigger, f"humanoid_control/mode/{name}", callback)
         node.create_service(ClearFault, "~/clear_fault", self._on_clear_fault)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATEMENT_PERIOD, self._on_timer, clock=steady)
+
+    def _listen(
+        self, kind: Any, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int
+    ) -> None:
+        """Subscribe to a topic; log the messages that are too large."""
+        warning = self.node.get_logger().warning
+
+        def accept(message: Any, _: object) -> None:
+            callback(message)
+
+        def refuse(error: MessageRefusedError) -> None:
+            warning(f"{topic}: {error}", throttle_duration_sec=1.0)
+
+        BoundedTopic(kind, LARGEST, accept, refuse).subscribe(self.node, topic, qos)
 
     def _on_timer(self) -> None:
         now = self._now()
