@@ -10,12 +10,11 @@ The error is that of the measured joints to the motion, from its first second to
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+from unittest.mock import patch
 
 import numpy as np
 import yaml
@@ -46,6 +45,7 @@ CONTROLLERS: Final = SHARE / "config/prime_controllers.yaml"
 POLICY: Final = SHARE / "policies/reaching.onnx"
 PERIOD: Final = 1.0 / SIMULATION_UPDATE_RATE  # [s]
 SIMULATED: Final = "MuJoCo"
+HELD: Final = "compensates_gravity"
 BEGIN: Final = 1.0  # [s] of the motion
 END: Final = 9.0  # [s]
 PAYLOAD: Final = 1.0  # [kg] in each hand
@@ -137,17 +137,6 @@ def _seconds(message: JointState | ControlMode) -> float:
     return float(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
 
 
-@contextmanager
-def held_against_gravity() -> Iterator[None]:
-    """Have the loop hold the joints of the policy controller against gravity."""
-    own = RlPolicyController.compensates_gravity
-    RlPolicyController.compensates_gravity = property(lambda _: True)  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        RlPolicyController.compensates_gravity = own  # type: ignore[method-assign]
-
-
 def rms(errors: FloatArray) -> Figure:
     """Return the root mean square over joints and time."""
     return single(float(np.sqrt((errors**2).mean())) * 1e3, "mrad")
@@ -172,7 +161,7 @@ def main() -> None:
                 name = f"{place}, {mass:g} kg in each hand"
                 alone, ours = (rms(errors_with(model, mass)) for model in (nothing, POLICY))
                 if place != SIMULATED:  # where the loop has no compensation
-                    with held_against_gravity():
+                    with patch.object(RlPolicyController, HELD, property(lambda _: True)):
                         values[f"{name}: gains alone, held"] = rms(errors_with(nothing, mass))
                 values[f"{name}: gains alone"], values[f"{name}: policy"] = alone, ours
                 values[f"{name}: gains alone / policy"] = ratio(alone, ours)

@@ -48,7 +48,7 @@ class Document:
         return self.name
 
 
-def _place(path: Path, node: yaml.Node | yaml.Event) -> str:
+def _place(path: Path, node: yaml.Node) -> str:
     return f"{path}:{node.start_mark.line + 1}"
 
 
@@ -119,7 +119,8 @@ def _refuse_deep(text: str, path: Path) -> None:
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             if depth > DEEPEST:
-                raise ConfigError(f"{_place(path, event)}: nested more than {DEEPEST} levels deep")
+                line = f":{event.start_mark.line + 1}" if event.start_mark else ""
+                raise ConfigError(f"{path}{line}: nested more than {DEEPEST} levels deep")
     finally:
         loader.dispose()
 
