@@ -14,7 +14,7 @@ from humanoid_controller_manager.safety.self_collision import SelfCollisionStage
 ROUNDING: Final = 1e-9  # relative; a torque at its bound is no torque beyond it
 STEP_ROUNDING: Final = 1.001  # a target may move at the velocity limit itself
 LEAST_STIFFNESS: Final = 1e-9  # [Nm/rad] keeps the allowed distance finite
-LEAST_EFFORT: Final = 1e-9  # [Nm] keeps the allowed speed finite
+LEAST_EFFORT: Final = 1e-9  # [Nm] keeps a speed finite
 # Times its velocity limit: no spring drives a joint that is so fast, beyond what its damping takes
 # at the limit. A soft arm swings after its target, which moves at the limit itself.
 FASTEST_DRIVEN: Final = 1.5
@@ -229,8 +229,7 @@ class LimitStage:
         """Return how far a target may be below and above its joint [rad], (n,) each."""
         velocity, effort = self._limits.velocity, self._effort
         part = state.velocity / (FASTEST_DRIVEN * velocity)
-        # Against its damping this torque drives a joint no faster than its limit.
-        slow = np.minimum(gains[1] * velocity, effort)
+        slow = np.minimum(gains[1] * velocity, effort)  # takes a joint to its velocity limit
         stiffness = np.maximum(gains[0], LEAST_STIFFNESS)
         below = np.maximum(effort * np.clip(1.0 + part, 0.0, 1.0), slow) / stiffness
         above = np.maximum(effort * np.clip(1.0 - part, 0.0, 1.0), slow) / stiffness
