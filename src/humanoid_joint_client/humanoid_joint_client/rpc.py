@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import grpc
-from google.protobuf import descriptor_pb2
+from google.protobuf import descriptor_pb2, message
 
 from humanoid_joint_client import joint_stream_pb2
 
@@ -67,15 +67,26 @@ def stubs(channel: grpc.Channel) -> dict[str, Any]:
 def handler(answers: Mapping[str, Callable[..., Any]]) -> grpc.GenericRpcHandler:
     """Return the handler of a server with a function for each call, by name.
 
-    The answer of a stream of responses is bytes: one serialization serves all readers.
+    The answer of a stream of responses is bytes: one serialization serves all readers. Bytes that
+    are no message are the request None: whatever comes, no exception is raised inside of gRPC.
     """
     made = {
         it.name: getattr(grpc, f"{it.kind}_rpc_method_handler")(
             answers[it.name],
-            request_deserializer=it.request.FromString,
+            request_deserializer=_parser(it.request),
             response_serializer=bytes if it.server_streams else it.response.SerializeToString,
         )
         for it in methods()
     }
     service = joint_stream_pb2.DESCRIPTOR.services_by_name["JointStream"].full_name
     return grpc.method_handlers_generic_handler(service, made)
+
+
+def _parser(kind: Any) -> Callable[[bytes], Any]:
+    def parsed(data: bytes) -> Any:
+        try:
+            return kind.FromString(data)
+        except message.DecodeError:
+            return None
+
+    return parsed

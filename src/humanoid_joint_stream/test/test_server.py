@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import subprocess
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,10 +30,11 @@ from humanoid_joint_client import (
 )
 from humanoid_joint_client.rpc import methods
 from humanoid_joint_stream.facts import SECOND
+from humanoid_joint_stream.server.event_loop import LoopThread
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.service import JointStreamService, Robot
 from humanoid_joint_stream.server.session import Situation
-from humanoid_joint_stream.server.state_hub import StateHub
+from humanoid_joint_stream.server.state_hub import Reader, StateHub
 from humanoid_joint_stream.server.transport import local_server, network_server
 from src.humanoid_joint_stream.test.joint_bench import JOINTS, Bench, update
 
@@ -78,21 +79,18 @@ class Served:
         self.bench = Bench()
         self.link = Link(self.bench)
         self.ticks: list[tuple[int, bytes]] = []
-        self.readers = 1  # that have to be there before a tick comes
-        self.hub = StateHub(self._newest, 0.0)
+        self.hub = StateHub(lambda: self.ticks.pop(0) if self.ticks else None, 0.0)
         self.robot: Robot | None = Robot(self.bench.session, self.hub, self.link)
         service = JointStreamService(lambda: self.robot, lambda: self.bench.now)
         self.answers = service.answers()
 
-    def _newest(self) -> tuple[int, bytes] | None:
-        return self.ticks.pop(0) if self.ticks and self.hub.readers >= self.readers else None
-
-    def first(self, number: int, *readers: Iterator[bytes]) -> None:
-        """Give all readers their first state, once all of them are there."""
-        self.readers = len(readers)
+    async def tick(self, number: int) -> None:
+        """A tick whose state every reader could have taken."""
         self.ticks.append((number, b"%d" % number))
-        with ThreadPoolExecutor() as pool:
-            assert set(pool.map(next, readers)) == {b"%d" % number}
+        while self.hub.latest.number < number:
+            await asyncio.sleep(0)
+        for _ in range(10):
+            await asyncio.sleep(0)
 
 
 @pytest.fixture
@@ -102,19 +100,26 @@ def served() -> Iterator[Served]:
     it.hub.stop()
 
 
+@pytest.fixture
+def calls() -> Iterator[LoopThread]:
+    it = LoopThread()
+    yield it
+    it.stop()
+
+
 @contextmanager
-def running(server: grpc.Server) -> Iterator[None]:
-    server.start()
+def running(calls: LoopThread, server: grpc.aio.Server) -> Iterator[None]:
+    calls.call(server.start())
     try:
         yield
     finally:
-        server.stop(None).wait()
+        calls.call(server.stop(None))
 
 
 @pytest.fixture
-def socket(served: Served, tmp_path: Path) -> Iterator[Path]:
+def socket(served: Served, calls: LoopThread, tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "sockets" / "a.sock"
-    with running(local_server(served.answers, path)):
+    with running(calls, calls.call(local_server(served.answers, path))):
         yield path
 
 
@@ -218,30 +223,57 @@ def test_without_a_control_process_everything_is_unavailable(
 
 def test_a_slow_reader_gets_the_newest_state_and_the_fast_one_all(served: Served) -> None:
     """Case 30, in the server: nothing is kept for a slow reader."""
-    hub, seen = served.hub, []
-    slow, fast = hub.read(1, lambda: True), hub.read(1, lambda: True)
-    served.first(1, slow, fast)
-    for number in range(2, 50):
-        served.ticks.append((number, b"%d" % number))
-        seen.append(next(fast))
-    assert seen[-1] == b"49"
-    assert len(seen) == 48
-    assert next(slow) == b"49"
-    fast.close()
-    slow.close()
-    assert hub.readers == 0
+
+    async def read() -> None:
+        seen: list[bytes | None] = []
+
+        async def follow(reader: Reader) -> None:
+            while (message := await reader.next()) is not None:
+                seen.append(message)
+
+        with served.hub.reader(1) as fast, served.hub.reader(1) as slow:
+            following = asyncio.create_task(follow(fast))
+            for number in range(1, 50):
+                await served.tick(number)
+            assert seen == [b"%d" % number for number in range(1, 50)]
+            assert await slow.next() == b"49"
+            served.hub.stop()
+            await following
+            assert await slow.next() is None
+        assert served.hub.readers == 0
+
+    asyncio.run(read())
 
 
 def test_a_decimated_reader_gets_every_nth_state(served: Served) -> None:
-    pace, reader = (served.hub.read(step, lambda: True) for step in (1, 10))
-    seen = []
-    served.first(10, pace, reader)
-    for number in range(11, 51):
-        served.ticks.append((number, b"%d" % number))
-        next(pace)
-        if number % 10 == 0:
-            seen.append(next(reader))
-    assert seen == [b"20", b"30", b"40", b"50"]
+    async def read() -> None:
+        with served.hub.reader(10) as reader:
+            for number in range(1, 51):
+                await served.tick(number)
+                if number % 10 == 0:
+                    assert await reader.next() == b"%d" % number
+
+    asyncio.run(read())
+
+
+def test_many_readers_get_every_state(served: Served) -> None:
+    async def read() -> None:
+        seen: dict[int, list[bytes]] = {}
+
+        async def follow(name: int) -> None:
+            with served.hub.reader(1) as reader:
+                while (message := await reader.next()) is not None:
+                    seen.setdefault(name, []).append(message)
+
+        tasks = [asyncio.create_task(follow(name)) for name in range(20)]
+        await asyncio.sleep(0)
+        for number in range(1, 10):
+            await served.tick(number)
+        served.hub.stop()
+        await asyncio.gather(*tasks)
+        assert list(seen.values()) == [[b"%d" % number for number in range(1, 10)]] * 20
+
+    asyncio.run(read())
 
 
 def test_garbage_and_large_messages_are_refused_and_the_server_goes_on(
@@ -266,14 +298,14 @@ def test_garbage_and_large_messages_are_refused_and_the_server_goes_on(
 def test_a_folder_that_others_can_enter_is_refused(served: Served, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     with pytest.raises(ConfigError, match="mode 0700"):
-        local_server(served.answers, tmp_path / "a.sock")
+        asyncio.run(local_server(served.answers, tmp_path / "a.sock"))
 
 
 @pytest.mark.parametrize("missing", ["certificate", "key", "token"])
 def test_other_machines_need_tls_and_a_token(served: Served, missing: str) -> None:
     files = {"certificate": "a", "key": "b", "token": "c"} | {missing: ""}
     with pytest.raises(ConfigError, match=f"{missing}_file is empty"):
-        network_server(served.answers, "127.0.0.1:0", **files)
+        asyncio.run(network_server(served.answers, "127.0.0.1:0", **files))
 
 
 @pytest.fixture(scope="module")
@@ -301,10 +333,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-def test_only_who_has_the_token_gets_in(served: Served, files: dict[str, str]) -> None:
-    server, port = network_server(served.answers, "localhost:0", **files)
+def test_only_who_has_the_token_gets_in(
+    served: Served, calls: LoopThread, files: dict[str, str]
+) -> None:
+    server, port = calls.call(network_server(served.answers, "localhost:0", **files))
     address, certificate = f"localhost:{port}", files["certificate"]
-    with running(server):
+    with running(calls, server):
         with JointClient(address, certificate=certificate, token=TOKEN) as client:
             assert client.config.names == JOINTS
         with JointClient(address, certificate=certificate, token="wrong") as client:
@@ -323,4 +357,4 @@ def test_a_short_token_is_refused(served: Served, files: dict[str, str], tmp_pat
     short = tmp_path / "token"
     short.write_text("short")
     with pytest.raises(ConfigError, match="5 characters, expected 16"):
-        network_server(served.answers, "localhost:0", **files | {"token": str(short)})
+        asyncio.run(network_server(served.answers, "localhost:0", **files | {"token": str(short)}))

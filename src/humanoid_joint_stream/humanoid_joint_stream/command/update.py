@@ -55,8 +55,11 @@ class UpdateCheck:
     def check(self, update: Any, received: int) -> Checked:
         """Return the command in the message `update`, received at `received` [ns].
 
-        Raises UpdateError; gains of an update that is refused are not remembered.
+        None is an update that is no message. Raises UpdateError; gains of an update that is refused
+        are not remembered.
         """
+        if update is None:
+            raise _invalid("the update is no message Update")
         if len(update.contact_advice):
             raise _invalid("contact_advice: expected none, the robot has no feet")
         if not update.HasField("end_time"):

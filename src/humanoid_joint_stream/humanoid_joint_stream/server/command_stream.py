@@ -1,6 +1,6 @@
 """One stream of commands: its checks, its counters and its end. Time is an argument [ns]."""
 
-import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,23 +37,30 @@ class End(NamedTuple):
 
 
 class CommandStream:
-    """A stream that is open, or was."""
+    """A stream that is open, or was.
 
-    def __init__(self, facts: StreamFacts, opened: int) -> None:
+    Args:
+        opened: [ns].
+        on_end: called once, by the thread that ends it.
+    """
+
+    def __init__(
+        self, facts: StreamFacts, opened: int, on_end: Callable[[], None] = lambda: None
+    ) -> None:
         self.opened = opened
+        self._on_end = on_end
         self.counters = Counters()
         self.last = LastUpdate()
         self.has_been_active = False
         self.applied_before = self.clipped_before = 0  # of the controller, when it was opened
         self.end: End | None = None
-        self.begun = threading.Event()  # its first update has come
-        self.ended = threading.Event()
+        self.has_begun = False  # its first update has come
         self._check = UpdateCheck(facts)
 
     def receive(self, update: Any, now: int) -> Checked | UpdateError:
-        """Check and count an update."""
+        """Check and count an update; None is one that is no message."""
         self.counters.received += 1
-        key = update.user_command_key
+        key = 0 if update is None else update.user_command_key
         try:
             checked = self._check.check(update, now)
         except UpdateError as error:
@@ -69,5 +76,4 @@ class CommandStream:
         """End the stream; the first reason counts. Its handler answers then."""
         if self.end is None:
             self.end = End(status, message)
-            self.begun.set()
-            self.ended.set()
+            self._on_end()

@@ -1,5 +1,6 @@
 """The node `joint_stream`: the robot's modes and faults for the server."""
 
+import gc
 import logging
 import sys
 import threading
@@ -30,6 +31,7 @@ from humanoid_controller_manager.ros.process.ros_session import (
 )
 from humanoid_joint_client.address import socket_path
 from humanoid_joint_stream.server.attachment import Attachment
+from humanoid_joint_stream.server.event_loop import LoopThread
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.service import JointStreamService
 from humanoid_joint_stream.server.session import Situation
@@ -177,20 +179,25 @@ def _run(arguments: Sequence[str], stop: threading.Event) -> int:
         attachment = Attachment(link, clock, load, link.namespace)
         answers = JointStreamService(lambda: attachment.robot, clock).answers()
         socket = socket_path(namespace=link.namespace)
-        servers = [local_server(answers, socket)]
-        if parameters.listen:
-            words = parameters.certificate_file, parameters.key_file, parameters.token_file
-            server, port = network_server(answers, parameters.listen, *words)
-            servers.append(server)
-            logger.info("joint stream with TLS on port %d", port)
-        watch = Watch(attachment, link, clock)
-        for server in servers:
-            server.start()
+        calls = LoopThread()
         try:
-            spin_until(ros, link.node, stop.is_set)
+            servers = [calls.call(local_server(answers, socket))]
+            if parameters.listen:
+                words = parameters.certificate_file, parameters.key_file, parameters.token_file
+                server, port = calls.call(network_server(answers, parameters.listen, *words))
+                servers.append(server)
+                logger.info("joint stream with TLS on port %d", port)
+            watch = Watch(attachment, link, clock)
+            for server in servers:
+                calls.call(server.start())
+            gc.freeze()  # what is there by now is there to stay
+            try:
+                spin_until(ros, link.node, stop.is_set)
+            finally:
+                watch.stop()
+                for server in servers:
+                    calls.call(server.stop(END))
+                socket.unlink(missing_ok=True)
         finally:
-            watch.stop()
-            for ended in [server.stop(END) for server in servers]:
-                ended.wait()
-            socket.unlink(missing_ok=True)
+            calls.stop()
     return 0

@@ -1,8 +1,7 @@
 """The answers of the server to its clients' calls."""
 
-import threading
-import time
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 import grpc
@@ -22,7 +21,7 @@ SWITCHING: Final = 2.0  # [s] until the robot is in REMOTE; it confirms gains wi
 PARTING: Final = 0.05  # [s] in which a lost connection is noticed after its last update
 LOOK: Final = 0.005  # [s] between two looks at the robot meanwhile
 LARGEST_DECIMATION: Final = 10_000
-MOST_READERS: Final = 24  # of states; each needs a thread
+MOST_READERS: Final = 24  # of states
 _REFUSED: Final = (refused(Intent.START_REMOTE).name,)
 
 
@@ -34,7 +33,7 @@ class Robot:
 
 
 class JointStreamService:
-    """One method for each call of the .proto, by its name.
+    """One method for each call of the .proto, by its name. All on one event loop.
 
     Args:
         robot: returns the robot; None while its control process does not run.
@@ -43,11 +42,11 @@ class JointStreamService:
 
     def __init__(self, robot: Callable[[], Robot | None], clock: Callable[[], int]) -> None:
         self._robot, self._clock = robot, clock
-        self._activating = threading.Lock()
+        self._activating = asyncio.Lock()
 
     def answers(self) -> dict[str, Callable[..., Any]]:
         """Return the function of each call by name."""
-        return {
+        calls = {
             "GetConfig": self._get_config,
             "GetDescription": self._get_description,
             "SyncTime": self._sync_time,
@@ -56,17 +55,18 @@ class JointStreamService:
             "ReturnLease": self._return_lease,
             "Activate": self._activate,
             "Deactivate": self._deactivate,
-            "StreamCommands": self._stream_commands,
             "StreamStates": self._stream_states,
             "GetFeedback": self._get_feedback,
             "ListFaults": self._list_faults,
             "ClearFault": self._clear_fault,
         }
+        found = {name: _of_messages(call) for name, call in calls.items()}
+        return found | {"StreamCommands": self._stream_commands}
 
     # What the robot is.
 
-    def _get_config(self, request: Any, context: grpc.ServicerContext) -> Any:
-        facts = self._needed(context).session.file.facts
+    async def _get_config(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        facts = (await self._needed(context)).session.file.facts
         decimation = default_decimation(facts.update_rate)
         return pb.Config(
             joints=[_joint(facts, row) for row in range(len(facts.joints))],
@@ -85,10 +85,11 @@ class JointStreamService:
             robot_time=self._clock(),
         )
 
-    def _get_description(self, request: Any, context: grpc.ServicerContext) -> Any:
-        return pb.Description(urdf=self._needed(context).link.description())
+    async def _get_description(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        link = (await self._needed(context)).link
+        return pb.Description(urdf=await asyncio.to_thread(link.description))
 
-    def _sync_time(self, request: Any, context: grpc.ServicerContext) -> Any:
+    async def _sync_time(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         received = self._clock()
         robot = self._robot()
         if request.lease and robot is not None:
@@ -99,19 +100,19 @@ class JointStreamService:
 
     # Lease and activation.
 
-    def _acquire_lease(self, request: Any, context: grpc.ServicerContext) -> Any:
-        session = self._needed(context).session
+    async def _acquire_lease(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        session = (await self._needed(context)).session
         with session.lock:
             token = session.lease.acquire(request.owner[:200], self._clock())
             status = Status.OK if token else Status.LEASE_TAKEN
             return pb.Lease(status=status, token=token, owner=session.lease.owner)
 
-    def _keep_lease(self, request: Any, context: grpc.ServicerContext) -> Any:
-        kept = self._needed(context).session.has_lease(request.token, self._clock())
+    async def _keep_lease(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        kept = (await self._needed(context)).session.has_lease(request.token, self._clock())
         return pb.Reply(status=Status.OK if kept else Status.NO_LEASE)
 
-    def _return_lease(self, request: Any, context: grpc.ServicerContext) -> Any:
-        session = self._needed(context).session
+    async def _return_lease(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        session = (await self._needed(context)).session
         with session.lock:
             if not session.has_lease(request.token, self._clock()):
                 return pb.Reply(status=Status.NO_LEASE)
@@ -119,17 +120,17 @@ class JointStreamService:
             session.lease.end()
             return pb.Reply(status=Status.OK)
 
-    def _activate(self, request: Any, context: grpc.ServicerContext) -> Any:
-        robot = self._needed(context)
-        with self._activating:
-            status, message = self._activated(robot, request.lease)
+    async def _activate(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        robot = await self._needed(context)
+        async with self._activating:
+            status, message = await self._activated(robot, request.lease)
             if status is not Status.OK:
                 return pb.ActivateReply(status=status, message=message)
             return pb.ActivateReply(
                 status=status, command_id=robot.session.begin_activation(self._clock())
             )
 
-    def _activated(self, robot: Robot, lease: str) -> tuple[Status, str]:
+    async def _activated(self, robot: Robot, lease: str) -> tuple[Status, str]:
         """Bring the robot to REMOTE. Return what hinders it."""
         session, link = robot.session, robot.link
         if not session.has_lease(lease, self._clock()):
@@ -152,12 +153,12 @@ class JointStreamService:
             answered = now != before and now.codes[:1] == _REFUSED
             if answered or now.mode not in (Mode.STANDBY, Mode.REMOTE):
                 break
-            time.sleep(LOOK)
+            await asyncio.sleep(LOOK)
         now = link.situation
         return Status.NOT_READY, now.reason or f"the robot is in {now.name}"
 
-    def _deactivate(self, request: Any, context: grpc.ServicerContext) -> Any:
-        robot = self._needed(context)
+    async def _deactivate(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        robot = await self._needed(context)
         session = robot.session
         if not session.has_lease(request.token, self._clock()):
             return pb.Reply(status=Status.NO_LEASE)
@@ -168,68 +169,64 @@ class JointStreamService:
 
     # Streams.
 
-    def _stream_commands(self, updates: Iterator[Any], context: grpc.ServicerContext) -> Any:
-        session = self._needed(context).session
-        stream = CommandStream(session.file.facts, self._clock())
-
-        gone = threading.Event()
-
-        def lost() -> None:
-            session.close_stream(stream, Status.INACTIVE, "the connection was lost")
-            gone.set()
-
-        if not context.add_callback(lost):
-            lost()
-        reader = threading.Thread(
-            target=self._read, args=(session, stream, updates, gone), name="commands", daemon=True
+    async def _stream_commands(
+        self, updates: AsyncIterator[Any], context: grpc.aio.ServicerContext
+    ) -> Any:
+        session = (await self._needed(context)).session
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        stream = CommandStream(
+            session.file.facts, self._clock(), lambda: loop.call_soon_threadsafe(ended.set)
         )
-        reader.start()
-        if not stream.begun.wait(ACTIVATION_GRACE / SECOND):
-            stream.finish(Status.INACTIVE, "no update came")
-        stream.ended.wait()
+        grace = loop.call_later(ACTIVATION_GRACE / SECOND, _end_unless_begun, stream)
+        reading = asyncio.create_task(self._read(session, stream, updates))
+        try:
+            await ended.wait()
+        except asyncio.CancelledError:
+            session.close_stream(stream, Status.INACTIVE, "the connection was lost")
+            raise
+        finally:
+            grace.cancel()
+            reading.cancel()
         assert stream.end is not None
         counters = _counters(session, stream)
         return pb.StreamEnd(status=stream.end.status, message=stream.end.message, counters=counters)
 
-    def _read(
-        self,
-        session: Session,
-        stream: CommandStream,
-        updates: Iterator[Any],
-        gone: threading.Event,
+    async def _read(
+        self, session: Session, stream: CommandStream, updates: AsyncIterator[Any]
     ) -> None:
         clock = self._clock
         try:
-            for update in updates:
+            async for update in updates:
                 now = clock()
-                if not stream.begun.is_set():
-                    stream.begun.set()
-                    session.open_stream(stream, update.lease, now)
+                if not stream.has_begun:
+                    stream.has_begun = True
+                    session.open_stream(stream, "" if update is None else update.lease, now)
                 session.receive(stream, update, now)
                 if stream.end is not None:
                     return
         except Exception:
             session.close_stream(stream, Status.INACTIVE, "the connection was lost")
-        else:
-            session.halt(stream)
-            # The updates of a client that was killed may end before its connection does.
-            gone.wait(PARTING)
-            session.close_stream(stream, Status.OK, "")
+            return
+        session.halt(stream)
+        # The updates of a client that was killed may end before its connection does.
+        await asyncio.sleep(PARTING)
+        session.close_stream(stream, Status.OK, "")
 
-    def _stream_states(self, request: Any, context: grpc.ServicerContext) -> Iterator[bytes]:
-        robot = self._needed(context)
+    async def _stream_states(self, request: Any, context: grpc.aio.ServicerContext) -> None:
+        robot = await self._needed(context)
         facts = robot.session.file.facts
         if robot.states.readers >= MOST_READERS:
-            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MOST_READERS} read already")
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MOST_READERS} read already")
         decimation = request.decimation or default_decimation(facts.update_rate)
-        yield from robot.states.read(min(decimation, LARGEST_DECIMATION), context.is_active)
-        if context.is_active():
-            context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the control process has ended")
+        with robot.states.reader(min(decimation, LARGEST_DECIMATION)) as reader:
+            while (message := await reader.next()) is not None:
+                await context.write(message)  # a slow reader waits here
+        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the control process has ended")
 
     # Feedback and faults.
 
-    def _get_feedback(self, request: Any, context: grpc.ServicerContext) -> Any:
-        robot = self._needed(context)
+    async def _get_feedback(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        robot = await self._needed(context)
         session, stream = robot.session, robot.session.latest_stream
         state = pb.Feedback.UNKNOWN
         if session.activation:
@@ -248,16 +245,16 @@ class JointStreamService:
             mode=robot.link.situation.name,
         )
 
-    def _list_faults(self, request: Any, context: grpc.ServicerContext) -> Any:
-        found = self._needed(context).session.standing_faults()
+    async def _list_faults(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        found = (await self._needed(context)).session.standing_faults()
         return pb.Faults(
             faults=[
                 pb.Fault(id=it.id, cause=it.cause, time=it.time, clearable=True) for it in found
             ]
         )
 
-    def _clear_fault(self, request: Any, context: grpc.ServicerContext) -> Any:
-        robot = self._needed(context)
+    async def _clear_fault(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        robot = await self._needed(context)
         session, now = robot.session, self._clock()
         if session.lease.is_in_force(now) and not session.has_lease(request.lease, now):
             owner = session.lease.owner
@@ -270,18 +267,34 @@ class JointStreamService:
         if fault.id < ROBOT_FAULT:
             session.clear_own_fault(fault)
             return pb.Reply(status=Status.OK)
-        refusal = robot.link.clear_fault()
+        refusal = await asyncio.to_thread(robot.link.clear_fault)
         status = Status.NOT_CLEARED if refusal else Status.OK
         return pb.Reply(status=status, message=refusal)
 
-    def _needed(self, context: grpc.ServicerContext) -> Robot:
+    async def _needed(self, context: grpc.aio.ServicerContext) -> Robot:
         robot = self._robot()
         if robot is None:
-            context.abort(
+            await context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION, "the robot's control process does not run"
             )
         assert robot is not None
         return robot
+
+
+def _of_messages(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `call`, which is not made for a request that is no message."""
+
+    async def answer(request: Any, context: grpc.aio.ServicerContext) -> Any:
+        if request is None:
+            await context.abort(grpc.StatusCode.INTERNAL, "the request is no message of this call")
+        return await call(request, context)
+
+    return answer
+
+
+def _end_unless_begun(stream: CommandStream) -> None:
+    if not stream.has_begun:
+        stream.finish(Status.INACTIVE, "no update came")
 
 
 def _joint(facts: StreamFacts, row: int) -> Any:

@@ -1,14 +1,17 @@
 """Passes each state to all readers, as soon as its tick is there."""
 
-import threading
+import asyncio
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-IDLE: Final = 0.02  # [s] between two looks while nobody reads
 STEP: Final = 0.0002  # [s] between two looks when a tick is due
 EARLY: Final = 0.0004  # [s] before a tick is due: sleep ends late, not early
-LONGEST: Final = 0.5  # [s] a reader waits before it looks for its end
+IDLE: Final = 0.005  # [s] between two looks while the loop is held up
+TOGETHER: Final = (
+    4  # readers that wake at once: a command that comes meanwhile waits for these only
+)
 
 
 class Numbered(NamedTuple):
@@ -19,9 +22,10 @@ class Numbered(NamedTuple):
 
 
 class StateHub:
-    """Looks for new ticks in a thread of its own while anybody reads.
+    """Looks for new ticks while anybody reads. All readers are on one event loop.
 
-    A reader gets the newest state at its turn: what it was too slow for is not kept.
+    A reader gets the newest state at its turn: what it was too slow for is not kept, so that a
+    reader costs the same memory however slow it is.
 
     Args:
         newest: returns number and message of a new tick, or None.
@@ -30,60 +34,74 @@ class StateHub:
 
     def __init__(self, newest: Callable[[], tuple[int, bytes] | None], period: float) -> None:
         self._newest, self._period = newest, period
-        self._changed = threading.Condition()
-        self._latest = Numbered(0, b"")
-        self.readers = 0  # their number
-        self._stopping = False
-        self._thread = threading.Thread(target=self._run, name="states", daemon=True)
-        self._thread.start()
+        self.latest = Numbered(0, b"")
+        self._readers: list[Reader] = []
+        self._looking: asyncio.Task[None] | None = None
+        self.is_stopping = False
+
+    @property
+    def readers(self) -> int:
+        """Their number."""
+        return len(self._readers)
 
     def stop(self) -> None:
-        """End the thread and all readers."""
-        with self._changed:
-            self._stopping = True
-            self._changed.notify_all()
-        self._thread.join()
+        """End all readers soon. Called by any thread."""
+        self.is_stopping = True
 
-    def read(self, decimation: int, is_active: Callable[[], bool]) -> Iterator[bytes]:
-        """Yield the state of every `decimation`-th tick while `is_active`."""
-        with self._changed:
-            self.readers += 1
-            seen = self._latest.number
-            self._changed.notify_all()
+    @contextmanager
+    def reader(self, decimation: int) -> Iterator["Reader"]:
+        """Read the state of every `decimation`-th tick from now on."""
+        reader = Reader(self, decimation)
+        self._readers.append(reader)
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
         try:
-            while is_active() and not self._stopping:
-                with self._changed:
-                    wanted = seen + decimation
-                    self._changed.wait_for(
-                        lambda: self._latest.number >= wanted or self._stopping,  # noqa: B023
-                        LONGEST,
-                    )
-                    latest = self._latest
-                if latest.number >= wanted:
-                    # Stay on the grid of the ticks where none was missed.
-                    seen = latest.number - (latest.number - seen) % decimation
-                    yield latest.message
+            yield reader
         finally:
-            with self._changed:
-                self.readers -= 1
+            self._readers.remove(reader)
 
-    def _run(self) -> None:
+    async def _look(self) -> None:
         due = time.monotonic()
-        while not self._stopping:
-            if not self.readers:
-                with self._changed:
-                    self._changed.wait_for(lambda: self.readers or self._stopping, LONGEST)
-                continue
+        while self._readers and not self.is_stopping:
             found = self._newest()
             if found is None:
                 # Far from due after a hold-up of the loop: look less often.
                 overdue = time.monotonic() - due
-                time.sleep(STEP if overdue < 4 * max(self._period, STEP) else IDLE / 4)
+                await asyncio.sleep(STEP if overdue < 4 * max(self._period, STEP) else IDLE)
                 continue
             due = time.monotonic() + self._period
-            with self._changed:
-                self._latest = Numbered(*found)
-                self._changed.notify_all()
-            remaining = due - time.monotonic() - EARLY
-            if remaining > 0.0:
-                time.sleep(remaining)
+            self.latest = Numbered(*found)
+            woken = 0
+            for reader in tuple(self._readers):
+                if reader.wants(found[0]) and not reader.woken.is_set():
+                    reader.woken.set()
+                    woken += 1
+                    if woken % TOGETHER == 0:
+                        await asyncio.sleep(0)
+            await asyncio.sleep(max(0.0, due - time.monotonic() - EARLY))
+        for reader in self._readers:
+            reader.woken.set()
+
+
+class Reader:
+    """One reader, and the tick that it saw last."""
+
+    def __init__(self, hub: StateHub, decimation: int) -> None:
+        self.woken = asyncio.Event()
+        self._hub, self._seen, self._decimation = hub, hub.latest.number, decimation
+
+    def wants(self, number: int) -> bool:
+        """Return whether it is this tick's turn."""
+        return number >= self._seen + self._decimation
+
+    async def next(self) -> bytes | None:
+        """Return the newest message, once it is this reader's turn; None: the states have ended."""
+        while not self._hub.is_stopping:
+            number, message = self._hub.latest
+            if self.wants(number):
+                # Stay on the grid of the ticks where none was missed.
+                self._seen = number - (number - self._seen) % self._decimation
+                return message
+            self.woken.clear()
+            await self.woken.wait()
+        return None

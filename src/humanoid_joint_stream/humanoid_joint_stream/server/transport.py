@@ -2,7 +2,6 @@
 
 import hmac
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +13,7 @@ from humanoid_control_common.errors import ConfigError
 from humanoid_joint_client.address import FOLDER_MODE, is_private
 from humanoid_joint_client.rpc import LARGEST_MESSAGE, handler
 
-THREADS: Final = 40  # each reader of states and each stream of commands needs one
+MOST_CALLS: Final = 64  # at the same time: readers of states, streams of commands and others
 LEAST_TOKEN: Final = 16  # characters
 _PING: Final = 1000  # [ms] a silent connection is asked, and may take to answer
 _OPTIONS: Final = (
@@ -29,7 +28,7 @@ _OPTIONS: Final = (
 Answers = dict[str, Callable[..., Any]]
 
 
-def local_server(answers: Answers, socket: Path) -> grpc.Server:
+async def local_server(answers: Answers, socket: Path) -> grpc.aio.Server:
     """Return a server on a socket that only this user reaches. Raises ConfigError."""
     folder = socket.parent
     with suppress(FileExistsError):
@@ -42,9 +41,9 @@ def local_server(answers: Answers, socket: Path) -> grpc.Server:
     return server
 
 
-def network_server(
+async def network_server(
     answers: Answers, listen: str, certificate: str, key: str, token: str
-) -> tuple[grpc.Server, int]:
+) -> tuple[grpc.aio.Server, int]:
     """Return a server on `listen`, HOST:PORT, with TLS and a token, and its port.
 
     `certificate`, `key` and `token` are files. Raises ConfigError if one of them is missing.
@@ -67,36 +66,36 @@ def network_server(
     return server, port
 
 
-def _server(answers: Answers, interceptors: tuple[grpc.ServerInterceptor, ...] = ()) -> grpc.Server:
-    return grpc.server(
-        ThreadPoolExecutor(THREADS, thread_name_prefix="calls"),
+def _server(
+    answers: Answers, interceptors: tuple[grpc.aio.ServerInterceptor, ...] = ()
+) -> grpc.aio.Server:
+    return grpc.aio.server(
         handlers=(handler(answers),),
         interceptors=interceptors,
         options=_OPTIONS,
-        maximum_concurrent_rpcs=THREADS,
+        maximum_concurrent_rpcs=MOST_CALLS,
     )
 
 
-class _TokenCheck(grpc.ServerInterceptor):  # type: ignore[misc] # grpc has no types
+class _TokenCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc] # grpc has no types
     """Refuses calls without the token."""
 
     def __init__(self, token: str) -> None:
         self._expected = f"Bearer {token}".encode()
 
-        def refuse(_: Any, context: grpc.ServicerContext) -> None:
-            context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is missing or wrong")
-
-        self._refusal = refuse
-
-    def intercept_service(self, continuation: Any, details: grpc.HandlerCallDetails) -> Any:
-        """See grpc.ServerInterceptor."""
+    async def intercept_service(self, continuation: Any, details: grpc.HandlerCallDetails) -> Any:
+        """See grpc.aio.ServerInterceptor."""
         given = next((v for k, v in details.invocation_metadata if k == "authorization"), "")
         found = given if isinstance(given, bytes) else str(given).encode()
-        answer = continuation(details)
+        answer = await continuation(details)
         if answer is None or hmac.compare_digest(found, self._expected):
             return answer
         kind = f"{_KINDS[answer.request_streaming]}_{_KINDS[answer.response_streaming]}"
-        return getattr(grpc, f"{kind}_rpc_method_handler")(self._refusal)
+        return getattr(grpc, f"{kind}_rpc_method_handler")(_refuse)
+
+
+async def _refuse(_: Any, context: grpc.aio.ServicerContext) -> None:
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is missing or wrong")
 
 
 _KINDS: Final = {False: "unary", True: "stream"}
