@@ -19,7 +19,7 @@ ALONE = (
     "tests/fault_campaign/test/test_campaign.py",
     "src/humanoid_bringup_prime/test/launch/",
     "src/humanoid_bringup_prime/test/test_whole_robot.py",
-    "src/humanoid_control_cli/test/test_joint_stream.py",
+    "src/humanoid_control_cli/test/test_joint_stream",
     "src/humanoid_control_cli/test/test_ring.py",
     "src/humanoid_control_cli/test/test_twin.py",
     "src/humanoid_devices/humanoid_devices_can/test/test_guard.py",

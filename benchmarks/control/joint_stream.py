@@ -109,7 +109,9 @@ def robot(rate: int, seconds: float, readers: tuple[int, ...]) -> dict[str, Figu
                     name = f"{rate} Hz, {number + 1} readers"
                     found |= _client(up, name, seconds)
                     if others is not None:
-                        slowest = [int(line.split()[0]) for line in others.text().splitlines()[2:-1]]
+                        slowest = [
+                            int(line.split()[0]) for line in others.text().splitlines()[2:-1]
+                        ]
                         found[f"{name}: slowest of the others"] = figure(slowest, "Hz", 1.0)
     return found
 

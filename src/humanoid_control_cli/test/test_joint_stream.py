@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +13,8 @@ import grpc
 import pytest
 from ament_index_python.packages import get_package_prefix
 
-from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
-from humanoid_control_cli.robot.operator_requests import clear_faults
-from humanoid_control_cli.statements import StampedStatement
 from humanoid_control_common.rules.modes import Intent, Mode
-from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_joint_client import (
     Acts,
     AlreadyStreamingError,
@@ -29,7 +24,6 @@ from humanoid_joint_client import (
     InactiveError,
     InvalidRequestError,
     JointClient,
-    JointStates,
     LeaseTakenError,
     NoAnswerError,
     NoLeaseError,
@@ -39,13 +33,21 @@ from humanoid_joint_client import (
     UnsupportedError,
 )
 from humanoid_joint_client import joint_stream_pb2 as pb
-from humanoid_joint_client.address import local_address
 from humanoid_joint_stream.shared.stream_file import StreamFile, attach, path_of, release
 from src.humanoid_control_cli.test.conftest import Run, Starter, wait_until
+from src.humanoid_control_cli.test.stream_robot import (
+    TIMEOUT,
+    client_address,
+    connected,
+    ends,
+    is_free,
+    next_statement,
+    standing_by,
+    until,
+)
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 EXAMPLES: Final = sorted((ROOT / "docs/examples").glob("joint_stream_*.py"))
-TIMEOUT: Final = 60.0  # [s]; a dead-man's switch
 # A client that commands until it dies; each of its commands lasts for a second.
 STREAMING: Final = """
 from humanoid_joint_client import JointClient
@@ -70,51 +72,12 @@ def robot(start_once: Starter, quick_controllers: Path) -> Starter:
 
 @pytest.fixture
 def ready(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
-    """A robot in a finished STANDBY, or still in REMOTE. The test during which it falls fails."""
-    for name, value in robot.environment.items():
-        monkeypatch.setenv(name, value)
-    with Client(TIMEOUT) as operator:
-        modes = ModeClient(operator)
-        if has_fallen(modes):  # in a test before
-            clear_faults(operator)
-        if modes.statement().mode is not Mode.REMOTE:
-            modes.request(Intent.DAMP)
-            modes.wait_for_ready_pose(modes.request(Intent.LOAD))
-        yield modes
-        assert not has_fallen(modes)
-
-
-def has_fallen(modes: ModeClient) -> bool:
-    return FELL_TO_SAFETY.name in next_statement(modes).reason.codes
+    yield from standing_by(robot, monkeypatch)
 
 
 @pytest.fixture
 def client(robot: Starter) -> Iterator[JointClient]:
-    domain = int(robot.environment["ROS_DOMAIN_ID"])
-    with JointClient(local_address(domain), timeout=TIMEOUT) as found:
-        yield found
-
-
-def until(states: Iterator[JointStates], condition: Callable[[JointStates], object]) -> JointStates:
-    """The first state that is so; states come as long as the robot runs."""
-    gives_up = time.monotonic() + TIMEOUT
-    for state in states:
-        if condition(state):
-            return state
-        assert time.monotonic() < gives_up, state
-    raise AssertionError("the states have ended")
-
-
-def ends(control: Control, kind: type[Exception]) -> str:
-    """The text with which the robot ends the stream, as the next `send` tells."""
-
-    def ended() -> bool:
-        return control._stream is None or control._stream.done()
-
-    wait_until(ended, "the end of the stream")
-    with pytest.raises(kind) as caught:
-        control.send([0.0] * 14)
-    return str(caught.value)
+    yield from connected(robot)
 
 
 def test_a_client_holds_the_pose_and_every_key_comes_back(
@@ -187,7 +150,7 @@ def test_a_second_client_does_not_disturb_the_first(ready: ModeClient, client: J
     """Cases 29 and 41 (a message of 8 MB)."""
     states = client.states()
     pose = next(states).position
-    second = JointClient(client_address(client), timeout=TIMEOUT)
+    second = JointClient(client_address(), timeout=TIMEOUT)
     with client.control("first") as control, second:
         control.send(pose, horizon=1.0)
         with pytest.raises(LeaseTakenError, match="first has it"), second.control():
@@ -207,10 +170,6 @@ def _result(stream: Any) -> Any:
         return Control._result(stream)
     except grpc.RpcError as error:
         raise NoAnswerError(str(error)) from error
-
-
-def client_address(client: JointClient) -> str:
-    return local_address(int(os.environ["ROS_DOMAIN_ID"]))
 
 
 def test_the_operator_takes_the_robot_back(ready: ModeClient, client: JointClient) -> None:
@@ -268,22 +227,6 @@ def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
         until(states, lambda it: it.applied_key == key)
 
 
-def next_statement(modes: ModeClient) -> StampedStatement:
-    """One that is made from now on."""
-    modes._client.wait(lambda: False, 0.05)  # those that have arrived already
-    before = modes.statement()
-    modes._client.wait(lambda: modes.statement() != before, TIMEOUT)
-    return modes.statement()
-
-
-def is_free(client: JointClient) -> bool:
-    """Whether nobody has the lease. Whoever asks has it for a moment."""
-    token = client.call("AcquireLease", pb.LeaseRequest()).token
-    return (
-        bool(token) and client.call("ReturnLease", pb.LeaseToken(token=token)).status == Status.OK
-    )
-
-
 def test_the_loop_does_not_feel_the_death_of_the_server(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
@@ -302,7 +245,7 @@ def test_the_loop_does_not_feel_the_death_of_the_server(
     program = Path(get_package_prefix("humanoid_joint_stream"), "lib/humanoid_joint_stream")
     server = robot(str(program / "joint_stream"))
     server.wait_for("joint stream of 14 joints")
-    with JointClient(client_address(client), timeout=TIMEOUT) as again:
+    with JointClient(client_address(), timeout=TIMEOUT) as again:
         states = again.states()
         with again.control() as control:
             key = control.send(next(states).position, horizon=1.0)

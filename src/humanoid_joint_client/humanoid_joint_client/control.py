@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -83,7 +84,7 @@ class Control:
             reference_time: origin of the extrapolation [ns] of the robot's clock; None: receipt.
             extrapolation: how long [s] the position goes on with the velocity.
             velocity_safety_limit: [rad/s] of any joint, for this command only.
-            key: comes back in the states; None: a new one.
+            key: comes back in the states; None: a new one. 0 warns: it is that of no command.
 
         Raises the error with which the robot has ended the stream.
         """
@@ -92,6 +93,8 @@ class Control:
         if gains is None and first:
             gains = self._config.mode_gains()
         self._key = self._key % LAST_KEY + 1 if key is None else key
+        if self._key == 0:
+            warnings.warn("key 0: the states do not tell this command from none", stacklevel=2)
         zeros = np.zeros(len(self._config))
         now = self._client.robot_time()
         update = pb.Update(

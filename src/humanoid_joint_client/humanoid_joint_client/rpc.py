@@ -73,7 +73,7 @@ def handler(answers: Mapping[str, Callable[..., Any]]) -> grpc.GenericRpcHandler
     made = {
         it.name: getattr(grpc, f"{it.kind}_rpc_method_handler")(
             answers[it.name],
-            request_deserializer=_parser(it.request),
+            request_deserializer=parser(it.request),
             response_serializer=bytes if it.server_streams else it.response.SerializeToString,
         )
         for it in methods()
@@ -82,7 +82,9 @@ def handler(answers: Mapping[str, Callable[..., Any]]) -> grpc.GenericRpcHandler
     return grpc.method_handlers_generic_handler(service, made)
 
 
-def _parser(kind: Any) -> Callable[[bytes], Any]:
+def parser(kind: Any) -> Callable[[bytes], Any]:
+    """Return a function that returns the message in bytes, or None."""
+
     def parsed(data: bytes) -> Any:
         try:
             return kind.FromString(data)

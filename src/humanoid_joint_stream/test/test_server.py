@@ -34,7 +34,7 @@ from humanoid_joint_stream.server.event_loop import LoopThread
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.service import JointStreamService, Robot
 from humanoid_joint_stream.server.session import Situation
-from humanoid_joint_stream.server.state_hub import Reader, StateHub
+from humanoid_joint_stream.server.state_hub import KEPT, Numbered, Reader, StateHub
 from humanoid_joint_stream.server.transport import local_server, network_server
 from src.humanoid_joint_stream.test.joint_bench import JOINTS, Bench, update
 
@@ -78,15 +78,24 @@ class Served:
     def __init__(self) -> None:
         self.bench = Bench()
         self.link = Link(self.bench)
-        self.ticks: list[tuple[int, bytes]] = []
-        self.hub = StateHub(lambda: self.ticks.pop(0) if self.ticks else None, 0.0)
+        self.ticks: list[Numbered] = []
+        self.hub = StateHub(self._fresh, 0.0)
         self.robot: Robot | None = Robot(self.bench.session, self.hub, self.link)
         service = JointStreamService(lambda: self.robot, lambda: self.bench.now)
         self.answers = service.answers()
 
+    def _fresh(self) -> list[Numbered]:
+        found, self.ticks = self.ticks, []
+        return found
+
     async def tick(self, number: int) -> None:
         """A tick whose state every reader could have taken."""
-        self.ticks.append((number, b"%d" % number))
+        await self.have(number)
+
+    async def have(self, *numbers: int) -> None:
+        """The states of several ticks are found at once."""
+        self.ticks.extend(Numbered(it, b"%d" % it) for it in numbers)
+        number = numbers[-1]
         while self.hub.latest.number < number:
             await asyncio.sleep(0)
         for _ in range(10):
@@ -241,6 +250,23 @@ def test_a_slow_reader_gets_the_newest_state_and_the_fast_one_all(served: Served
             await following
             assert await slow.next() is None
         assert served.hub.readers == 0
+
+    asyncio.run(read())
+
+
+def test_a_reader_that_was_held_up_for_a_moment_gets_what_it_has_missed(served: Served) -> None:
+    """At most KEPT of it: else the newest."""
+    served.hub = StateHub(served._fresh, KEPT / 4)
+
+    async def read() -> None:
+        with served.hub.reader(1) as reader:
+            await served.have(1, 2, 3, 4)
+            assert [await reader.next() for _ in range(4)] == [b"1", b"2", b"3", b"4"]
+            await served.have(5, 6)
+            await served.have(7, 8)
+            assert [await reader.next() for _ in range(2)] == [b"5", b"6"]
+            await served.have(9, 10, 11)
+            assert await reader.next() == b"11"
 
     asyncio.run(read())
 

@@ -84,7 +84,7 @@ class Attachment:
         status = os.fstat(descriptor)
         self._place, self._descriptor = (status.st_dev, status.st_ino), descriptor
         session = Session(file, self._clock())
-        states = StateHub(RobotStates(record, session).newest, record.facts.wall_period)
+        states = StateHub(RobotStates(record, session).fresh, record.facts.wall_period)
         self.robot = Robot(session, states, self._link)
         self._problem = ""
         logger.info("joint stream of %d joints", len(file.facts.joints))

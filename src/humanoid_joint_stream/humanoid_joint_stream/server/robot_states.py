@@ -7,6 +7,7 @@ from humanoid_control_common.tick_records.record_layout import Word
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Status
 from humanoid_joint_stream.server.session import Session
+from humanoid_joint_stream.server.state_hub import Numbered, kept
 
 STATE_RATE: Final = 333.0  # [Hz] of the states by default, where the loop is faster
 
@@ -17,27 +18,29 @@ def default_decimation(update_rate: float) -> int:
 
 
 class RobotStates:
-    """Reads the newest tick. Called by one thread."""
+    """Reads new ticks. Called by one thread."""
 
     def __init__(self, record: RecordFile, session: Session) -> None:
         self.record = record
         self._session = session
+        self._most = kept(record.facts.wall_period)
         self._nominal = record.facts.wall_period * 1e9  # [ns]
         self._before = 0  # [ns] time of the tick before the newest
         self._number = 0
 
-    def newest(self) -> tuple[int, bytes] | None:
-        """Return number and message State of a tick that is new since the last call, if any."""
-        number = self.record.words[Word.TICKS]
-        if number in (0, self._number):
-            return None
-        slots = self.record.ticks
-        tick = slots[(number - 1) % len(slots)].copy()
-        if not tick["begin"] == number == tick["end"]:
-            return None  # overwritten meanwhile: the next call finds a newer one
-        message = self._message(tick, number).SerializeToString()
-        self._number = number
-        return int(number), message
+    def fresh(self) -> list[Numbered]:
+        """Return the State messages of ticks that are new since the last call, the latest few."""
+        last = self.record.words[Word.TICKS]
+        first = max(self._number + 1, last - self._most + 1) if self._number else last
+        found = []
+        for number in range(max(1, first), last + 1):
+            slots = self.record.ticks
+            tick = slots[(number - 1) % len(slots)].copy()
+            if tick["begin"] == number == tick["end"]:  # else it was overwritten meanwhile
+                message = self._message(tick, number).SerializeToString()
+                found.append(Numbered(number, message))
+                self._number = number
+        return found
 
     def _message(self, tick: Any, number: int) -> Any:
         time = int(tick["monotonic"])

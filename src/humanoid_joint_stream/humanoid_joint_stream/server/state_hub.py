@@ -2,13 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 STEP: Final = 0.0002  # [s] between two looks when a tick is due
 EARLY: Final = 0.0004  # [s] before a tick is due: sleep ends late, not early
 IDLE: Final = 0.005  # [s] between two looks while the loop is held up
+KEPT: Final = 0.05  # [s] of states that a reader which was held up for a moment still gets
 TOGETHER: Final = (
     4  # readers that wake at once: a command that comes meanwhile waits for these only
 )
@@ -21,23 +23,39 @@ class Numbered(NamedTuple):
     message: bytes
 
 
+def kept(period: float) -> int:
+    """Return how many states are KEPT, at least 1; `period` [s] lies between two."""
+    return max(1, round(KEPT / period)) if period > 0.0 else 1
+
+
 class StateHub:
     """Looks for new ticks while anybody reads. All readers are on one event loop.
 
-    A reader gets the newest state at its turn: what it was too slow for is not kept, so that a
-    reader costs the same memory however slow it is.
+    A reader gets one state after the other. One that is KEPT behind goes on with the newest, so
+    that a reader costs the same memory however slow it is.
 
     Args:
-        newest: returns number and message of a new tick, or None.
+        fresh: returns the ticks that are new since the last call, KEPT of them at most.
         period: [s] of wall time between two ticks; 0: unknown.
     """
 
-    def __init__(self, newest: Callable[[], tuple[int, bytes] | None], period: float) -> None:
-        self._newest, self._period = newest, period
-        self.latest = Numbered(0, b"")
+    def __init__(self, fresh: Callable[[], Sequence[Numbered]], period: float) -> None:
+        self._fresh, self._period = fresh, period
+        self._kept = deque([Numbered(0, b"")], maxlen=kept(period))
         self._readers: list[Reader] = []
         self._looking: asyncio.Task[None] | None = None
         self.is_stopping = False
+
+    @property
+    def latest(self) -> Numbered:
+        """The newest state."""
+        return self._kept[-1]
+
+    def after(self, number: int) -> Numbered | None:
+        """Return the state of tick `number`, or a later one; None: it is still to come."""
+        if self._kept[0].number > number:
+            return self._kept[-1]
+        return next((it for it in self._kept if it.number >= number), None)
 
     @property
     def readers(self) -> int:
@@ -63,17 +81,17 @@ class StateHub:
     async def _look(self) -> None:
         due = time.monotonic()
         while self._readers and not self.is_stopping:
-            found = self._newest()
-            if found is None:
+            found = self._fresh()
+            if not found:
                 # Far from due after a hold-up of the loop: look less often.
                 overdue = time.monotonic() - due
                 await asyncio.sleep(STEP if overdue < 4 * max(self._period, STEP) else IDLE)
                 continue
             due = time.monotonic() + self._period
-            self.latest = Numbered(*found)
+            self._kept.extend(found)
             woken = 0
             for reader in tuple(self._readers):
-                if reader.wants(found[0]) and not reader.woken.is_set():
+                if reader.wants(self.latest.number) and not reader.woken.is_set():
                     reader.woken.set()
                     woken += 1
                     if woken % TOGETHER == 0:
@@ -95,13 +113,13 @@ class Reader:
         return number >= self._seen + self._decimation
 
     async def next(self) -> bytes | None:
-        """Return the newest message, once it is this reader's turn; None: the states have ended."""
+        """Return the next message, once it is there; None: the states have ended."""
         while not self._hub.is_stopping:
-            number, message = self._hub.latest
-            if self.wants(number):
+            found = self._hub.after(self._seen + self._decimation)
+            if found is not None:
                 # Stay on the grid of the ticks where none was missed.
-                self._seen = number - (number - self._seen) % self._decimation
-                return message
+                self._seen = found.number - (found.number - self._seen) % self._decimation
+                return found.message
             self.woken.clear()
             await self.woken.wait()
         return None

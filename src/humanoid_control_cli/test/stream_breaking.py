@@ -1,0 +1,193 @@
+"""Programs that command a robot over its joint stream's socket, and break the connection.
+
+They speak HTTP/2 themselves: they begin within a millisecond, and end at any byte.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks.support.http2 import Connection, frames_of
+from humanoid_joint_client import joint_stream_pb2 as pb
+from humanoid_joint_client.status import Status
+from src.humanoid_control_cli.test.conftest import PATIENCE
+from src.humanoid_control_cli.test.stream_robot import Ticks, is_stiff
+
+MS: Final = 1_000_000  # [ns]
+
+
+class Owner:
+    """Has the lease, and activates. Its calls are checked."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._connection = Connection(path)
+        self.config = pb.Config.FromString(self._connection.call("GetConfig", b""))
+        self.lease = self._call("AcquireLease", pb.LeaseRequest(owner="breaking"), pb.Lease).token
+
+    def activate(self) -> None:
+        """Also keeps the lease."""
+        self._call("Activate", pb.ActivateRequest(lease=self.lease), pb.ActivateReply)
+
+    def end(self) -> None:
+        self._call("ReturnLease", pb.LeaseToken(token=self.lease), pb.Reply)
+        self._connection.close()
+
+    def update(self, horizon: int) -> Any:
+        """One that holds the pose 0 softly for `horizon` [ns]."""
+        zeros = [0.0] * len(self.config.joints)
+        gains = pb.Gains(
+            k_q_p=[self.config.mode_k_q_p] * len(zeros),
+            k_qd_p=[self.config.mode_k_qd_p] * len(zeros),
+        )
+        words = {"position": zeros, "velocity": zeros, "load": zeros, "gains": gains}
+        return pb.Update(end_time=time.monotonic_ns() + horizon, lease=self.lease, **words)
+
+    def _call(self, method: str, request: Any, kind: Any) -> Any:
+        reply = kind.FromString(self._connection.call(method, request.SerializeToString()))
+        assert reply.status == Status.OK, (method, reply)
+        return reply
+
+
+@dataclass(slots=True)
+class Sender:
+    """One stream of updates."""
+
+    connection: Connection
+    stream: int
+    end: int = 0  # [ns] of its latest update
+
+    @classmethod
+    def begin(cls, owner: Owner) -> Sender:
+        connection = Connection(owner.path)
+        return cls(connection, connection.open("StreamCommands"))
+
+    def send(self, update: Any) -> None:
+        self.end = update.end_time
+        self.connection.send(self.stream, update.SerializeToString())
+
+
+def closed(sender: Sender, _: Random) -> None:
+    sender.connection.close()
+
+
+def cancelled(sender: Sender, _: Random) -> None:
+    sender.connection.reset(sender.stream)
+
+
+def ended(sender: Sender, _: Random) -> None:
+    sender.connection.close_half(sender.stream)
+
+
+def shut(sender: Sender, _: Random) -> None:
+    sender.connection.socket.shutdown(socket.SHUT_WR)
+
+
+def torn(sender: Sender, chance: Random) -> None:
+    """The connection ends within a message."""
+    data = frames_of(bytes(500), sender.stream, 0)
+    sender.connection.send_raw(data[: chance.randrange(1, len(data))])
+    sender.connection.close()
+
+
+def frozen(_sender: Sender, _: Random) -> None:
+    """Nothing comes, and nothing says so."""
+
+
+ENDS: Final[tuple[Callable[[Sender, Random], None], ...]] = (
+    closed,
+    cancelled,
+    ended,
+    shut,
+    torn,
+    frozen,
+)
+KILLED: Final = "killed"
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """What the robot has done after one."""
+
+    how: str
+    ticks: int  # in which it has followed after the connection had ended
+    beyond: int  # of these: after the end of the command, and the tick of it
+    stiff: bool  # before
+
+
+def disconnect(owner: Owner, ticks: Ticks, chance: Random) -> Disconnect:
+    """Have the robot follow a program that disconnects at a random moment, in a random way."""
+    owner.activate()
+    before = ticks.number
+    how = chance.randrange(len(ENDS) + 1)
+    if how == len(ENDS):
+        name, closing, end = KILLED, *_kill(owner, ticks, chance)
+    else:
+        sender = Sender.begin(owner)
+        _stream(sender, owner, ticks, chance, until=chance.randrange(1, 8))
+        act = ENDS[how]
+        act(sender, chance)
+        name, closing, end = act.__name__, time.monotonic_ns(), sender.end
+    _wait(lambda: ticks.number > before and not is_stiff(ticks.since(ticks.number - 1))[0])
+    if how < len(ENDS):
+        sender.connection.close()
+    found = ticks.since(before)
+    stiff = found["monotonic"][is_stiff(found)]
+    period = 1e9 * ticks.file.facts.wall_period
+    return Disconnect(
+        name, int((stiff > closing).sum()), int((stiff > end + period).sum()), len(stiff) > 0
+    )
+
+
+def _stream(sender: Sender, owner: Owner, ticks: Ticks, chance: Random, until: int) -> None:
+    """Send `until` updates at random moments; wait until the robot executes one."""
+    before = ticks.number
+    for _ in range(until):
+        sender.send(owner.update(chance.randrange(60 * MS, 400 * MS)))
+        time.sleep(chance.random() * 0.006)
+    _wait(lambda: bool(is_stiff(ticks.since(before)).any()))
+    time.sleep(chance.random() * 0.01)
+    sender.send(owner.update(chance.randrange(60 * MS, 400 * MS)))
+
+
+def _kill(owner: Owner, ticks: Ticks, chance: Random) -> tuple[int, int]:
+    """Kill a process that streams; return when it had ended, and when its command does [ns]."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            sender = Sender.begin(owner)
+            while True:
+                update = owner.update(chance.randrange(60 * MS, 400 * MS))
+                os.write(writing, np.int64(update.end_time).tobytes())
+                sender.send(update)
+                time.sleep(0.003)
+        finally:
+            os._exit(1)
+    os.close(writing)
+    before = ticks.number
+    _wait(lambda: bool(is_stiff(ticks.since(before)).any()))
+    time.sleep(chance.random() * 0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    closing = time.monotonic_ns()
+    with os.fdopen(reading, "rb") as pipe:
+        end = np.frombuffer(pipe.read(), np.int64)
+    return closing, int(end.max())
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    gives_up = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < gives_up, "the robot does not do it"
+        time.sleep(0.001)

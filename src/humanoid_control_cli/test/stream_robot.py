@@ -1,0 +1,120 @@
+"""What the tests of a robot with a joint stream share: its clients, and the truth of its ticks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+import pytest
+
+from humanoid_control_cli.client import Client
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_control_cli.robot.operator_requests import clear_faults
+from humanoid_control_cli.statements import StampedStatement
+from humanoid_control_common.rules.modes import Intent, Mode
+from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_control_common.tick_records.record_file import RecordStore
+from humanoid_control_common.tick_records.record_layout import Records, Word
+from humanoid_joint_client import Control, JointClient, JointStates, Status
+from humanoid_joint_client import joint_stream_pb2 as pb
+from humanoid_joint_client.address import local_address
+from src.humanoid_control_cli.test.conftest import Starter, wait_until
+
+TIMEOUT: Final = 60.0  # [s]; a dead-man's switch
+
+
+def standing_by(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
+    """A robot in a finished STANDBY, or still in REMOTE. The test during which it falls fails."""
+    for name, value in robot.environment.items():
+        monkeypatch.setenv(name, value)
+    with Client(TIMEOUT) as operator:
+        modes = ModeClient(operator)
+        if has_fallen(modes):  # in a test before
+            clear_faults(operator)
+        if modes.statement().mode is not Mode.REMOTE:
+            modes.request(Intent.DAMP)
+            modes.wait_for_ready_pose(modes.request(Intent.LOAD))
+        yield modes
+        assert not has_fallen(modes)
+
+
+def has_fallen(modes: ModeClient) -> bool:
+    return FELL_TO_SAFETY.name in next_statement(modes).reason.codes
+
+
+def connected(robot: Starter) -> Iterator[JointClient]:
+    domain = int(robot.environment["ROS_DOMAIN_ID"])
+    with JointClient(local_address(domain), timeout=TIMEOUT) as found:
+        wait_until(lambda: is_free(found), "the end of an earlier client's lease")
+        yield found
+
+
+def until(states: Iterator[JointStates], condition: Callable[[JointStates], object]) -> JointStates:
+    """The first state that is so; states come as long as the robot runs."""
+    gives_up = time.monotonic() + TIMEOUT
+    for state in states:
+        if condition(state):
+            return state
+        assert time.monotonic() < gives_up, state
+    raise AssertionError("the states have ended")
+
+
+def ends(control: Control, kind: type[Exception]) -> str:
+    """The text with which the robot ends the stream, as the next `send` tells."""
+
+    def ended() -> bool:
+        return control._stream is None or control._stream.done()
+
+    wait_until(ended, "the end of the stream")
+    with pytest.raises(kind) as caught:
+        control.send([0.0] * 14)
+    return str(caught.value)
+
+
+def client_address() -> str:
+    return local_address(int(os.environ["ROS_DOMAIN_ID"]))
+
+
+def next_statement(modes: ModeClient) -> StampedStatement:
+    """One that is made from now on."""
+    modes._client.wait(lambda: False, 0.05)  # those that have arrived already
+    before = modes.statement()
+    modes._client.wait(lambda: modes.statement() != before, TIMEOUT)
+    return modes.statement()
+
+
+def is_free(client: JointClient) -> bool:
+    """Whether nobody has the lease. Whoever asks has it for a moment."""
+    token = client.call("AcquireLease", pb.LeaseRequest()).token
+    return (
+        bool(token) and client.call("ReturnLease", pb.LeaseToken(token=token)).status == Status.OK
+    )
+
+
+class Ticks:
+    """The commands that the control loop has written, from its own records."""
+
+    def __init__(self) -> None:
+        store = RecordStore()
+        self.file = store.attach(store.files()[-1])
+
+    @property
+    def number(self) -> int:
+        """The number of the latest."""
+        return self.file.words[Word.TICKS]
+
+    def since(self, number: int) -> Records:
+        """Those after `number`."""
+        slots, last = self.file.ticks, self.number
+        assert last - number < len(slots), "the records have gone round"
+        found = slots[[at % len(slots) for at in range(number, last)]].copy()
+        assert (found["begin"] == found["end"]).all()
+        return found
+
+
+def is_stiff(ticks: Records) -> np.ndarray:
+    """Whether any joint was stiff, for each tick."""
+    return ticks["command"][:, 3].any(axis=1)
