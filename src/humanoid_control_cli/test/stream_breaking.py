@@ -20,7 +20,7 @@ from benchmarks.support.http2 import Connection, frames_of
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Status
 from src.humanoid_control_cli.test.conftest import PATIENCE
-from src.humanoid_control_cli.test.stream_robot import Ticks, is_stiff
+from src.humanoid_control_cli.test.stream_robot import Ticks, is_stiff, stiff_beyond
 
 MS: Final = 1_000_000  # [ns]
 
@@ -42,14 +42,15 @@ class Owner:
         self._call("ReturnLease", pb.LeaseToken(token=self.lease), pb.Reply)
         self._connection.close()
 
-    def update(self, horizon: int) -> Any:
-        """One that holds the pose 0 softly for `horizon` [ns]."""
+    def update(self, ticks: Ticks, horizon: int) -> Any:
+        """One that holds the measured pose for `horizon` [ns]."""
         zeros = [0.0] * len(self.config.joints)
+        pose = ticks.since(ticks.number - 1)["state"][0, 0].tolist()
         gains = pb.Gains(
             k_q_p=[self.config.mode_k_q_p] * len(zeros),
             k_qd_p=[self.config.mode_k_qd_p] * len(zeros),
         )
-        words = {"position": zeros, "velocity": zeros, "load": zeros, "gains": gains}
+        words = {"position": pose, "velocity": zeros, "load": zeros, "gains": gains}
         return pb.Update(end_time=time.monotonic_ns() + horizon, lease=self.lease, **words)
 
     def _call(self, method: str, request: Any, kind: Any) -> Any:
@@ -120,7 +121,7 @@ class Disconnect:
 
     how: str
     ticks: int  # in which it has followed after the connection had ended
-    beyond: int  # of these: after the end of the command, and the tick of it
+    beyond: int  # of these: begun after the end of the command
     stiff: bool  # before
 
 
@@ -141,22 +142,20 @@ def disconnect(owner: Owner, ticks: Ticks, chance: Random) -> Disconnect:
     if how < len(ENDS):
         sender.connection.close()
     found = ticks.since(before)
-    stiff = found["monotonic"][is_stiff(found)]
-    period = 1e9 * ticks.file.facts.wall_period
-    return Disconnect(
-        name, int((stiff > closing).sum()), int((stiff > end + period).sum()), len(stiff) > 0
-    )
+    stiff = is_stiff(found)
+    after = int((found["monotonic"][stiff] > closing).sum())
+    return Disconnect(name, after, stiff_beyond(found, end), bool(stiff.any()))
 
 
 def _stream(sender: Sender, owner: Owner, ticks: Ticks, chance: Random, until: int) -> None:
     """Send `until` updates at random moments; wait until the robot executes one."""
     before = ticks.number
     for _ in range(until):
-        sender.send(owner.update(chance.randrange(60 * MS, 400 * MS)))
+        sender.send(owner.update(ticks, chance.randrange(60 * MS, 400 * MS)))
         time.sleep(chance.random() * 0.006)
     _wait(lambda: bool(is_stiff(ticks.since(before)).any()))
     time.sleep(chance.random() * 0.01)
-    sender.send(owner.update(chance.randrange(60 * MS, 400 * MS)))
+    sender.send(owner.update(ticks, chance.randrange(60 * MS, 400 * MS)))
 
 
 def _kill(owner: Owner, ticks: Ticks, chance: Random) -> tuple[int, int]:
@@ -168,7 +167,7 @@ def _kill(owner: Owner, ticks: Ticks, chance: Random) -> tuple[int, int]:
         try:
             sender = Sender.begin(owner)
             while True:
-                update = owner.update(chance.randrange(60 * MS, 400 * MS))
+                update = owner.update(ticks, chance.randrange(60 * MS, 400 * MS))
                 os.write(writing, np.int64(update.end_time).tobytes())
                 sender.send(update)
                 time.sleep(0.003)

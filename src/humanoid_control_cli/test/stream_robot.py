@@ -118,3 +118,8 @@ class Ticks:
 def is_stiff(ticks: Records) -> np.ndarray:
     """Whether any joint was stiff, for each tick."""
     return ticks["command"][:, 3].any(axis=1)
+
+
+def stiff_beyond(ticks: Records, end: int) -> int:
+    """How many ticks were stiff that have begun after `end` [ns]: the one before had ended then."""
+    return int((is_stiff(ticks)[1:] & (ticks["monotonic"][:-1] >= end)).sum())

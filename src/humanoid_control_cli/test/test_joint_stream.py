@@ -120,7 +120,7 @@ def test_what_is_wrong_ends_the_stream_and_the_next_activation_goes_on(
 
         def follow() -> None:
             control.activate()
-            key = control.send(pose, horizon=1.0)
+            key = control.send(pose, horizon=0.9)
             until(states, lambda it: it.applied_key == key)
 
         follow()
@@ -152,7 +152,7 @@ def test_a_second_client_does_not_disturb_the_first(ready: ModeClient, client: J
     pose = next(states).position
     second = JointClient(client_address(), timeout=TIMEOUT)
     with client.control("first") as control, second:
-        control.send(pose, horizon=1.0)
+        control.send(pose, horizon=0.9)
         with pytest.raises(LeaseTakenError, match="first has it"), second.control():
             raise AssertionError
         with pytest.raises(AlreadyStreamingError):
@@ -161,7 +161,7 @@ def test_a_second_client_does_not_disturb_the_first(ready: ModeClient, client: J
             _result(second.open_stream(iter([pb.Update(lease="wrong")])))
         with pytest.raises(NoAnswerError):
             _result(second.open_stream(iter([pb.Update(position=[0.0] * 1_000_000)])))
-        key = control.send(pose, horizon=1.0)
+        key = control.send(pose, horizon=0.9)
         assert until(states, lambda it: it.applied_key == key).execution is Execution.FOLLOWING
 
 
@@ -176,7 +176,7 @@ def test_the_operator_takes_the_robot_back(ready: ModeClient, client: JointClien
     """Case 34."""
     states = client.states()
     with client.control() as control:
-        key = control.send(next(states).position, horizon=1.0)
+        key = control.send(next(states).position, horizon=0.9)
         until(states, lambda it: it.applied_key == key)
         ready.request(Intent.DAMP)
         assert "the robot is in DAMPING" in ends(control, InactiveError)
@@ -218,12 +218,12 @@ def test_a_frozen_client_loses_the_robot_at_the_end_of_its_command(
     assert client.feedback().message.startswith("EXPIRED: ")
     wait_until(lambda: is_free(client), "the end of its lease")
     with client.control() as control:  # another client takes over, in REMOTE
-        key = control.send(next(states).position, horizon=1.0)
+        key = control.send(next(states).position, horizon=0.9)
         until(states, lambda it: it.applied_key == key)
         run.send(signal.SIGCONT)
         assert run.finish() == 1  # it learns that it has been too late
         assert "Error" in run.text
-        key = control.send(next(states).position, horizon=1.0)
+        key = control.send(next(states).position, horizon=0.9)
         until(states, lambda it: it.applied_key == key)
 
 
@@ -248,7 +248,7 @@ def test_the_loop_does_not_feel_the_death_of_the_server(
     with JointClient(client_address(), timeout=TIMEOUT) as again:
         states = again.states()
         with again.control() as control:
-            key = control.send(next(states).position, horizon=1.0)
+            key = control.send(next(states).position, horizon=0.9)
             until(states, lambda it: it.applied_key == key)
 
 
