@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
+import mujoco
+import numpy as np
+import onnx
 import pytest
 from ament_index_python.packages import get_package_prefix
+from onnx import helper, numpy_helper
 
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.rules.modes import Intent, Mode
@@ -98,7 +102,8 @@ def test_a_client_holds_the_pose_and_every_key_comes_back(
         keys = [state.received_key for state in echoed]
         assert keys == sorted(keys)
         assert all(state.status is Status.OK for state in echoed)
-        control.send(pose, key=0)
+        with pytest.warns(UserWarning, match="key 0"):
+            control.send(pose, key=0)
         assert until(states, lambda it: it.received_key == 0).status is Status.OK
         end = control.finish()
         assert end.counters.received == end.counters.accepted == len(sent) + 1
@@ -259,10 +264,37 @@ def shared_memory() -> StreamFile:
     return file
 
 
+def policy(joints: int) -> onnx.ModelProto:
+    """One that lets every joint come back to the start: -0.1 times the first half of its input."""
+    weights = np.vstack((-0.1 * np.eye(joints), np.zeros((joints, joints)))).astype(np.float32)
+    kind = onnx.TensorProto.FLOAT
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["observed", "weights"], ["action"])],
+        "policy",
+        [helper.make_tensor_value_info("observed", kind, [1, 2 * joints])],
+        [helper.make_tensor_value_info("action", kind, [1, joints])],
+        [numpy_helper.from_array(weights, "weights")],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=opset, ir_version=8)
+
+
+def test_the_model_of_the_robot_is_one_of_mujoco(ready: ModeClient, client: JointClient) -> None:
+    found = client.mjcf()
+    model = mujoco.MjModel.from_xml_string(found.xml, found.meshes)
+    names = [model.actuator(row).name for row in range(model.nu)]
+    assert tuple(names) == client.config.names
+    limits = [joint.effort for joint in client.config.joints]
+    assert model.actuator_forcerange[:, 1].tolist() == pytest.approx(limits)
+    assert client.urdf().startswith("<?xml")
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_the_examples_run(robot: Starter, ready: ModeClient, example: Path) -> None:
+def test_the_examples_run(robot: Starter, ready: ModeClient, example: Path, tmp_path: Path) -> None:
     assert len(example.read_text().splitlines()) <= 40
-    run = robot(sys.executable, str(example), "0.3")
+    model = tmp_path / "policy.onnx"
+    onnx.save(policy(14), model)
+    run = robot(sys.executable, str(example), "0.3", str(model))
     assert run.finish() == 0, run.text
 
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from humanoid_joint_client.async_client import AsyncControl, AsyncJointClient
     from humanoid_joint_client.client import JointClient
     from humanoid_joint_client.config import Joint, RobotConfig
     from humanoid_joint_client.control import Control
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from humanoid_joint_client.latency import LatencyReport
+    from humanoid_joint_client.mjcf import Mjcf
     from humanoid_joint_client.state import Fault, JointStates
     from humanoid_joint_client.status import Acts, Execution, Status
 
 _PLACES: Final = {
     "Acts": "status",
     "AlreadyStreamingError": "errors",
+    "AsyncControl": "async_client",
+    "AsyncJointClient": "async_client",
     "Control": "control",
     "Execution": "status",
     "ExpiredError": "errors",
@@ -46,6 +50,7 @@ _PLACES: Final = {
     "JointStreamError": "errors",
     "LatencyReport": "latency",
     "LeaseTakenError": "errors",
+    "Mjcf": "mjcf",
     "NoAnswerError": "errors",
     "NoLeaseError": "errors",
     "NotClearedError": "errors",
@@ -61,6 +66,8 @@ _PLACES: Final = {
 __all__ = [
     "Acts",
     "AlreadyStreamingError",
+    "AsyncControl",
+    "AsyncJointClient",
     "Control",
     "Execution",
     "ExpiredError",
@@ -73,6 +80,7 @@ __all__ = [
     "JointStreamError",
     "LatencyReport",
     "LeaseTakenError",
+    "Mjcf",
     "NoAnswerError",
     "NoLeaseError",
     "NotClearedError",

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -21,12 +21,14 @@ from humanoid_joint_client.control import Control
 from humanoid_joint_client.errors import NoAnswerError, error_of, raise_unless_ok
 from humanoid_joint_client.latency import LatencyReport
 from humanoid_joint_client.latency_tracker import LatencyTracker
+from humanoid_joint_client.mjcf import Mjcf
 from humanoid_joint_client.newest_values import NewestValues
 from humanoid_joint_client.rpc import LARGEST_DESCRIPTION, stubs
 from humanoid_joint_client.state import Fault, JointStates, state_of
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_client.time_sync import EXCHANGES, Exchange, Synchronization, synchronized
 
+CONVERSION: Final = 30.0  # [s] a description may take to become a model
 KEEPALIVE: Final = 1000  # [ms] a silent connection is asked, and may take to answer
 _OPTIONS: Final = (
     ("grpc.keepalive_time_ms", KEEPALIVE),
@@ -93,9 +95,14 @@ class JointClient:
             self._config = config_of(self.call("GetConfig", pb.ConfigRequest()))
         return self._config
 
-    def description(self) -> str:
-        """Return the URDF of the robot."""
+    def urdf(self) -> str:
+        """Return the description of the robot."""
         return str(self.call("GetDescription", pb.DescriptionRequest()).urdf)
+
+    def mjcf(self) -> Mjcf:
+        """Return the robot as a model of MuJoCo. The robot's computer takes a second for it."""
+        found = self.call("GetMjcf", pb.DescriptionRequest(), CONVERSION)
+        return Mjcf(found.xml, dict(found.meshes))
 
     def synchronize(self, lease: str = "") -> Synchronization:
         """Measure the offset of the robot's clock; a lease is kept by it."""
@@ -121,21 +128,29 @@ class JointClient:
             decimation: every n-th tick of the loop; 0: `RobotConfig.state_rate`.
             keep: states that wait for a slow caller; older ones are dropped.
         """
+        with self.open_states(decimation, keep) as values:
+            yield from values
+
+    @contextmanager
+    def open_states(
+        self, decimation: int, keep: int, on_change: Callable[[], None] = lambda: None
+    ) -> Iterator[NewestValues[JointStates]]:
+        """Read states in a thread of their own; see `states`, and NewestValues."""
         self.robot_time()  # synchronized before the first state
         self._latency.stream_of_states_begins()
         call = self._calls["StreamStates"](pb.StatesRequest(decimation=decimation))
 
         def arriving() -> Iterator[JointStates]:
-            for message in call:
-                state = state_of(message, self.robot_time())
-                self._latency.arrived(state)
-                yield state
+            try:
+                for message in call:
+                    state = state_of(message, self.robot_time())
+                    self._latency.arrived(state)
+                    yield state
+            except grpc.RpcError as error:
+                raise _no_answer("StreamStates", error) from error
 
-        values = NewestValues(arriving(), keep)
         try:
-            yield from values
-        except grpc.RpcError as error:
-            raise _no_answer("StreamStates", error) from error
+            yield NewestValues(arriving(), keep, on_change)
         finally:
             # Not at the interpreter's end: a thread that was stopped may have gRPC's lock for ever.
             if not (self._closed or sys.is_finalizing()):

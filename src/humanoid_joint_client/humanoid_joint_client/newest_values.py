@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -11,10 +11,14 @@ T = TypeVar("T")
 class NewestValues(Generic[T]):
     """Reads `source` in a thread of its own; the newest `keep` values wait for the reader.
 
-    An error of the source is raised after the values that came before it.
+    An error of the source is raised after the values that came before it. `on_change` is called in
+    that thread when a value is there, and at the end.
     """
 
-    def __init__(self, source: Iterator[T], keep: int) -> None:
+    def __init__(
+        self, source: Iterator[T], keep: int, on_change: Callable[[], None] = lambda: None
+    ) -> None:
+        self._on_change = on_change
         self._values: deque[T] = deque(maxlen=keep)
         self._changed = threading.Condition()
         self._ended = False
@@ -23,6 +27,12 @@ class NewestValues(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return self
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether `next` does not wait."""
+        with self._changed:
+            return bool(self._values) or self._ended
 
     def __next__(self) -> T:
         with self._changed:
@@ -39,8 +49,10 @@ class NewestValues(Generic[T]):
                 with self._changed:
                     self._values.append(value)
                     self._changed.notify()
+                self._on_change()
         except Exception as error:
             self._error = error
         with self._changed:
             self._ended = True
             self._changed.notify_all()
+        self._on_change()

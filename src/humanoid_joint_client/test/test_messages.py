@@ -46,4 +46,4 @@ def test_the_calls_are_those_of_the_description() -> None:
     assert kinds.pop("StreamCommands") == "stream_unary"
     assert kinds.pop("StreamStates") == "unary_stream"
     assert set(kinds.values()) == {"unary_unary"}
-    assert len(kinds) == 11
+    assert len(kinds) == 12

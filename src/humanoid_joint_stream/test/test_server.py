@@ -147,7 +147,9 @@ def test_the_configuration_tells_what_each_joint_can_do(
     assert {joint.acts["load"] for joint in config.joints} == {Acts.PER_TICK}
     assert (config.max_horizon, config.min_horizon, config.lease_timeout) == (1.0, 0.02, 2.0)
     assert (config.update_rate, config.state_rate) == (100.0, 100.0)
-    assert len(client.description()) == 800_000
+    assert len(client.urdf()) == 800_000
+    with pytest.raises(NoAnswerError, match="MuJoCo cannot read the description"):
+        client.mjcf()
 
 
 def test_a_fault_refuses_activations_until_it_is_cleared(

@@ -6,12 +6,14 @@ from typing import Any, Final
 
 import grpc
 
+from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.modes import Intent, Mode, refused
 from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.status import Execution, Status
 from humanoid_joint_stream.facts import SECOND, StreamFacts
 from humanoid_joint_stream.server.command_stream import CommandStream
 from humanoid_joint_stream.server.lease import TIMEOUT
+from humanoid_joint_stream.server.mjcf import converted
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.robot_states import default_decimation
 from humanoid_joint_stream.server.session import ACTIVATION_GRACE, ROBOT_FAULT, Session
@@ -49,6 +51,7 @@ class JointStreamService:
         calls = {
             "GetConfig": self._get_config,
             "GetDescription": self._get_description,
+            "GetMjcf": self._get_mjcf,
             "SyncTime": self._sync_time,
             "AcquireLease": self._acquire_lease,
             "KeepLease": self._keep_lease,
@@ -88,6 +91,15 @@ class JointStreamService:
     async def _get_description(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         link = (await self._needed(context)).link
         return pb.Description(urdf=await asyncio.to_thread(link.description))
+
+    async def _get_mjcf(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        robot = await self._needed(context)
+        facts = robot.session.file.facts
+        efforts = dict(zip(facts.joints, facts.effort, strict=True))
+        try:
+            return await asyncio.to_thread(lambda: converted(robot.link.description(), efforts))
+        except RobotError as error:
+            await context.abort(grpc.StatusCode.INTERNAL, str(error))
 
     async def _sync_time(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         received = self._clock()
