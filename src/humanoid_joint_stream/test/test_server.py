@@ -221,6 +221,22 @@ def test_control_goes_from_standby_to_remote_and_ends_in_damping(
         raise AssertionError
 
 
+def test_an_activation_waits_for_the_first_statement(served: Served, client: JointClient) -> None:
+    served.bench.leave(Situation())
+    states = iter([Situation(), Situation(), Situation(Mode.STANDBY)])
+
+    class Beginning(Link):
+        @property
+        def situation(self) -> Situation:
+            self.bench.situation = next(states, self.bench.situation)
+            return self.bench.situation
+
+    assert served.robot is not None
+    served.robot.link = link = Beginning(served.bench)
+    with client.control():
+        assert link.requests == [Mode.REMOTE]
+
+
 def test_without_a_control_process_everything_is_unavailable(
     served: Served, client: JointClient
 ) -> None:

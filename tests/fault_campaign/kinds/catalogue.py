@@ -10,6 +10,7 @@ from fault_campaign.kinds import (
     commands,
     controllers,
     encoders,
+    joint_streams,
     machine,
     operators,
     policies,
@@ -29,6 +30,7 @@ _SINGLE: Final = (
     *controllers.KINDS,
     *policies.KINDS,
     *processes.KINDS,
+    *joint_streams.KINDS,
     *machine.KINDS,
     *operators.KINDS,
 )

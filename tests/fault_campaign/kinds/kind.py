@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from random import Random
 from typing import Final
@@ -72,6 +72,7 @@ class Scene:
     joint: str  # the joint that it strikes, if any
     stream: Stream | None  # in REMOTE
     began: float = 0.0  # [s] of the robot: when the fault did
+    ends: ExitStack = field(default_factory=ExitStack)  # of what the fault leaves to its mending
 
     def begins(self) -> None:
         """Set its beginning to the present time."""

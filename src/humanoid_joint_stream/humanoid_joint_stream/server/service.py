@@ -16,7 +16,12 @@ from humanoid_joint_stream.server.lease import TIMEOUT
 from humanoid_joint_stream.server.mjcf import converted
 from humanoid_joint_stream.server.robot_link import RobotLink
 from humanoid_joint_stream.server.robot_states import default_decimation
-from humanoid_joint_stream.server.session import ACTIVATION_GRACE, ROBOT_FAULT, Session
+from humanoid_joint_stream.server.session import (
+    ACTIVATION_GRACE,
+    ROBOT_FAULT,
+    Session,
+    Situation,
+)
 from humanoid_joint_stream.server.state_hub import StateHub
 
 SWITCHING: Final = 2.0  # [s] until the robot is in REMOTE; it confirms gains within 0.5 s
@@ -151,7 +156,7 @@ class JointStreamService:
             return Status.FAULT, faults[0].cause
         if session.is_in_charge(self._clock()):
             return Status.OK, ""
-        before = link.situation
+        before = await self._stated(link)
         if before.mode is not Mode.STANDBY:
             return Status.NOT_READY, f"requires a finished STANDBY (currently {before.name})"
         link.request(Mode.REMOTE)
@@ -168,6 +173,13 @@ class JointStreamService:
             await asyncio.sleep(LOOK)
         now = link.situation
         return Status.NOT_READY, now.reason or f"the robot is in {now.name}"
+
+    async def _stated(self, link: RobotLink) -> Situation:
+        """Return the latest statement. A server that has just started waits for the first one."""
+        deadline = self._clock() + round(SWITCHING * SECOND)
+        while link.situation.mode is None and self._clock() < deadline:
+            await asyncio.sleep(LOOK)
+        return link.situation
 
     async def _deactivate(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
         robot = await self._needed(context)

@@ -1,0 +1,115 @@
+"""Faults of the joint stream: of its client, and of its server, while the robot follows it.
+
+The control process learns of none, and states no fall: it stops following. The virtual robot's
+truth must show that.
+"""
+
+from __future__ import annotations
+
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from fault_campaign.kinds.kind import Filed, Kind, Outcome, RefutedError, Scene
+from fault_campaign.programs import TESTS
+from fault_campaign.robot_joints import Struck
+from fault_campaign.scenario import Start
+from humanoid_bringup.executables import command_line
+from humanoid_bringup.joint_stream import CONTROLLER, server
+from humanoid_control_common.configuration.config import read_yaml
+from humanoid_control_common.robot.robot_namespace import ROOT
+from humanoid_control_common.rules.modes import Mode
+
+HORIZON: Final = 0.15  # [s] of each command: seven ticks of Prime, or a client's hold-up
+PATIENCE: Final = 30.0  # [s] until the robot follows, or a program has ended
+Strike = Callable[["subprocess.Popen[bytes]", "subprocess.Popen[bytes]"], None]
+
+
+def _struck(strike: Strike) -> Callable[[Scene], None]:
+    """Have the robot follow a client of a server, both of which `strike` gets."""
+
+    def inject(scene: Scene) -> None:
+        observer, ends = scene.robot.observer, scene.ends
+        folder = Path(ends.enter_context(TemporaryDirectory()))
+        controllers = scene.robot.joints.package.controllers_file
+        process = server(read_yaml(controllers), controllers, folder, ROOT)
+        if not observer.loads(folder / f"{CONTROLLER}.yaml", PATIENCE):
+            raise RefutedError("the controller of the joint stream cannot be loaded")
+        ends.callback(observer.unload, PATIENCE)
+        serving = _started(command_line(process), ends)
+        words = [sys.executable, "-m", "fault_campaign.disturbing.stream_client", str(HORIZON)]
+        client = _started(words, ends)
+        following = observer.within(
+            PATIENCE, lambda: _has_told(client) and observer.now.mode == Mode.REMOTE
+        )
+        if not following:
+            raise RefutedError(f"the robot does not follow: {observer.now.status_message}")
+        scene.begins()
+        strike(serving, client)
+
+    return inject
+
+
+def _has_told(client: subprocess.Popen[bytes]) -> bool:
+    """Return whether it has said that the robot follows."""
+    return bool(select.select([client.stdout], [], [], 0.0)[0])
+
+
+def _started(words: list[str], ends: ExitStack) -> subprocess.Popen[bytes]:
+    """Start a program that runs until `ends` do."""
+    it = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=TESTS)
+
+    def end() -> None:
+        it.kill()
+        it.wait(PATIENCE)
+
+    ends.callback(end)
+    return it
+
+
+def _mend(scene: Scene) -> None:
+    scene.robot.observer.request(Mode.DAMPING)
+    scene.robot.observer.comes_to(Mode.DAMPING, PATIENCE)
+    scene.ends.close()
+
+
+def _of_the_ring(scene: Scene) -> Sequence[str]:
+    """Return the joints whose gains are the mode's: there the target follows the joint instead."""
+    return scene.robot.joints.of(Struck.RING)
+
+
+def _client(number: signal.Signals) -> Callable[[Scene], None]:
+    return _struck(lambda _, client: client.send_signal(number))
+
+
+def _server(number: signal.Signals) -> Callable[[Scene], None]:
+    return _struck(lambda serving, _: serving.send_signal(number))
+
+
+_kind: Final = partial(
+    Kind,
+    mend=_mend,
+    kernel=True,
+    alone=True,
+    starts=(Start.STANDBY_FINISHED,),
+    outcome=Outcome.OFF,
+    filed=Filed.NOTHING,
+    spared=_of_the_ring,
+    requests_modes=True,
+    watched=0.8,
+)
+
+KINDS: Final = (
+    _kind(name="joint stream: client killed", within=0.2, inject=_client(signal.SIGKILL)),
+    _kind(name="joint stream: client frozen", within=0.4, inject=_client(signal.SIGSTOP)),
+    _kind(name="joint stream: update that is none", within=0.2, inject=_client(signal.SIGUSR1)),
+    _kind(name="joint stream: server killed", within=0.4, inject=_server(signal.SIGKILL)),
+    _kind(name="joint stream: server stopped", within=0.4, inject=_server(signal.SIGSTOP)),
+)
