@@ -64,6 +64,15 @@ def lacks_namespaces() -> bool:
     return lacks
 
 
+def lacks_grpc_for_cpp() -> bool:
+    """The tools of gRPC for C++ are not all installed."""
+    programs = ("/usr/bin/protoc", "grpc_cpp_plugin", "g++", "pkg-config")
+    if any(lacks_program(name)() for name in programs):
+        return True
+    words = ["pkg-config", "--exists", "grpc++", "protobuf"]
+    return bool(subprocess.run(words, check=False).returncode)
+
+
 def lacks_ros2_security() -> bool:
     """There is no `ros2 security`."""
     program = shutil.which("ros2")
@@ -185,6 +194,15 @@ SKIPS: Final[Sequence[Skip]] = (
     Skip(
         f"{CLI}test_two_machines.py", "", "no network namespaces with bridges can be made",
         lacks_namespaces,
+    ),
+    Skip(
+        f"{CLI}test_joint_stream_network.py", "", "no network namespaces can be made",
+        lambda: lacks_namespaces() or lacks_veth(),
+    ),
+    Skip(
+        "src/humanoid_joint_stream/test/test_cpp_client.py", "tools of gRPC for C++",
+        "libgrpc++-dev, protobuf-compiler-grpc, g++ or pkg-config is not installed",
+        lacks_grpc_for_cpp,
     ),
     Skip(
         f"{EROB}sdo/test_on_the_ring.py", "a veth pair needs", "rights to raw Ethernet are missing",

@@ -207,7 +207,7 @@ def ends_of(run: Run) -> dict[int, int]:
 def test_a_network_that_drops_everything_leaves_the_robot_at_the_end_of_the_command(
     robot: Starter, ready: ModeClient, client: JointClient, cable: Cable, place: Place
 ) -> None:
-    """Case 28 of docs/joint_stream.md, over TLS and TCP."""
+    """Case 28 of docs/verification/joint_stream.md, over TLS and TCP."""
     horizon = 0.25
     run = moving(robot, place, horizon, "ip", "netns", "exec", cable.machine)
     ticks, states = Ticks(), client.states()
@@ -234,7 +234,7 @@ def test_a_network_that_drops_everything_leaves_the_robot_at_the_end_of_the_comm
 def test_a_client_that_is_killed_while_it_moves_the_robot_loses_it_before_its_command_ends(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
-    """Case 27 of docs/joint_stream.md."""
+    """Case 27 of docs/verification/joint_stream.md."""
     run = moving(robot, None, 0.9)
     ticks, states = Ticks(), client.states()
     until(states, lambda it: it.execution is Execution.FOLLOWING)
@@ -250,7 +250,7 @@ def test_a_client_that_is_killed_while_it_moves_the_robot_loses_it_before_its_co
 
 
 def test_a_pose_is_held_at_the_rate_of_states(ready: ModeClient, far: JointClient) -> None:
-    """Case 1 of docs/joint_stream.md, with TLS."""
+    """Case 1 of docs/verification/joint_stream.md, with TLS."""
     states = far.states()
     pose = next(states).position
     gains = np.full(14, 120.0), np.full(14, 6.0)
@@ -267,7 +267,7 @@ def test_a_pose_is_held_at_the_rate_of_states(ready: ModeClient, far: JointClien
 def test_a_load_beyond_its_limit_never_becomes_a_greater_torque(
     ready: ModeClient, client: JointClient
 ) -> None:
-    """Case 19 of docs/joint_stream.md, in MuJoCo."""
+    """Case 19 of docs/verification/joint_stream.md, in MuJoCo."""
     ticks, states = Ticks(), client.states(keep=1000)
     pose = next(states).position
     config = client.config
@@ -293,7 +293,10 @@ def test_a_load_beyond_its_limit_never_becomes_a_greater_torque(
 def test_a_thousand_keys_come_back_in_order_and_after_their_sending(
     ready: ModeClient, far: JointClient
 ) -> None:
-    """Case 25 of docs/joint_stream.md. How long it takes is measured by a benchmark."""
+    """Case 25 of docs/verification/joint_stream.md.
+
+    How long it takes is measured by a benchmark.
+    """
     states = far.states(keep=5000)
     pose = next(states).position
     sent, echoed = {}, []
@@ -317,7 +320,7 @@ def test_a_thousand_keys_come_back_in_order_and_after_their_sending(
 
 
 def test_the_key_0_is_none(ready: ModeClient, client: JointClient) -> None:
-    """Case 26 of docs/joint_stream.md."""
+    """Case 26 of docs/verification/joint_stream.md."""
     states = client.states()
     pose = next(states).position
     with client.control() as control:
@@ -336,7 +339,10 @@ def test_the_key_0_is_none(ready: ModeClient, client: JointClient) -> None:
 def test_a_reader_that_sleeps_gets_the_newest_state_and_the_other_one_all(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
-    """Case 30 of docs/joint_stream.md: a reader that sleeps, and one that does not read at all."""
+    """Case 30 of docs/verification/joint_stream.md.
+
+    A reader that sleeps, and one that does not read at all.
+    """
     fast, slow = client.states(keep=2000), client.states()
     asleep = Connection(str(socket_path()))
     stream = asleep.open("StreamStates")
@@ -360,7 +366,10 @@ def test_a_reader_that_sleeps_gets_the_newest_state_and_the_other_one_all(
 def test_a_stop_by_the_operator_ends_the_stream_and_is_a_fault(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
-    """Case 35 of docs/joint_stream.md. Faults of drives and motors: see the fault campaign."""
+    """Case 35 of docs/verification/joint_stream.md.
+
+    Faults of drives and motors: see the fault campaign.
+    """
     states, ticks = client.states(), Ticks()
     pose = next(states).position
     with client.control() as control:
@@ -387,7 +396,7 @@ def test_a_clock_that_is_wrong_needs_the_synchronization(
     offset: int,
     error: type[Exception],
 ) -> None:
-    """Case 37 of docs/joint_stream.md."""
+    """Case 37 of docs/verification/joint_stream.md."""
     now = time.monotonic_ns
     monkeypatch.setattr(
         "humanoid_joint_client.client.time", SimpleNamespace(monotonic_ns=lambda: now() + offset)
@@ -408,7 +417,7 @@ def test_a_clock_that_is_wrong_needs_the_synchronization(
 def test_every_rate_is_taken_and_the_last_command_of_a_tick_counts(
     ready: ModeClient, far: JointClient, rate: int
 ) -> None:
-    """Case 38 of docs/joint_stream.md."""
+    """Case 38 of docs/verification/joint_stream.md."""
     ticks, states = Ticks(), far.states(decimation=1, keep=5000)
     pose = next(states).position
     count = max(10, rate // 2)
@@ -426,7 +435,7 @@ def test_every_rate_is_taken_and_the_last_command_of_a_tick_counts(
 
 
 def test_no_state_is_missing_and_time_only_rises(ready: ModeClient, far: JointClient) -> None:
-    """Case 39 of docs/joint_stream.md, counted on ticks; the soak counts on 10 s."""
+    """Case 39 of docs/verification/joint_stream.md, counted on ticks; the soak counts on 10 s."""
     states = far.states(decimation=1, keep=5000)
     found = [state for _, state in zip(range(400), states, strict=False)]
     assert np.diff([state.tick for state in found]).tolist() == [1] * 399
@@ -436,7 +445,7 @@ def test_no_state_is_missing_and_time_only_rises(ready: ModeClient, far: JointCl
 def test_bytes_at_random_and_huge_arrays_do_not_reach_the_robot(
     ready: ModeClient, client: JointClient
 ) -> None:
-    """Case 41 of docs/joint_stream.md: beside a client that goes on."""
+    """Case 41 of docs/verification/joint_stream.md: beside a client that goes on."""
     chance = np.random.default_rng(1)
     states = client.states(keep=2000)
     pose = next(states).position
@@ -480,14 +489,17 @@ def disconnects(count: int, seed: int) -> list[Disconnect]:
 def test_a_program_that_ends_at_random_loses_the_robot(
     ready: ModeClient, client: JointClient
 ) -> None:
-    """Cases 11, 27 and 34 of docs/joint_stream.md; `make soak` has 10 000 of them."""
+    """Cases 11, 27 and 34 of docs/verification/joint_stream.md; `make soak` has 10 000 of them."""
     found = disconnects(40, 1)
     assert {it.how for it in found} == {KILLED, *(act.__name__ for act in ENDS)}
 
 
 @pytest.mark.soak
 def test_ten_thousand_programs_end_at_random(ready: ModeClient, client: JointClient) -> None:
-    """Case 27 of docs/joint_stream.md. The summary has the ticks until the fallback."""
+    """Case 27 of docs/verification/joint_stream.md.
+
+    The summary has the ticks until the fallback.
+    """
     found = disconnects(int(os.environ.get("SOAK_DISCONNECTS", "10000")), 2)
     for how in sorted({it.how for it in found}):
         ticks = [it.ticks for it in found if it.how == how]

@@ -59,6 +59,7 @@ def _struck(strike: Strike) -> Callable[[Scene], None]:
 
 def _has_told(client: subprocess.Popen[bytes]) -> bool:
     """Return whether it has said that the robot follows."""
+    assert client.stdout is not None
     return bool(select.select([client.stdout], [], [], 0.0)[0])
 
 

@@ -45,7 +45,7 @@ class CommandStream:
     """
 
     def __init__(
-        self, facts: StreamFacts, opened: int, on_end: Callable[[], None] = lambda: None
+        self, facts: StreamFacts, opened: int, on_end: Callable[[], object] = lambda: None
     ) -> None:
         self.opened = opened
         self._on_end = on_end

@@ -1,0 +1,85 @@
+"""Ten minutes of the joint stream at 333 Hz both ways: nothing grows, no state is missing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from humanoid_control_cli.mode_client import ModeClient
+from humanoid_joint_client import JointClient
+from src.humanoid_control_cli.test.conftest import Starter
+from src.humanoid_control_cli.test.stream_robot import connected, standing_by
+
+RATE = 333  # [Hz] of the loop
+SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
+WARM = 0.1  # of it, until the memory is counted
+GROWTH = 5e6  # [bytes]
+COUNTED = 10.0  # [s] in which states are counted
+
+
+@pytest.fixture(scope="module")
+def robot(
+    start_once: Starter, quick_controllers: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Starter:
+    content = yaml.safe_load(quick_controllers.read_text())
+    manager = content["controller_manager"]["ros__parameters"]
+    manager["update_rate"] = RATE
+    del manager["rl_policy_controller"], content["rl_policy_controller"]  # of whole ticks only
+    file = tmp_path_factory.mktemp("robot") / "controllers.yaml"
+    file.write_text(yaml.safe_dump(content))
+    words = ("--no-viewer", "--joint-stream", "--full-mit", "--controllers", str(file))
+    start_once.up = start_once.hc("up", "mock", *words)
+    start_once.up.wait_for("Prime is up")
+    start_once.up.wait_for("joint stream of 14 joints")
+    return start_once
+
+
+@pytest.fixture
+def ready(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:
+    yield from standing_by(robot, monkeypatch)
+
+
+@pytest.fixture
+def client(robot: Starter) -> Iterator[JointClient]:
+    yield from connected(robot)
+
+
+@pytest.mark.soak
+def test_ten_minutes_at_333_hz(robot: Starter, ready: ModeClient, client: JointClient) -> None:
+    """Cases 39 and 40 of docs/verification/joint_stream.md.
+
+    The summary has the times, which no test judges.
+    """
+    server = psutil.Process(robot.up.descendant("joint_stream"))
+    states = client.states(decimation=1, keep=1000)
+    pose = next(states).position
+    ticks: list[tuple[int, int]] = []
+    before = 0.0
+    with client.control() as control:
+        begin = time.monotonic()
+        for state in states:
+            control.send(pose, horizon=0.9)
+            ticks.append((state.tick, state.acquired))
+            elapsed = time.monotonic() - begin
+            if not before and elapsed > WARM * SECONDS:
+                before = server.memory_info().rss
+            if elapsed > SECONDS:
+                break
+        end = control.finish()
+    grown = server.memory_info().rss - before
+    counted = [it for it in ticks if it[1] - ticks[0][1] <= COUNTED * 1e9]
+    text = f"{len(ticks)} states in {SECONDS:g} s, {len(counted)} of them in {COUNTED:g} s; "
+    text += f"{end.counters.accepted} commands; grown by {grown / 1e6:.2f} MB\n{client.latency}\n"
+    sys.stdout.write(text)
+    assert grown < GROWTH
+    assert end.counters.accepted == end.counters.received == len(ticks)
+    assert all(b[0] > a[0] and b[1] > a[1] for a, b in pairwise(ticks))
+    assert abs(len(counted) - RATE * COUNTED) <= 0.01 * RATE * COUNTED
