@@ -32,6 +32,7 @@ from humanoid_bringup.options import Backend, Options
 from humanoid_bringup.plan import plan
 from humanoid_control_common.rules.modes import Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
+from humanoid_twin.physics.recorder import Recording
 from humanoid_twin.testing import Robot, robot
 from prime_description import expand
 
@@ -198,9 +199,9 @@ def _measure(
     passed = time.monotonic() - begun
     figures = {}
     for kind, name in (("wrist (CAN)", WRIST), ("arm (EtherCAT)", ARM)):
-        delays = _delays(virtual, name, sent)
-        figures[f"command to torque, {kind}"] = figure(delays, "ms", 1e3)
-        missed = single(len(sent) - len(delays), f"of {len(sent)}")
+        times = delays(virtual.control.recorded(), virtual.control.epoch(), name, sent)
+        figures[f"command to torque, {kind}"] = figure(times, "ms", 1e3)
+        missed = single(len(sent) - len(times), f"of {len(sent)}")
         figures[f"commands without a change of torque, {kind}"] = missed
     for name, pid in pids.items():
         figures[f"CPU, {name}"] = single(100 * (processor_time(pid) - used[name]) / passed, "%")
@@ -220,20 +221,19 @@ def _holding(state: JointState) -> MITCommand:
     )
 
 
-def _delays(virtual: Robot, name: str, sent: Sequence[float]) -> list[float]:
+def delays(truth: Recording, epoch: float, name: str, sent: Sequence[float]) -> list[float]:
     """Return the times [s] from each command to the first millisecond with another torque."""
-    truth, epoch = virtual.control.recorded(), virtual.control.epoch()
     clock, torque = truth.time + epoch, truth.torque[:, truth.names.index(name)]
-    delays = []
+    found = []
     for moment in sent:
         begin = int(np.searchsorted(clock, moment))
         after = torque[begin : begin + 200]
         changed = np.flatnonzero(np.abs(after - torque[begin - 1]) > NOTICED[name])
         if changed.size:
-            delays.append(float(clock[begin + int(changed[0])] - moment))
-    if len(delays) < len(sent) / 2:
-        raise RuntimeError(f"{name}: only {len(delays)} of {len(sent)} commands changed its torque")
-    return delays
+            found.append(float(clock[begin + int(changed[0])] - moment))
+    if len(found) < len(sent) / 2:
+        raise RuntimeError(f"{name}: only {len(found)} of {len(sent)} commands changed its torque")
+    return found
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -41,6 +41,7 @@ EXPECTED = {
     "motion.trajectories": "update of the trajectory controller",
     "control.topics": "publish to callback, 200 Hz, ratio",
     "virtual_robot.virtual_robot": "host at 200 Hz: CAN load",
+    "robot.joint_stream_torque": "command to torque, wrist (CAN)",
     "robot.whole_robot": "command to torque, wrist (CAN)",
 }
 NEED_ROOT = (
@@ -48,6 +49,7 @@ NEED_ROOT = (
     "ethercat.impedance_switch",
     "ethercat.ring_bringup",
     "virtual_robot.virtual_robot",
+    "robot.joint_stream_torque",
     "robot.whole_robot",
 )
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from humanoid_control_cli.client import Client
 from humanoid_control_cli.mode_client import ModeClient
@@ -115,9 +116,9 @@ class Ticks:
         return found
 
 
-def is_stiff(ticks: Records) -> np.ndarray:
+def is_stiff(ticks: Records) -> NDArray[np.bool_]:
     """Whether any joint was stiff, for each tick."""
-    return ticks["command"][:, 3].any(axis=1)
+    return np.asarray(ticks["command"][:, 3] != 0.0).max(axis=1)  # type: ignore[no-any-return]
 
 
 def stiff_beyond(ticks: Records, end: int) -> int:
