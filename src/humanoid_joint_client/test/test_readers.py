@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from humanoid_joint_client import joint_stream_pb2 as pb
 from humanoid_joint_client.newest_values import NewestValues
-from humanoid_joint_client.outgoing import WAITING, Outgoing
+from humanoid_joint_client.outgoing import STALE, WAITING, Outgoing
 
 
 def test_a_slow_reader_gets_the_newest_values_and_no_more_are_kept() -> None:
@@ -37,9 +39,45 @@ def test_an_error_of_the_source_comes_after_its_values() -> None:
         next(values)
 
 
+def of(number: int, **fields: Any) -> Any:
+    return pb.Update(user_command_key=number, **fields)
+
+
+def keys(outgoing: Outgoing) -> list[int]:
+    outgoing.close()
+    return [it.user_command_key for it in outgoing]
+
+
 def test_updates_leave_in_their_order_and_the_oldest_are_dropped() -> None:
     outgoing = Outgoing()
     for number in range(WAITING + 3):
-        outgoing.put(number)
-    outgoing.close()
-    assert list(outgoing) == list(range(3, WAITING + 3))
+        outgoing.put(of(number))
+    assert keys(outgoing) == list(range(3, WAITING + 3))
+
+
+def test_the_first_update_and_the_latest_gains_are_never_dropped() -> None:
+    """A connection that takes long to begin."""
+    outgoing, gains = Outgoing(), pb.Gains(k_q_p=[1.0])
+    for number in range(WAITING * 2):
+        with_gains = number in (0, 5, 9)
+        own = {"gains": gains} if with_gains else {}
+        outgoing.put(of(number, lease="" if number else "lease", **own))
+    found = keys(outgoing)
+    assert found[:2] == [0, 9]
+    assert len(found) == WAITING
+    assert found[2:] == list(range(WAITING + 2, WAITING * 2))
+
+
+def test_a_stale_update_does_not_leave_while_a_newer_one_waits() -> None:
+    now = [0]
+    outgoing = Outgoing(lambda: now[0])
+    for number in range(3):
+        outgoing.put(of(number))
+    now[0] += STALE
+    outgoing.put(of(3))
+    assert next(outgoing).user_command_key == 0
+    now[0] += 1
+    assert next(outgoing).user_command_key == 3
+    outgoing.put(of(4))
+    now[0] += 2 * STALE
+    assert keys(outgoing) == [4]
