@@ -300,6 +300,20 @@ def test_a_decimated_reader_gets_every_nth_state(served: Served) -> None:
     asyncio.run(read())
 
 
+def test_ticks_that_cannot_be_read_end_the_readers(served: Served) -> None:
+    def broken() -> list[Numbered]:
+        raise ValueError("broken")
+
+    served.hub = StateHub(broken, 0.0)
+
+    async def read() -> None:
+        for _ in range(2):
+            with served.hub.reader(1) as reader:
+                assert await reader.next() is None
+
+    asyncio.run(read())
+
+
 def test_many_readers_get_every_state(served: Served) -> None:
     async def read() -> None:
         seen: dict[int, list[bytes]] = {}

@@ -1,6 +1,7 @@
 """The event loop of the server, in a thread of its own beside the ROS node's."""
 
 import asyncio
+import select
 import selectors
 import threading
 from collections.abc import Coroutine
@@ -9,15 +10,26 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class LoopThread:
-    """Runs an event loop until `stop`.
+class PunctualSelector(selectors.EpollSelector):
+    """Waits for microseconds, where epoll's own waits are rounded up to whole milliseconds.
 
-    It waits by `select`, whose waits end after microseconds: those of epoll are rounded up to whole
-    milliseconds, in which the next state would come late.
+    A state would come late by these. `select` alone would not do: gRPC closes descriptors that are
+    still registered, which epoll forgets.
     """
 
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """See BaseSelector."""
+        if timeout is not None and timeout > 0.0:
+            select.select([self.fileno()], [], [], timeout)
+            timeout = 0.0
+        return super().select(timeout)
+
+
+class LoopThread:
+    """Runs an event loop until `stop`."""
+
     def __init__(self) -> None:
-        self._loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
+        self._loop = asyncio.SelectorEventLoop(PunctualSelector())
         self._thread = threading.Thread(target=self._loop.run_forever, name="calls", daemon=True)
         self._thread.start()
 

@@ -50,6 +50,8 @@ class JointStreamService:
     def __init__(self, robot: Callable[[], Robot | None], clock: Callable[[], int]) -> None:
         self._robot, self._clock = robot, clock
         self._activating = asyncio.Lock()
+        self._converting = asyncio.Lock()
+        self._model: tuple[str, Any] | None = None  # the latest URDF, and its MJCF
 
     def answers(self) -> dict[str, Callable[..., Any]]:
         """Return the function of each call by name."""
@@ -102,7 +104,11 @@ class JointStreamService:
         facts = robot.session.file.facts
         efforts = dict(zip(facts.joints, facts.effort, strict=True))
         try:
-            return await asyncio.to_thread(lambda: converted(robot.link.description(), efforts))
+            async with self._converting:
+                urdf = await asyncio.to_thread(robot.link.description)
+                if self._model is None or self._model[0] != urdf:
+                    self._model = urdf, await asyncio.to_thread(converted, urdf, efforts)
+                return self._model[1]
         except RobotError as error:
             await context.abort(grpc.StatusCode.INTERNAL, str(error))
 

@@ -1,6 +1,7 @@
 """Passes each state to all readers, as soon as its tick is there."""
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,9 @@ KEPT: Final = 0.05  # [s] of states that a reader which was held up for a moment
 TOGETHER: Final = (
     4  # readers that wake at once: a command that comes meanwhile waits for these only
 )
+
+
+logger = logging.getLogger(__name__)
 
 
 class Numbered(NamedTuple):
@@ -44,7 +48,7 @@ class StateHub:
         self._kept = deque([Numbered(0, b"")], maxlen=kept(period))
         self._readers: list[Reader] = []
         self._looking: asyncio.Task[None] | None = None
-        self.is_stopping = False
+        self._stopping = False
 
     @property
     def latest(self) -> Numbered:
@@ -64,7 +68,12 @@ class StateHub:
 
     def stop(self) -> None:
         """End all readers soon. Called by any thread."""
-        self.is_stopping = True
+        self._stopping = True
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no state comes any more: by `stop`, or because ticks cannot be read."""
+        return self._stopping or (self._looking is not None and self._looking.done())
 
     @contextmanager
     def reader(self, decimation: int) -> Iterator["Reader"]:
@@ -79,8 +88,17 @@ class StateHub:
             self._readers.remove(reader)
 
     async def _look(self) -> None:
+        try:
+            await self._pass_on()
+        except Exception:
+            logger.exception("the ticks of the control process cannot be read")
+        for reader in self._readers:
+            # Not before the task has ended, which a reader looks at.
+            asyncio.get_running_loop().call_soon(reader.woken.set)
+
+    async def _pass_on(self) -> None:
         due = time.monotonic()
-        while self._readers and not self.is_stopping:
+        while self._readers and not self._stopping:
             found = self._fresh()
             if not found:
                 # Far from due after a hold-up of the loop: look less often.
@@ -97,8 +115,6 @@ class StateHub:
                     if woken % TOGETHER == 0:
                         await asyncio.sleep(0)
             await asyncio.sleep(max(0.0, due - time.monotonic() - EARLY))
-        for reader in self._readers:
-            reader.woken.set()
 
 
 class Reader:
@@ -114,7 +130,7 @@ class Reader:
 
     async def next(self) -> bytes | None:
         """Return the next message, once it is there; None: the states have ended."""
-        while not self._hub.is_stopping:
+        while not self._hub.has_ended:
             found = self._hub.after(self._seen + self._decimation)
             if found is not None:
                 # Stay on the grid of the ticks where none was missed.
