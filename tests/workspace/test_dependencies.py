@@ -75,7 +75,7 @@ NOT_IMPORTED = {  # declared, though no `import` names it
     "xacro": "run as a program by the tests",
 }
 # Tests run in the workspace: its helpers at the root are no packages.
-HELPERS = {"fault_campaign", "src", SUPPORT.name}
+HELPERS = {"benchmarks", "fault_campaign", "src", SUPPORT.name}
 # Declaring these would close a circle of packages, which colcon cannot order.
 CIRCULAR = {
     ("humanoid_devices_erob", "humanoid_twin"),  # tests against the virtual ring
