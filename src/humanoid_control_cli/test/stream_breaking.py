@@ -198,3 +198,16 @@ def _wait(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < gives_up, "the robot does not do it"
         time.sleep(0.001)
+
+
+def disconnects(path: str, count: int, seed: int) -> list[Disconnect]:
+    """Programs that end in all ways, one after the other; none is followed beyond its end."""
+    chance, ticks = Random(seed), Ticks()
+    owner = Owner(path)
+    try:
+        found = [disconnect(owner, ticks, chance) for _ in range(count)]
+    finally:
+        owner.end()
+    assert sum(it.stiff for it in found) > 0.9 * count
+    assert [it for it in found if it.beyond] == []
+    return found

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from types import SimpleNamespace
 from typing import Final
 
@@ -45,9 +44,7 @@ from src.humanoid_control_cli.test.conftest import Run, Starter, wait_until
 from src.humanoid_control_cli.test.stream_breaking import (
     ENDS,
     KILLED,
-    Disconnect,
-    Owner,
-    disconnect,
+    disconnects,
 )
 from src.humanoid_control_cli.test.stream_robot import (
     TIMEOUT,
@@ -473,36 +470,9 @@ def test_bytes_at_random_and_huge_arrays_do_not_reach_the_robot(
         assert isinstance(last, JointStates)
 
 
-def disconnects(count: int, seed: int) -> list[Disconnect]:
-    """Programs that end in all ways, one after the other; none is followed beyond its end."""
-    chance, ticks = Random(seed), Ticks()
-    owner = Owner(str(socket_path()))
-    try:
-        found = [disconnect(owner, ticks, chance) for _ in range(count)]
-    finally:
-        owner.end()
-    assert sum(it.stiff for it in found) > 0.9 * count
-    assert [it for it in found if it.beyond] == []
-    return found
-
-
 def test_a_program_that_ends_at_random_loses_the_robot(
     ready: ModeClient, client: JointClient
 ) -> None:
     """Cases 11, 27 and 34 of docs/verification/joint_stream.md; `make soak` has 10 000 of them."""
-    found = disconnects(40, 1)
+    found = disconnects(str(socket_path()), 40, 1)
     assert {it.how for it in found} == {KILLED, *(act.__name__ for act in ENDS)}
-
-
-@pytest.mark.soak
-def test_ten_thousand_programs_end_at_random(ready: ModeClient, client: JointClient) -> None:
-    """Case 27 of docs/verification/joint_stream.md.
-
-    The summary has the ticks until the fallback.
-    """
-    found = disconnects(int(os.environ.get("SOAK_DISCONNECTS", "10000")), 2)
-    for how in sorted({it.how for it in found}):
-        ticks = [it.ticks for it in found if it.how == how and it.stiff]
-        within = sum(it <= 2 for it in ticks)
-        text = f"{how}: {len(ticks)}, {within} within 2 ticks, at most {max(ticks)} ticks\n"
-        sys.stdout.write(text)
