@@ -20,7 +20,7 @@ from src.humanoid_control_cli.test.conftest import Starter
 from src.humanoid_control_cli.test.stream_breaking import disconnects
 from src.humanoid_control_cli.test.stream_robot import connected, standing_by
 
-RATE = 333  # [Hz] of the loop
+RATE, PRIMES_RATE = 333, 50  # [Hz] of the loop
 SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
 WARM = 0.1  # of it, until the memory is counted
 GROWTH = 5e6  # [bytes]
@@ -29,11 +29,15 @@ COUNTED = 10.0  # [s] in which states are counted
 
 @pytest.fixture(scope="module")
 def robot(
-    start_once: Starter, quick_controllers: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    start_once: Starter,
+    quick_controllers: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Starter:
+    """A robot on mock hardware whose loop runs at the rate [Hz] that a test gives."""
     content = yaml.safe_load(quick_controllers.read_text())
     manager = content["controller_manager"]["ros__parameters"]
-    manager["update_rate"] = RATE
+    manager["update_rate"] = request.param
     del manager["rl_policy_controller"], content["rl_policy_controller"]  # of whole ticks only
     file = tmp_path_factory.mktemp("robot") / "controllers.yaml"
     file.write_text(yaml.safe_dump(content))
@@ -55,6 +59,7 @@ def client(robot: Starter) -> Iterator[JointClient]:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("robot", [RATE], indirect=True)
 def test_ten_minutes_at_333_hz(robot: Starter, ready: ModeClient, client: JointClient) -> None:
     """Cases 39 and 40 of docs/verification/joint_stream.md.
 
@@ -88,6 +93,7 @@ def test_ten_minutes_at_333_hz(robot: Starter, ready: ModeClient, client: JointC
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("robot", [PRIMES_RATE], indirect=True)
 def test_ten_thousand_programs_end_at_random(ready: ModeClient, client: JointClient) -> None:
     """Case 27 of docs/verification/joint_stream.md.
 
