@@ -240,7 +240,7 @@ def test_a_client_that_is_killed_while_it_moves_the_robot_loses_it_before_its_co
     until(states, lambda it: it.execution is Execution.FALLBACK)
     found = ticks.since(before)
     soft = found["monotonic"][~is_stiff(found)]
-    assert is_stiff(found)[0]
+    assert is_stiff(found)[0], client.feedback().message
     assert soft[0] < max(ends_of(run).values())
     wait_until(lambda: client.feedback().message, "the reason")
     assert client.feedback().message == "INACTIVE: the connection was lost"

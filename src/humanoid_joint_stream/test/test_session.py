@@ -177,6 +177,19 @@ def test_a_loop_that_stands_still_ends_the_stream() -> None:
     bench.ends_with(Status.INACTIVE, "the control loop has not ticked for 1.00 s")
 
 
+def test_the_reason_is_of_one_report_also_if_the_robot_leaves_meanwhile() -> None:
+    bench = Bench().following()
+    bench.send(update(bench.now))
+    bench.tick()
+    before, read = bench.report, iter([True])
+    newest = bench.file.report
+    bench.file.report = lambda: before if next(read, False) else newest()  # type: ignore[method-assign]
+    bench.leave(Situation(Mode.DAMPING, "stopped"))
+    bench.look()
+    bench.look()
+    bench.ends_with(Status.INACTIVE, "the robot is in DAMPING: stopped")
+
+
 def test_activations_have_rising_numbers_also_of_a_later_server() -> None:
     bench = Bench()
     first = bench.session.begin_activation(bench.now)

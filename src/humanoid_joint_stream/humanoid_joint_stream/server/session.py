@@ -108,9 +108,7 @@ class Session:
 
     def is_in_charge(self, now: int) -> bool:
         """Return whether the robot executes this stream's commands in its ticks."""
-        report = self.file.report()
-        running = report.execution not in (Execution.UNKNOWN, Execution.INACTIVE)
-        return running and now - report.time < SILENT_LOOP
+        return _in_charge(self.file.report(), now)
 
     def begin_activation(self, now: int) -> int:
         """Put a new activation in force; return its number, which rises with time."""
@@ -216,7 +214,7 @@ class Session:
         if report.ended >= self.activation or report.execution == Execution.FAULT:
             status, message = _ENDINGS[Ended(report.why_ended)] if report.why_ended else _LEFT
             self.stop(status, self._explained(report, message))
-        elif not self.is_in_charge(now):
+        elif not _in_charge(report, now):  # the same report: the reason is of one moment
             has_left = report.execution == Execution.INACTIVE
             if has_left and self.situation.mode is Mode.REMOTE and now - report.time < STATEMENT:
                 return  # the statement of the next mode, with its reason, is on its way
@@ -229,6 +227,11 @@ class Session:
     def _explained(self, report: Report, message: str) -> str:
         faults = self.standing_faults() if report.why_ended == Ended.FAULT else []
         return faults[0].cause if faults else message
+
+
+def _in_charge(report: Report, now: int) -> bool:
+    running = report.execution not in (Execution.UNKNOWN, Execution.INACTIVE)
+    return running and now - report.time < SILENT_LOOP
 
 
 _LEFT: Final = (Status.INACTIVE, "the robot left REMOTE and came back")
