@@ -60,14 +60,17 @@ def main() -> None:
         content = FrictionMaps(date.today(), "breakaway", {JOINT: maps["breakaway"]})
         save_friction_maps(file, content)
         with_map = {"friction_map": str(file), "friction_deadband": 0.1}
+        steady = {**with_map, "friction_velocity_decay": 0.0}
         for peak in (0.01, 0.05):
-            traces = [_tracking(more, peak, quick) for more in ({}, with_map)]
-            plots.tracking = traces
-            errors = [_rms(it[:, 1] - it[:, 2]) for it in traces]
+            traces = [_tracking(more, peak, quick) for more in ({}, with_map, steady)]
+            plots.tracking = traces[:2]
+            alone, falling, level = (_rms(it[:, 1] - it[:, 2]) for it in traces)
             name = f"tracking at up to {peak:g} rad/s"
-            found[f"{name}, alone"] = single(1e3 * errors[0], "mrad RMS")
-            found[f"{name}, compensated"] = single(1e3 * errors[1], "mrad RMS")
-            found[f"{name}, times better"] = single(errors[0] / errors[1], "x")
+            found[f"{name}, alone"] = single(1e3 * alone, "mrad RMS")
+            found[f"{name}, compensated"] = single(1e3 * falling, "mrad RMS")
+            found[f"{name}, times better"] = single(alone / falling, "x")
+            found[f"{name}, compensated without decay"] = single(1e3 * level, "mrad RMS")
+            found[f"{name}, times better without decay"] = single(alone / level, "x")
         for deadband in (0.0, 0.003):
             name = "with deadband" if deadband else "without deadband"
             trace = _holding({**with_map, "deadband": deadband}, quick)

@@ -67,11 +67,15 @@ class Client:
         """Call `callback` with every message that arrives while `wait` runs."""
         self.node.create_subscription(message_type, topic, callback, qos)
 
+    def clock(self) -> float:
+        """Return the time of the waits [s]."""
+        return time.monotonic()
+
     def wait(self, condition: Callable[[], object], timeout: float) -> bool:
         """Wait until `condition` holds; False if it doesn't within `timeout` [s]."""
-        deadline = time.monotonic() + timeout
+        deadline = self.clock() + timeout
         while not condition():
-            remaining = deadline - time.monotonic()
+            remaining = deadline - self.clock()
             if remaining <= 0.0:
                 return False
             self._executor.spin_once(timeout_sec=min(remaining, LOOK_PERIOD))

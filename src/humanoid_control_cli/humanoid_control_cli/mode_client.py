@@ -1,6 +1,5 @@
 """Send mode requests to the mode manager, and wait for its answers."""
 
-import time
 from collections import deque
 from typing import Any, Final
 
@@ -28,7 +27,7 @@ class ModeClient:
         self._client = client
         self.latest: StampedStatement | None = None
         self._new: deque[StampedStatement] = deque(maxlen=1000)
-        self._stated_at = 0.0  # [s], monotonic
+        self._stated_at = 0.0  # [s] of the client's clock
         # Made before any message arrives: a request published once the listener is known here, but
         # not this publisher there, would be late by the 3 s of a DDS heartbeat.
         self._requests = client.node.create_publisher(ControlMode, TOPIC, 10)
@@ -79,11 +78,11 @@ class ModeClient:
         statements or the controller's states stop.
         """
         finished: list[bool] = []
-        reported_at = time.monotonic()
+        reported_at = self._client.clock()
 
         def note(state: Any) -> None:
             nonlocal reported_at
-            reported_at = time.monotonic()
+            reported_at = self._client.clock()
             # The topic is latched: an older message belongs to an earlier STANDBY.
             if _nanoseconds(state.header.stamp) >= since.stamp and state.is_finished:
                 finished.append(True)
@@ -92,7 +91,7 @@ class ModeClient:
         self._client.subscribe(StandbyState, topic, note, LATCHED)
         timeout = self._client.timeout
         while not self._client.wait(lambda: finished or self._left(Mode.STANDBY), timeout):
-            if time.monotonic() - self._stated_at > timeout:
+            if self._client.clock() - self._stated_at > timeout:
                 raise self._client.no_control_process()
             if self._stated_at - reported_at > timeout:  # STANDBY is still stated
                 name = self._client.node.resolve_topic_name(topic)
@@ -146,7 +145,7 @@ class ModeClient:
             message.switch_number,
             _nanoseconds(message.header.stamp),
         )
-        self._stated_at = time.monotonic()
+        self._stated_at = self._client.clock()
         self._new.append(self.latest)
 
 

@@ -308,6 +308,8 @@ def _output(parameters: ServoParameters, own: PerJoint, robot: RobotFacts) -> Ou
     friction = FrictionCompensation(
         _table(parameters.friction_map, robot),
         own.values("friction_deadband", parameters.friction_deadband),
+        parameters.friction_velocity_threshold,
+        parameters.friction_velocity_decay,
     )
     threshold = own.values("motor_min_force_threshold", parameters.motor_min_force_threshold)
     return OutputStage(np.minimum(wanted, limit), friction, threshold)

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from humanoid_control_common.configuration.config import StrictModel
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.robot.joints import FloatArray, JointSet
+from humanoid_servo_controllers.servo.friction_compensation import DECAY, REST
 from humanoid_servo_controllers.servo.pid import PidGains
 
 
@@ -67,6 +68,18 @@ class ServoParameters(StrictModel):
         ge=0.0,
         allow_inf_nan=False,
         description="Friction is added in full from this demand on [Nm].",
+    )
+    friction_velocity_threshold: float = Field(
+        default=REST,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Friction is added in full up to this speed [rad/s].",
+    )
+    friction_velocity_decay: float = Field(
+        default=DECAY,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Above it, friction falls by exp(-decay · speed) [s/rad]; 0: not at all.",
     )
     motor_min_force_threshold: float = Field(
         default=0.0, ge=0.0, allow_inf_nan=False, description="Efforts up to it are not sent [Nm]."

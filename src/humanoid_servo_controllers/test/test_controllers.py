@@ -25,7 +25,8 @@ from humanoid_servo_controllers.controllers import (
 )
 from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
 from humanoid_servo_controllers.parameters import Curve, Gains
-from src.humanoid_servo_controllers.test.servos import MAP
+from humanoid_servo_controllers.servo.friction_map import FrictionMap
+from src.humanoid_servo_controllers.test.servos import MAP, curve
 
 NAMES = ("knuckle", "tip")
 RATE = 1000.0
@@ -177,8 +178,30 @@ def test_friction_comes_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ({}, np.exp(-1.0)),
+        ({"friction_velocity_decay": 0.0}, 1.0),
+        ({"friction_velocity_threshold": 0.06}, 1.0),
+        ({"friction_velocity_decay": 40.0, "friction_velocity_threshold": 0.035}, np.exp(-1.0)),
+    ],
+)
+def test_how_friction_falls_with_the_speed_is_a_parameter(
+    more: dict[str, float], part: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "friction.yaml"
+    small = FrictionMap(curve((0, 1), (1, 1)), curve((0, -1), (1, -1)))
+    save_friction_maps(path, FrictionMaps(date(2026, 11, 24), "sweep", {"tip": small}))
+    bench = Bench(EffortController, friction_map=str(path), **more)
+    bench.state.velocity[:] = 0.06
+    bench.send(0.5, 0.5)
+    np.testing.assert_allclose(bench.tick(), [0.5, 0.5 + part])
+
+
+@pytest.mark.parametrize(
     ("wrong", "words"),
     [
+        ({"friction_velocity_decay": -1.0}, "greater than or equal to 0"),
         ({"gains": {"p": -1.0}}, "greater than or equal to 0"),
         ({"gains": {}}, "p"),
         ({"max_force_factor": 1.5}, "less than or equal to 1"),

@@ -52,6 +52,24 @@ def test_friction_depends_on_place_direction_speed_and_demand(
     assert friction(q, v, demand) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("rest", "decay", "v", "part"),
+    [
+        (0.01, 0.0, 3.0, 1.0),  # the same at every speed
+        (0.05, 2.0, -0.05, 1.0),
+        (0.05, 2.0, -0.55, np.exp(-1.0)),
+        (0.0, 2.0, 0.5, np.exp(-1.0)),
+    ],
+)
+def test_the_fall_with_the_speed_is_chosen(
+    rest: float, decay: float, v: float, part: float
+) -> None:
+    table = FrictionTable([MAP])
+    compensation = FrictionCompensation(table, np.array([5.0]), rest, decay)
+    found = compensation.effort(np.array([0.25]), np.array([v]), np.array([50.0]))
+    assert found[0] == pytest.approx(120.0 * part)
+
+
 def test_no_demand_has_no_direction_and_no_friction() -> None:
     assert friction(0.25, 0.0, 0.0, deadband=0.0) == 0.0
     assert friction(0.25, 0.0, 1e-9, deadband=0.0) == 120.0

@@ -3,7 +3,6 @@
 import math
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,7 +171,7 @@ def _drive(
             raise KeyboardInterrupt
         robot.modes.request(Intent.START_REMOTE)
         joint.drive(recording)
-        heard = _Heard(joint)
+        heard = _Heard(joint, client.clock)
 
         def over() -> bool:
             show(task.joint, recording)
@@ -200,13 +199,13 @@ def _judge(modes: ModeClient, recording: Recording, joint: DrivenJoint) -> None:
 class _Heard:
     """Notes when the latest measurement of a joint arrived."""
 
-    def __init__(self, joint: DrivenJoint) -> None:
-        self._joint = joint
-        self._count, self._at = joint.heard, time.monotonic()
+    def __init__(self, joint: DrivenJoint, clock: Callable[[], float]) -> None:
+        self._joint, self._clock = joint, clock
+        self._count, self._at = joint.heard, clock()
 
     def is_silent(self) -> bool:
         """Return whether none has arrived for too long."""
-        now = time.monotonic()
+        now = self._clock()
         if self._joint.heard != self._count:
             self._count, self._at = self._joint.heard, now
         return now - self._at > SILENCE

@@ -35,6 +35,13 @@ class _Parameter:
         self.name, self.value = name, value
 
 
+class _End:
+    """A publisher or subscription. See rclpy's TopicEndpointInfo."""
+
+    def __init__(self, node_name: str) -> None:
+        self.node_name = node_name
+
+
 class _Clock:
     """The clock of a node. See rclpy."""
 
@@ -211,6 +218,16 @@ class SteppedNode:
     def count_subscribers(self, topic: str) -> int:
         """See rclpy."""
         return len(self.bus.topic(self.resolve_topic_name(topic)).subscriptions)
+
+    def get_publishers_info_by_topic(self, topic: str) -> list[_End]:
+        """See rclpy."""
+        ends = self.bus.topic(self.resolve_topic_name(topic)).publishers
+        return [_End(it.node.get_name()) for it in ends]
+
+    def get_subscriptions_info_by_topic(self, topic: str) -> list[_End]:
+        """See rclpy."""
+        ends = self.bus.topic(self.resolve_topic_name(topic)).subscriptions
+        return [_End(it.node.get_name()) for it in ends]
 
     def get_clock(self) -> _Clock:
         """See rclpy."""
