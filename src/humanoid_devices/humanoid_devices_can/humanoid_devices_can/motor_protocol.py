@@ -21,7 +21,7 @@ from humanoid_devices_can.bus.bus import CanFrame
 from humanoid_devices_can.settings import CanSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: one is made for each frame
 class Feedback:
     """The content of one frame from one motor; None: not in this frame."""
 
@@ -38,7 +38,7 @@ class Feedback:
     at_rail: bool | None = None  # the velocity is near or beyond the largest the wire carries
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each frame
 class MotorState:
     """The latest feedback values, merged, in the motor frame. Unmeasured values are NaN."""
 

@@ -88,7 +88,7 @@ class PlainFamily:
         )
 
 
-class ScriptedBus:
+class ScriptedBus(Bus):
     """Every frame is kept and answered with a status, unless `refusal` is to be raised.
 
     A frame without a pause takes 0.1 ms.

@@ -49,7 +49,10 @@ from humanoid_devices_robstride.wire import (
 
 _CENTRE: Final = 32767.0  # of a signed field: (x / limit + 1) * 32767
 _FULL: Final = 65535.0  # of an unsigned field: x / limit * 65535
+_SHIFT: Final = np.array([[1.0], [1.0], [1.0], [0.0], [0.0]])  # of a command's five fields
+_FACTOR: Final = np.array([[_CENTRE], [_CENTRE], [_CENTRE], [_FULL], [_FULL]])
 _DEGREES: Final = 0.1  # [°C] per unit of temperature
+_HOT: Final = StatusFault.OVER_TEMPERATURE
 
 
 class RobstrideFamily:
@@ -80,17 +83,21 @@ class RobstrideFamily:
             ]
         )
         self.watchdog: FloatArray = np.array([watchdog_time(limits) for limits in self._limits])
+        self._ranges: FloatArray = np.array(  # of a command's fields, (5, motors)
+            [
+                self.position_limit,
+                self._velocity,
+                self._torque,
+                self.stiffness_limit,
+                self.damping_limit,
+            ]
+        )
+        self._largest = [(float(m.velocity), float(m.torque)) for m in models]
         self._saturated = np.zeros(len(models), dtype=np.bool_)
 
     def commands(self, command: JointCommand) -> Sequence[CanFrame]:
         """See MotorFamily."""
-        wanted = (
-            (command.position / POSITION + 1.0) * _CENTRE,
-            (command.velocity / self._velocity + 1.0) * _CENTRE,
-            (command.effort / self._torque + 1.0) * _CENTRE,
-            command.stiffness / self.stiffness_limit * _FULL,
-            command.damping / self.damping_limit * _FULL,
-        )
+        wanted = (command.array / self._ranges + _SHIFT) * _FACTOR
         fields, self._saturated = saturate(wanted, 0.0, _FULL)
         return [
             OperationControl(*row).encode(device)
@@ -141,14 +148,15 @@ class RobstrideFamily:
 
     def _status(self, raw: Status) -> Feedback:
         motor = self._motor(raw.device)
+        velocity, torque = self._largest[motor]
         return Feedback(
             motor=motor,
             position=(raw.position / _CENTRE - 1.0) * POSITION,
-            velocity=(raw.velocity / _CENTRE - 1.0) * float(self._velocity[motor]),
-            effort=(raw.torque / _CENTRE - 1.0) * float(self._torque[motor]),
+            velocity=(raw.velocity / _CENTRE - 1.0) * velocity,
+            effort=(raw.torque / _CENTRE - 1.0) * torque,
             enabled=raw.mode == Mode.RUN,
-            fault=_reason(raw.faults),
-            hot=bool(raw.faults & StatusFault.OVER_TEMPERATURE),
+            fault=_reason(raw.faults) if raw.faults else NO_REASON,
+            hot=bool(raw.faults & _HOT),
             temperature_celsius=raw.temperature * _DEGREES,
         )
 

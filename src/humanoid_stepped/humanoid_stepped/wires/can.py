@@ -8,6 +8,7 @@ from threading import Event
 from typing import Final
 
 from humanoid_devices_can.bus.bus import (
+    Bus,
     BusSettings,
     CanFrame,
     DataFrame,
@@ -83,7 +84,7 @@ class MemoryAdapter:
         self._arrived()
 
 
-class MemoryCanBus:
+class MemoryCanBus(Bus):
     """See Bus."""
 
     def __init__(

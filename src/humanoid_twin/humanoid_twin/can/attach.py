@@ -43,10 +43,11 @@ class CanServer:
         return False
 
     def settle(self) -> None:
-        """See Wire: the host's frames go into the adapter's queue."""
+        """See Wire: the host's frames go into the adapter's queue, the adapter's to the host."""
         if self._waiting:
             self._waiting = False
             self._port.serve(self._scheduler.now)
+        self._port.hand_over()
 
 
 def add_can(process: TwinProcess, can: VirtualCan, place: str, prefix: str) -> CanCommands:
@@ -66,6 +67,6 @@ def _port(bus: VirtualCanBus, place: str, cleanup: ExitStack) -> SlcanPort | Soc
     if place in (name for _, name in socket.if_nameindex()):
         port = SocketCanPort(bus, open_interface(place))
     else:
-        port = SlcanPort(bus, Path(place))
+        port = SlcanPort(bus, Path(place), gathers=True)
     cleanup.callback(port.close)
     return port

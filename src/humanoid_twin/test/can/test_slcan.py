@@ -339,6 +339,47 @@ def test_unplugged_adapter_hangs_up_and_comes_back_closed(bench, port, host, tmp
     os.close(again.line)
 
 
+@pytest.fixture
+def gathering(bench, tmp_path):
+    port = SlcanPort(bench.bus, tmp_path / "gathers", gathers=True)
+    host = Host(bench, port)
+    host.write(b"S8\rO\r")
+    port.hand_over()
+    assert host.answer() == b"\r\r"
+    yield port, host
+    os.close(host.line)
+    port.close()
+
+
+def test_gathered_frames_and_answers_are_handed_over_at_once(bench, gathering):
+    port, host = gathering
+    bench.send(bench.node(), 1)
+    host.write(b"T0506160185555555555555555\r")
+    bench.run(1)
+    assert host.read() == b""
+    port.hand_over()
+    assert host.answer() == b"Z\rT0000000180000000000000000\r"
+    port.hand_over()
+    assert host.read() == b""
+
+
+def test_gathered_frames_that_the_host_does_not_read_are_lost_and_flagged(bench, gathering):
+    port, host = gathering
+    motor = bench.node()
+    for _ in range(5000):  # 27 bytes each: more than a pty holds
+        bench.send(motor, 1)
+        bench.run(1)
+        port.hand_over()
+    heard = b""
+    while (more := host.read()) or not heard.endswith(b"\r"):
+        heard += more
+        port.hand_over()  # the line that was cut comes whole
+    assert set(heard.split(b"\r")) == {b"T0000000180000000000000000", b""}
+    host.write(b"F\r")
+    port.hand_over()
+    assert int(host.answer()[1:3], 16) & 1
+
+
 @contextmanager
 def served(bench, port):
     """The bus runs in a thread, a millisecond whenever the client has written."""

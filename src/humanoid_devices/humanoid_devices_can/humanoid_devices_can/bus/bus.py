@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -87,6 +87,7 @@ def sending_problem(error: BaseException, settings: BusSettings) -> CanBusError:
 
 SEND_TIMEOUT: Final = 0.05  # [s] an adapter may take to accept a frame
 LONGEST_PAYLOAD: Final = 8  # bytes, CAN 2.0
+AT_ONCE: Final = 100  # frames that are received together
 EMPTY_FRAME: Final = 47  # bits: standard, no data, no stuff bits, intermission (ISO 11898-1)
 EMPTY_EXTENDED_FRAME: Final = 67  # the same with an identifier of 29 bits
 LONGEST_FRAME: Final = 160  # bits: extended, 8 bytes, all possible stuff bits, intermission
@@ -157,11 +158,31 @@ class Bus(Protocol):
     def receive(self, timeout: float) -> Received | None:
         """Return the next frame, None after `timeout` [s]. Raises AdapterLostError."""
 
+    def receive_all(self, timeout: float) -> Sequence[Received]:
+        """Return what has arrived, AT_ONCE frames at least if there are more; else as `receive`."""
+        found: list[Received] = []
+        while len(found) < AT_ONCE and (received := self.receive(timeout)) is not None:
+            found.append(received)
+            timeout = 0.0
+        return found
+
     def send(self, frame: CanFrame) -> None:
         """Pass a frame to the adapter.
 
         Raises QueueFullError, AdapterLostError, and WireError for an identifier that is too long.
         """
+
+    def send_all(self, frames: Sequence[CanFrame]) -> int:
+        """Pass frames to the adapter until its queue is full. Return how many it has taken.
+
+        Raises AdapterLostError, and WireError as `send` does.
+        """
+        for i, frame in enumerate(frames):
+            try:
+                self.send(frame)
+            except QueueFullError:
+                return i
+        return len(frames)
 
     def state(self) -> ControllerState:
         """Return the controller's state, as far as the interface reports it."""
@@ -176,7 +197,7 @@ class Bus(Protocol):
 OpenBus = Callable[[BusSettings], Bus]
 
 
-class PythonCanBus:
+class PythonCanBus(Bus):
     """A bus of python-can. See Bus."""
 
     def __init__(self, settings: BusSettings) -> None:
@@ -199,10 +220,32 @@ class PythonCanBus:
                     break
                 left = max(deadline - LINUX.clock(), 0.0)
         except (ValueError, IndexError) as error:  # slcan: a line that is not a frame
-            return InvalidFrame(f"the adapter sent no frame: {error}")
+            return _no_frame(error)
         except (CanError, OSError) as error:
             raise closed_problem(error, self._settings) from error
         return None if message is None else _received(message, self._settings)
+
+    def receive_all(self, timeout: float) -> Sequence[Received]:
+        """See Bus."""
+        if not isinstance(self._bus, SlcanBus):
+            return super().receive_all(timeout)
+        try:
+            lines = self._bus.take_lines(timeout)
+        except (CanError, OSError) as error:
+            raise closed_problem(error, self._settings) from error
+        found = [_of_line(line, self._bus, self._settings) for line in lines]
+        return [it for it in found if it is not None]
+
+    def send_all(self, frames: Sequence[CanFrame]) -> int:
+        """See Bus."""
+        if not isinstance(self._bus, SlcanBus):
+            return super().send_all(frames)
+        for identifier, _ in frames:
+            check_identifier(identifier, self._settings)
+        try:
+            return self._bus.send_frames(frames, extended=self._settings.extended)
+        except (CanError, OSError, ValueError) as error:
+            raise sending_problem(error, self._settings) from error
 
     def send(self, frame: CanFrame) -> None:
         """See Bus."""
@@ -268,6 +311,30 @@ def foreign_frame(identifier: int, *, extended: bool, data: bool, settings: BusS
         f"identifier 0x{identifier:0{digits}X} has {kind}; motors send data frames with "
         f"{settings.identifier_bits} bits"
     )
+
+
+def _of_line(
+    line: bytes | ValueError, bus: SlcanBus, settings: BusSettings
+) -> Received | None:
+    """Return the content of a line of a serial adapter; None if it is no frame at all."""
+    if isinstance(line, ValueError):
+        return _no_frame(line)
+    letter, at = (b"T", 9) if settings.extended else (b"t", 4)
+    try:
+        # The frames that motors send, without the detour of a message.
+        if line[:1] == letter:
+            identifier, size = int(line[1:at], 16), int(line[at : at + 1])
+            payload = bytes.fromhex(line[at + 1 : at + 1 + 2 * size].decode("ascii"))
+            if size == len(payload) <= LONGEST_PAYLOAD:
+                return DataFrame(identifier, payload)
+        message = bus.message(line)
+    except (ValueError, IndexError) as error:
+        return _no_frame(error)
+    return None if message is None else _received(message, settings)
+
+
+def _no_frame(error: Exception) -> InvalidFrame:
+    return InvalidFrame(f"the adapter sent no frame: {error}")
 
 
 def _received(message: Any, settings: BusSettings) -> Received:

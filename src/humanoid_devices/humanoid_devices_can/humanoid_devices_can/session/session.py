@@ -17,7 +17,6 @@ from humanoid_devices_can.errors import (
     AdapterLostError,
     CanBusError,
     MotorError,
-    QueueFullError,
     WireError,
 )
 from humanoid_devices_can.motor_protocol import Exchange, MotorFamily, MotorState
@@ -183,16 +182,18 @@ class Session:
 
     def _receive(self) -> None:
         before = self.clock()
-        received = self._bus.receive(0.0)
-        self._backlog += 1
-        if received is None or self._backlog > LONGEST_BACKLOG:
+        received = self._bus.receive_all(0.0)
+        self._backlog += max(len(received), 1)
+        if not received or self._backlog > LONGEST_BACKLOG:
             self._backlog = 0
             self.health.drained = before
             self._read_controller(before)
-        if received is None:
-            received = self._bus.receive(self._timing.poll)
-        if received is not None:
-            self._take(received, self.clock())
+        if not received:
+            received = self._bus.receive_all(self._timing.poll)
+        if received:
+            now = self.clock()
+            for it in received:
+                self._take(it, now)
         elif (left := before + self._timing.poll - self.clock()) > 0.0:
             self._machine.sleep(left)  # an interface may return early
 
@@ -241,24 +242,23 @@ class Session:
     def _send(self) -> None:
         now = self.clock()
         wait = max(self._pace.wait(now), self._resend_at - now)
-        item = self.transmit_queue.take() if wait <= 0.0 else None
-        if item is not None:
-            self._send_item(item)
+        items = self.transmit_queue.take(max(self._pace.room(now), 1)) if wait <= 0.0 else []
+        if items:
+            self._send_items(items)
             return
         if wait <= 0.0:
             wait = self._keep_alive(now)
         self._machine.wait(self.transmit_queue.filled, wait)
         self.transmit_queue.filled.clear()  # before the next look at the queue
 
-    def _send_item(self, item: Item) -> None:
-        try:
-            self._bus.send(item.frame)
-        except QueueFullError:
-            self.transmit_queue.put_back()
-            self._resend_at = self.clock() + self._timing.resend
-        else:
-            self.transmit_queue.sent()
-            self._note_sent(item, self.clock())
+    def _send_items(self, items: Sequence[Item]) -> None:
+        sent = self._bus.send_all([item.frame for item in items])
+        now = self.clock()
+        self.transmit_queue.settle(sent)
+        for item in items[:sent]:
+            self._note_sent(item, now)
+        if sent < len(items):
+            self._resend_at = now + self._timing.resend
 
     def _keep_alive(self, now: float) -> float:
         """Queue zero-torque commands while no controller runs; return the time [s] to the next."""

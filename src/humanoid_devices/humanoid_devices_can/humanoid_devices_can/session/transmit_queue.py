@@ -1,5 +1,6 @@
 """Frames that wait to be sent: their order, their pace, and the gains sent before."""
 
+import math
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -27,9 +28,14 @@ class Pace:
         """Return how long [s] the next frame must wait at `now` [s]."""
         return max(self._busy_until - now - (BURST - 1) * self._interval, 0.0)
 
-    def sent(self, now: float) -> None:
-        """Note that a frame was sent at `now` [s]."""
-        self._busy_until = max(self._busy_until, now) + self._interval
+    def room(self, now: float) -> int:
+        """Return how many frames may be sent at `now` [s]."""
+        ahead = max(self._busy_until - now, 0.0) / self._interval
+        return 0 if ahead > BURST - 1 else BURST - math.ceil(ahead)
+
+    def sent(self, now: float, frames: int = 1) -> None:
+        """Note that frames were sent at `now` [s]."""
+        self._busy_until = max(self._busy_until, now) + frames * self._interval
 
 
 class Kind(IntEnum):
@@ -69,8 +75,8 @@ class TransmitQueue:
         self.filled = threading.Event()  # set when a frame is added
         self._places: dict[int, list[Item]] = {}  # by motor, in sending order
         self._orders: deque[Item] = deque()
-        self._sending: Item | None = None
-        self._sending_from: list[Item] = []  # the batch that `_sending` was taken from
+        # The frames taken last and the batches they were taken from; None: forgotten since.
+        self._sending: list[tuple[Item, list[Item]] | None] = []
 
     def put(self, items: Iterable[Item]) -> None:
         """Queue commands and gains, those of one motor in this order."""
@@ -91,38 +97,51 @@ class TransmitQueue:
             self._orders.extend(Item(Kind.ORDER, motor, frame, now) for frame in frames)
         self.filled.set()
 
-    def take(self) -> Item | None:
-        """Return the next frame to send, None if none waits."""
+    def take(self, most: int = 1) -> list[Item]:
+        """Return the next frames to send, `most` at most; those taken before must be settled."""
         with self._lock:
-            if self._orders:
-                self._sending = self._orders.popleft()
-            elif self._places:
+            taken: list[tuple[Item, list[Item]]] = []
+            while len(taken) < most and self._orders:
+                taken.append((self._orders.popleft(), []))
+            while len(taken) < most and self._places:
                 motor, waiting = next(iter(self._places.items()))
-                self._sending, self._sending_from = waiting.pop(0), waiting
+                taken.append((waiting.pop(0), waiting))
                 if not waiting:
                     del self._places[motor]
-            return self._sending
+            self._sending = [*taken]
+            return [item for item, _ in taken]
 
-    def sent(self) -> None:
-        """Note that the frame taken last was sent."""
-        with self._lock:
-            self._sending = None
+    def settle(self, sent: int) -> None:
+        """Note that the first `sent` of the frames taken last were sent.
 
-    def put_back(self) -> None:
-        """Queue the frame taken last again, in front, unless a newer batch replaces it."""
+        The others are queued again, in front, unless a newer batch replaces them.
+        """
         with self._lock:
-            item, self._sending = self._sending, None
-            if item is None:
-                return
-            if item.kind is Kind.ORDER:
-                self._orders.appendleft(item)
-                return
-            waiting = self._places.pop(item.motor, [])
-            same = not waiting or waiting is self._sending_from
-            newer = not same and any(other.kind is item.kind for other in waiting)
-            again = waiting if newer else [item, *waiting]
-            first = [replace(other, since=item.since) for other in again]
-            self._places = {item.motor: first, **self._places}
+            left, self._sending = self._sending[sent:], []
+            orders: list[Item] = []
+            batches: dict[int, tuple[list[Item], list[Item]]] = {}
+            for place in left:
+                if place is None:  # forgotten meanwhile
+                    continue
+                item, batch = place
+                if item.kind is Kind.ORDER:
+                    orders.append(item)
+                else:
+                    batches.setdefault(item.motor, ([], batch))[0].append(item)
+            self._orders.extendleft(reversed(orders))
+            again = {motor: self._again(motor, *both) for motor, both in batches.items()}
+            self._places = again | {k: v for k, v in self._places.items() if k not in again}
+
+    def _again(self, motor: int, unsent: list[Item], batch: list[Item]) -> list[Item]:
+        """Return what waits for `motor` when `unsent`, which were taken from `batch`, come back."""
+        first, waiting = unsent[0], self._places.get(motor, [])
+        if not waiting or waiting is batch:
+            found = [*unsent, *waiting]
+        elif any(other.kind is first.kind for other in waiting):
+            found = waiting
+        else:
+            found = [first, *waiting]
+        return [replace(other, since=first.since) for other in found]
 
     def clear(self, motors: Iterable[int] | None = None) -> None:
         """Drop the frames of `motors`, by default of all. A frame being sent is not repeated."""
@@ -130,11 +149,14 @@ class TransmitQueue:
             if motors is None:
                 self._orders.clear()
                 self._places.clear()
-                self._sending = None
+                self._sending = []
                 return
             gone = set(motors)
-            if self._sending is not None and self._sending.motor in gone:
-                self._sending = None  # else `put_back` would have it sent after all
+            # Else `settle` would have them sent after all.
+            self._sending = [
+                None if place is None or place[0].motor in gone else place
+                for place in self._sending
+            ]
             self._orders = deque(item for item in self._orders if item.motor not in gone)
             self._places = {k: v for k, v in self._places.items() if k not in gone}
 
@@ -142,15 +164,17 @@ class TransmitQueue:
         """Return since when [s] the oldest command or gains wait; None if none wait."""
         with self._lock:
             waiting = [items[0].since for items in self._places.values()]
-            sending = self._sending
-            if sending is not None and sending.kind is not Kind.ORDER:
-                waiting.append(sending.since)
+            waiting += [
+                place[0].since
+                for place in self._sending
+                if place is not None and place[0].kind is not Kind.ORDER
+            ]
         return min(waiting, default=None)
 
     def orders_waiting(self) -> bool:
         """Return whether an order has not been sent yet."""
         with self._lock:
-            sending = self._sending is not None and self._sending.kind is Kind.ORDER
+            sending = any(it is not None and it[0].kind is Kind.ORDER for it in self._sending)
             return sending or bool(self._orders)
 
 

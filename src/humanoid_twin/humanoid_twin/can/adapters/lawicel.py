@@ -161,12 +161,16 @@ class LawicelAdapter:
             flags |= _BUS_ERROR
         return b"F%02X\r" % flags
 
+    def overrun(self) -> None:
+        """Note that the host has not taken what it was to receive."""
+        self._flags |= _RX_FULL
+
     # The bus.
 
     def _receive(self, frame: CanFrame, now: int) -> None:
         stamp = now // 1_000_000 if self._stamps else None
         if not self._write(encode(frame, stamp)):
-            self._flags |= _RX_FULL
+            self.overrun()
 
     def _trouble(self, trouble: Trouble, now: int) -> None:
         del now

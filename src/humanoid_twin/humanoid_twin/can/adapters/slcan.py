@@ -20,11 +20,19 @@ _PACKETS_ON: Final = b"\x01\0\0\0"
 
 
 class SlcanPort:
-    """A serial line at `path` with an adapter behind it. Not for several threads at once."""
+    """A serial line at `path` with an adapter behind it. Not for several threads at once.
 
-    def __init__(self, bus: VirtualCanBus, path: Path | str) -> None:
-        """Plug in. Raises AdapterError without a pty, or with another file at `path`."""
-        self._path = Path(path)
+    Args:
+        bus: that the adapter is a node of.
+        path: of the line.
+        gathers: whether lines for the client wait for `hand_over`, which writes them all at once.
+
+    Raises AdapterError without a pty, or with another file at `path`.
+    """
+
+    def __init__(self, bus: VirtualCanBus, path: Path | str, *, gathers: bool = False) -> None:
+        self._path, self._gathers = Path(path), gathers
+        self._gathered: list[bytes] = []
         self._adapter = LawicelAdapter(bus, self._write)
         self._epoll = select.epoll()
         self._master = self._slave = -1
@@ -63,13 +71,21 @@ class SlcanPort:
             elif len(received) > 1:
                 self._adapter.feed(received[1:], now)
 
+    def hand_over(self) -> None:
+        """Write what was gathered."""
+        if self._gathered or self._unsent:
+            lines = b"".join(self._gathered)
+            self._gathered.clear()
+            if not self._send(lines):
+                self._adapter.overrun()
+
     def unplug(self) -> None:
         """Remove the line: clients lose it, `path` is gone."""
         if self._master < 0:
             return
         self.controller.set(powered=False)
         self._adapter.forget_line()
-        self._unsent = b""
+        self._forget_unsent()
         if self._path.is_symlink() and os.readlink(self._path) == os.ttyname(self._slave):
             self._path.unlink()
         self._epoll.unregister(self._master)
@@ -112,11 +128,24 @@ class SlcanPort:
         """Handle a client's flush: it opens the line (as pyserial does) or drops unread bytes."""
         if status & termios.TIOCPKT_FLUSHREAD:
             termios.tcflush(self._master, termios.TCOFLUSH)
-            self._unsent = b""
+            self._forget_unsent()
             self._adapter.forget_line()
+
+    def _forget_unsent(self) -> None:
+        self._unsent = b""
+        self._gathered.clear()
 
     def _write(self, line: bytes) -> bool:
         """Send to the client. Return False if the client doesn't read; the line is lost."""
+        if not self._gathers:
+            return self._send(line)
+        if self._master < 0 or self._unsent:
+            return False
+        self._gathered.append(line)
+        return True
+
+    def _send(self, lines: bytes) -> bool:
+        """Write to the client. Return False if it doesn't read; the lines are lost."""
         if self._master < 0:
             return False
         try:
@@ -124,7 +153,7 @@ class SlcanPort:
                 self._unsent = self._unsent[os.write(self._master, self._unsent) :]
                 if self._unsent:
                     return False
-            self._unsent = line[os.write(self._master, line) :]
+            self._unsent = lines[os.write(self._master, lines) :]
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.EIO):
                 raise

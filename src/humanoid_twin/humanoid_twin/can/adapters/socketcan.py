@@ -92,6 +92,9 @@ class SocketCanPort:
             if frame is not None:
                 self.controller.send(frame, now)
 
+    def hand_over(self) -> None:
+        """Do nothing: the interface has had every frame at its time."""
+
     def unplug(self) -> None:
         """Off the bus; the interface itself stays."""
         self.controller.set(powered=False)
