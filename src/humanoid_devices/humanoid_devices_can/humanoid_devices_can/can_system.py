@@ -1,7 +1,7 @@
 """The motors of one CAN bus as a hardware component, for any motor family."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -29,11 +29,16 @@ from humanoid_devices_can.settings import SHORTEST_TIMEOUT, parse_settings
 from humanoid_devices_can.timing import Timing
 
 
+# [Hz] of a loop that receives and sends itself. The time of a measurement is that of `read` then,
+# so it is late by up to a period.
+FAST: Final = 240.0
+
+
 class CanSystem(HardwareComponent):
     """The joints of one <ros2_control> block, each a motor that runs the MIT law itself.
 
-    Two threads do the I/O. The loop's `read` and `write` only exchange values with them: they never
-    wait, and a lost adapter is reported, not raised.
+    Two threads do the I/O, and the loop's `read` and `write` exchange values with them; of a fast
+    loop they do it themselves. They never wait, and a lost adapter is reported, not raised.
     """
 
     kind: ClassVar[FamilyKind]  # of all motors: what a subclass names
@@ -64,6 +69,7 @@ class CanSystem(HardwareComponent):
         self._saturated_at = np.full(len(self._all), -np.inf)
         self._measured_at = np.full(len(self._all), -np.inf)
         self._sample_age = 0.0
+        self._serves_itself = info.update_rate >= FAST
 
     def _check_load(self) -> None:
         """Raise ConfigError for a bus that can't carry the commands of a period and their answers.
@@ -135,6 +141,8 @@ class CanSystem(HardwareComponent):
     def read(self, state: JointState, now: float, period: float) -> None:
         """See HardwareComponent. A silent motor keeps its last state."""
         session, lifecycle = self._active(), self._lifecycle
+        if self._serves_itself:
+            session.receive_here()
         self._monitor.guard = lifecycle.check_guard(session)
         self._frame.measure(session.states, state)
         self._monitor.unguarded = lifecycle.guard.problem()
@@ -158,7 +166,7 @@ class CanSystem(HardwareComponent):
             session.idle = False
             session.transmit_queue.clear()
         falling, rising = self._due_gains(session.gains, raw, time)
-        session.transmit_queue.put(
+        items = [
             item
             for item in (
                 *falling,
@@ -166,7 +174,11 @@ class CanSystem(HardwareComponent):
                 *rising,
             )
             if item.motor not in self._lifecycle.paused
-        )
+        ]
+        if self._serves_itself:
+            session.send_here(items)
+        else:
+            session.transmit_queue.put(items)
         self._lifecycle.guard.feed()
 
     def on_deactivate(self) -> None:
@@ -222,6 +234,7 @@ class CanSystem(HardwareComponent):
         self._lifecycle.guard.stop_feeding()
         if self._lifecycle.session is not None:
             self._lifecycle.session.idle = True
+            self._lifecycle.session.rouse()
 
     def _active(self) -> Session:
         if self._lifecycle.session is None:

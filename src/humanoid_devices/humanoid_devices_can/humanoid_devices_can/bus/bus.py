@@ -175,7 +175,7 @@ class Bus(Protocol):
     def send_all(self, frames: Sequence[CanFrame]) -> int:
         """Pass frames to the adapter until its queue is full. Return how many it has taken.
 
-        Raises AdapterLostError, and WireError as `send` does.
+        Never waits. Raises AdapterLostError, and WireError as `send` does.
         """
         for i, frame in enumerate(frames):
             try:
@@ -239,7 +239,12 @@ class PythonCanBus(Bus):
     def send_all(self, frames: Sequence[CanFrame]) -> int:
         """See Bus."""
         if not isinstance(self._bus, SlcanBus):
-            return super().send_all(frames)
+            for i, frame in enumerate(frames):
+                try:
+                    self._send(frame, 0.0)
+                except QueueFullError:
+                    return i
+            return len(frames)
         for identifier, _ in frames:
             check_identifier(identifier, self._settings)
         try:
@@ -249,12 +254,15 @@ class PythonCanBus(Bus):
 
     def send(self, frame: CanFrame) -> None:
         """See Bus."""
+        self._send(frame, SEND_TIMEOUT)
+
+    def _send(self, frame: CanFrame, timeout: float) -> None:
         identifier, payload = frame
         extended = self._settings.extended
         check_identifier(identifier, self._settings)
         message = can.Message(arbitration_id=identifier, data=payload, is_extended_id=extended)
         try:
-            self._bus.send(message, SEND_TIMEOUT)
+            self._bus.send(message, timeout)
         except (CanError, OSError, ValueError) as error:
             raise sending_problem(error, self._settings) from error
 

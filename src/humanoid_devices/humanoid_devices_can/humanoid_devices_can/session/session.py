@@ -40,10 +40,15 @@ LOOK: Final = 0.01  # [s] between two checks of pending requests
 # motor that sent none of them is silent, although the receiver never catches up.
 LONGEST_BACKLOG: Final = 3000
 REPEATS: Final = 3  # of frames that no motor will confirm
+RESTS: Final = 0.02  # [s] the receiving thread rests after the loop has received
 
 
 class Session:
-    """A bus from opening until it is closed or lost. Any thread may call its methods."""
+    """A bus from opening until it is closed or lost. Any thread may call its methods.
+
+    Two threads receive and send. A fast loop does both itself, by `receive_here` and `send_here`:
+    changing threads several times in a period would take most of it. The threads rest meanwhile.
+    """
 
     def __init__(
         self,
@@ -66,7 +71,9 @@ class Session:
         self._settings = settings
         self._machine, self.clock = machine, machine.clock
         self._cancelled = cancelled
-        self._stop = threading.Event()
+        self._stop, self._roused = threading.Event(), threading.Event()
+        self._receiving, self._sending = threading.Lock(), threading.Lock()
+        self._received_here_at = -math.inf  # [s]
         self._requests_lock = threading.Lock()
         self._unanswered: list[float | None] = [None] * motors  # [s] since the first such command
         self._requests: AcknowledgedRequests | None = None
@@ -90,6 +97,37 @@ class Session:
         self._bus.close()
         text = f"{self._settings.bus}: closed, and not opened again yet"
         self._lose(Reason.of(MOTORS_BEING_ENABLED, text))
+
+    def receive_here(self) -> None:
+        """Take what has arrived, in the caller's thread. Never waits."""
+        self._received_here_at = now = self.clock()
+        if self.health.lost or not self._receiving.acquire(blocking=False):
+            return
+        try:
+            self._take_all(self._bus.receive_all(0.0))
+            self._is_up_to_date(now)
+        except AdapterLostError as error:
+            self._lose(error.reason)
+        finally:
+            self._receiving.release()
+
+    def send_here(self, items: Iterable[Item]) -> None:
+        """Queue `items`, and send what may be sent now, in the caller's thread. Never waits."""
+        self.transmit_queue.put(items, rouses=False)
+        if not self.health.lost and self._sending.acquire(blocking=False):
+            try:
+                self._send_due(self.clock())
+            except AdapterLostError as error:
+                self._lose(error.reason)
+            finally:
+                self._sending.release()
+        if self.transmit_queue.waits():
+            self.transmit_queue.filled.set()
+
+    def rouse(self) -> None:
+        """Note that the loop has ended: the threads receive and send again."""
+        self._received_here_at = -math.inf
+        self._roused.set()
 
     def send_unconfirmed(self, frames: Sequence[CanFrame]) -> None:
         """End the threads and send frames on a bus that counts as lost: it may only be deaf."""
@@ -181,21 +219,33 @@ class Session:
             raise
 
     def _receive(self) -> None:
-        before = self.clock()
-        received = self._bus.receive_all(0.0)
-        self._backlog += max(len(received), 1)
-        if not received or self._backlog > LONGEST_BACKLOG:
-            self._backlog = 0
-            self.health.drained = before
-            self._read_controller(before)
-        if not received:
-            received = self._bus.receive_all(self._timing.poll)
+        if self.clock() - self._received_here_at < RESTS:
+            self._machine.wait(self._roused, RESTS)
+            self._roused.clear()
+            return
+        with self._receiving:
+            before = self.clock()
+            received = self._bus.receive_all(0.0)
+            self._backlog += max(len(received), 1)
+            if not received or self._backlog > LONGEST_BACKLOG:
+                self._is_up_to_date(before)
+            if not received:
+                received = self._bus.receive_all(self._timing.poll)
+            self._take_all(received)
+        if not received and (left := before + self._timing.poll - self.clock()) > 0.0:
+            self._machine.sleep(left)  # an interface may return early
+
+    def _take_all(self, received: Sequence[Received]) -> None:
         if received:
             now = self.clock()
             for it in received:
                 self._take(it, now)
-        elif (left := before + self._timing.poll - self.clock()) > 0.0:
-            self._machine.sleep(left)  # an interface may return early
+
+    def _is_up_to_date(self, now: float) -> None:
+        """Note that everything was received that had arrived at `now` [s]."""
+        self._backlog = 0
+        self.health.drained = now
+        self._read_controller(now)
 
     def _read_controller(self, now: float) -> None:
         """Read the controller's state from interfaces that report it."""
@@ -241,15 +291,23 @@ class Session:
 
     def _send(self) -> None:
         now = self.clock()
-        wait = max(self._pace.wait(now), self._resend_at - now)
-        items = self.transmit_queue.take(max(self._pace.room(now), 1)) if wait <= 0.0 else []
-        if items:
-            self._send_items(items)
+        with self._sending:
+            wait = self._send_due(now)
+        if wait is None:
             return
         if wait <= 0.0:
             wait = self._keep_alive(now)
         self._machine.wait(self.transmit_queue.filled, wait)
         self.transmit_queue.filled.clear()  # before the next look at the queue
+
+    def _send_due(self, now: float) -> float | None:
+        """Send what may be sent at `now` [s]; None if that was something, else how long to wait."""
+        wait = max(self._pace.wait(now), self._resend_at - now)
+        items = self.transmit_queue.take(max(self._pace.room(now), 1)) if wait <= 0.0 else []
+        if not items:
+            return wait
+        self._send_items(items)
+        return None
 
     def _send_items(self, items: Sequence[Item]) -> None:
         sent = self._bus.send_all([item.frame for item in items])
@@ -291,6 +349,7 @@ class Session:
 
     def _end_threads(self) -> None:
         self._stop.set()
+        self._roused.set()
         self.transmit_queue.filled.set()
         for thread in self._threads:
             thread.join()

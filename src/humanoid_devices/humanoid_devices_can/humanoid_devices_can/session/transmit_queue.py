@@ -78,8 +78,11 @@ class TransmitQueue:
         # The frames taken last and the batches they were taken from; None: forgotten since.
         self._sending: list[tuple[Item, list[Item]] | None] = []
 
-    def put(self, items: Iterable[Item]) -> None:
-        """Queue commands and gains, those of one motor in this order."""
+    def put(self, items: Iterable[Item], *, rouses: bool = True) -> None:
+        """Queue commands and gains, those of one motor in this order.
+
+        `rouses`: the sending thread sends them; otherwise the caller does.
+        """
         with self._lock:
             newer: dict[int, list[Item]] = {}
             for item in items:
@@ -89,7 +92,8 @@ class TransmitQueue:
                 if waiting:
                     batch[:] = [replace(item, since=waiting[0].since) for item in batch]
                 self._places[motor] = batch
-        self.filled.set()
+        if rouses:
+            self.filled.set()
 
     def order(self, motor: int, frames: Iterable[CanFrame], now: float) -> None:
         """Queue frames in this order, before all commands and gains."""
@@ -159,6 +163,10 @@ class TransmitQueue:
             ]
             self._orders = deque(item for item in self._orders if item.motor not in gone)
             self._places = {k: v for k, v in self._places.items() if k not in gone}
+
+    def waits(self) -> bool:
+        """Return whether a frame waits to be taken."""
+        return bool(self._orders or self._places)
 
     def waiting_since(self) -> float | None:
         """Return since when [s] the oldest command or gains wait; None if none wait."""
