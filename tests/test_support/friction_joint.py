@@ -31,6 +31,7 @@ JOINT = "wrist"
 RATE = 200.0  # [Hz] of the loop
 TICK = 1.0 / RATE  # [s]
 LIMIT = 9.0  # [Nm]
+VELOCITY = 3.0  # [rad/s]
 MASS, LENGTH = 0.4, 0.1  # [kg], [m]: 0.39 Nm when it is level
 FORWARD = [(-0.2, 0.5), (0.2, 0.9)]  # [rad, Nm]
 BACKWARD = [(-0.2, -0.8), (0.2, -0.5)]
@@ -39,7 +40,7 @@ URDF = f"""<robot name="one">
   <link name="hand"><inertial><origin xyz="0 0 -{LENGTH}"/><mass value="{MASS}"/>
     <inertia ixx="0.004" iyy="0.004" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="{JOINT}" type="revolute"><parent link="base"/><child link="hand"/>
-    <axis xyz="1 0 0"/><limit lower="-0.5" upper="0.5" effort="{LIMIT}" velocity="3"/></joint>
+    <axis xyz="1 0 0"/><limit lower="-0.5" upper="0.5" effort="{LIMIT}" velocity="{VELOCITY}"/></joint>
 </robot>"""
 
 
@@ -89,7 +90,7 @@ class FrictionJoint:
         self.plant = MujocoPlant(URDF, {JOINT: 0.01}, {JOINT: own} if friction else {})
         self.plant.set_state(0, position, 0.0)
         limit = np.array([0.5])
-        limits = JointLimits(-limit, limit, np.array([3.0]), np.array([LIMIT]))
+        limits = JointLimits(-limit, limit, np.array([VELOCITY]), np.array([LIMIT]))
         self.controller = kind()
         facts = RobotFacts(JointSet((JOINT,)), limits, RATE)
         self.controller.on_configure(kind.Parameters.model_validate(parameters), facts)
@@ -141,7 +142,7 @@ class FrictionJoint:
 
 def recorded_joint(method: RecordingMethod, position: float = 0.0, **more: Any) -> FrictionJoint:
     """Return a joint under the controller of a recorder."""
-    text = recorder_parameters(method, JOINT, LIMIT)
+    text = recorder_parameters(method, JOINT, LIMIT, VELOCITY)
     raw = yaml.safe_load(text)[CONTROLLER]["ros__parameters"]
     kind = VelocityController if method == "sweep" else EffortController
     assert raw.pop("type") == f"humanoid_control/{kind.__name__}"

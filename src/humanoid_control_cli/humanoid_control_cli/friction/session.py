@@ -65,6 +65,7 @@ class Task:
     joint: str
     bounds: Bounds
     limit: float  # of its effort [Nm]
+    velocity: float  # its limit [rad/s]
 
     def in_words(self, settings: Settings) -> str:
         """Return what will move, how far, how hard and about how long."""
@@ -147,7 +148,7 @@ def record_joints(
 def _load(client: Client, task: Task, settings: Settings) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{CONTROLLER}.yaml"
-        text = recorder_parameters(settings.method, task.joint, task.limit)
+        text = recorder_parameters(settings.method, task.joint, task.limit, task.velocity)
         file.write_text(text, encoding="utf-8")
         load_file(client, file)
 
@@ -245,13 +246,14 @@ def _task(
     effort = EFFORT_PART * limit if settings.max_effort is None else settings.max_effort
     if effort > limit:
         raise ConfigError(f"{joint}: --max-effort {effort:g} Nm, expected at most {limit:g} Nm")
+    velocity = float(limits.velocity[row])
     bounds = Bounds(
         lower,
         upper,
         float(limits.lower[row]),
         float(limits.upper[row]),
         effort,
-        SPEED_PART * float(limits.velocity[row]),
+        SPEED_PART * velocity,
         settings.passes or PASSES[settings.method],
     )
-    return Task(joint, bounds, limit)
+    return Task(joint, bounds, limit, velocity)

@@ -10,16 +10,20 @@ RecordingMethod = Literal["breakaway", "sweep"]
 CONTROLLER: Final = "friction_recorder"
 # A recorder that ends by force leaves its last command behind; the controller drops it after this.
 COMMAND_TIMEOUT: Final = 0.2  # [s]
-# Of the velocity controller, over the joint's effort limit: stable at 50 Hz on the wrists of Prime
-# (9 Nm, 0.02 kg m2 with the rotor); a friction of 5 % of the limit is reached within 2 s.
-P_PER_EFFORT: Final = 0.06  # [s/rad]
-I_PER_P: Final = 20.0  # [1/s]
+# Of the velocity controller. p follows the inertia, which goes with the effort over the velocity of
+# a joint: stable at 50 Hz on the wrists of Prime (9 Nm, 3.1 rad/s, 0.02 kg m2 with the rotor) and at
+# 250 Hz on Hand (0.5 Nm, 10 rad/s, 0.0003 kg m2). By i, a friction of 5 % of the largest effort is
+# reached within 2 s.
+P_PER_RATIO: Final = 0.186  # [1], over largest effort / largest velocity
+I_PER_EFFORT: Final = 1.2  # [1/rad], over the largest effort
 
 
-def recorder_parameters(method: RecordingMethod, joint: str, limit: float) -> str:
+def recorder_parameters(
+    method: RecordingMethod, joint: str, limit: float, velocity: float
+) -> str:
     """Return the parameters file of the controller that records `joint` by `method`.
 
-    `limit`: of the joint's effort [Nm].
+    `limit`: of the joint's effort [Nm]; `velocity`: its limit [rad/s].
     """
     own: dict[str, Any] = {
         "type": "humanoid_control/EffortController",
@@ -28,8 +32,8 @@ def recorder_parameters(method: RecordingMethod, joint: str, limit: float) -> st
         "command_timeout": COMMAND_TIMEOUT,
     }
     if method == "sweep":
-        p = P_PER_EFFORT * limit
+        gains = {"p": P_PER_RATIO * limit / velocity, "i": I_PER_EFFORT * limit}
         own["type"] = "humanoid_control/VelocityController"
-        own["gains"] = {"p": p, "i": I_PER_P * p, "i_clamp": limit}
+        own["gains"] = {**gains, "i_clamp": limit}
         own["deadband"] = 0.0  # a speed of 0.02 rad/s must not count as none
     return yaml.safe_dump({CONTROLLER: {"ros__parameters": own}}, sort_keys=False)

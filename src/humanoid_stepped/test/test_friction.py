@@ -1,0 +1,213 @@
+"""`hc friction record` on the whole robot: it finds the friction that was planted, and stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from humanoid_control_msgs.srv import UnloadController
+from test_support.controllers import write_controllers
+from test_support.stepped.hc_client import SteppedClient
+from test_support.stepped.own_remote import ask
+from test_support.stepped.prime import Prime
+from test_support.stepped.stack import Stack
+
+from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.friction.session import Robot, Settings, record_joints
+from humanoid_control_common.errors import RobotError
+from humanoid_control_common.rules.modes import Mode
+from humanoid_servo_controllers.friction_recording.breakaway import BreakawayRecording
+from humanoid_servo_controllers.friction_recording.controller import CONTROLLER
+from humanoid_servo_controllers.friction_recording.maps import friction_map
+from humanoid_servo_controllers.friction_recording.recording import (
+    FrictionSample,
+    Recording,
+    RecordingError,
+)
+
+WRIST = "left_wrist_roll"
+# Both maps have a kink, at which the mean over a bin differs from the value at its middle.
+FORWARD = [[-0.6, 0.4], [0.05, 0.9], [0.6, 0.3]]  # [rad, Nm]
+BACKWARD = [[-0.6, -0.5], [-0.05, -0.8], [0.6, -0.3]]
+PLANTED = {"forward": FORWARD, "backward": BACKWARD}
+LOWER, UPPER, POINTS = -0.15, 0.15, 3  # [rad]
+FIVE = 0.05  # part of the friction
+STILL = 1e-3  # [Nm]
+
+Show = Callable[[str, Recording], None]
+
+
+def _standing(folder: Path, **more: object) -> Stack:
+    file = write_controllers(folder, 1.0)
+    stack = Prime(folder, friction={WRIST: PLANTED | more}, controllers_file=file)
+    stack.up()
+    stack.damped()
+    stack.enter(Mode.STANDBY)
+    stack.client.until(stack.has_finished_standby, "the ready pose")
+    return stack
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Prime in a finished STANDBY; a wrist has friction."""
+    return _standing(tmp_path_factory.mktemp("standing"))
+
+
+@pytest.fixture(scope="module")
+def sticking(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """The same; there is less friction in motion than at rest."""
+    stribeck = {"coulomb": 0.8, "speed": 0.05}
+    return _standing(tmp_path_factory.mktemp("sticking"), stribeck=stribeck)
+
+
+def recorded(
+    stack: Stack,
+    settings: Settings,
+    show: Show = lambda _joint, _recording: None,
+    agree: Callable[[], bool] = lambda: True,
+) -> Sequence[FrictionSample]:
+    robot = Robot(SteppedClient(stack.robot))
+    task = robot.task(WRIST, settings, LOWER, UPPER)
+    return record_joints(robot, [task], settings, agree, show)[WRIST]
+
+
+def means(points: list[list[float]]) -> list[float]:
+    """The mean of a map over each bin."""
+    where, efforts = np.array(points).T
+    edges = np.linspace(LOWER, UPPER, POINTS + 1)
+    return [
+        float(np.interp(np.linspace(low, high, 101), where, efforts).mean())
+        for low, high in zip(edges[:-1], edges[1:], strict=True)
+    ]
+
+
+def assert_planted(samples: Sequence[FrictionSample], part: float) -> None:
+    found = friction_map(samples, LOWER, UPPER, POINTS)
+    np.testing.assert_allclose(found.forward.efforts, means(FORWARD), rtol=part)
+    np.testing.assert_allclose(found.backward.efforts, means(BACKWARD), rtol=part)
+
+
+def test_breakaway_finds_the_friction_at_rest_within_five_percent(sticking: Stack) -> None:
+    assert_planted(recorded(sticking, Settings("breakaway", passes=2)), FIVE)
+    assert sticking.client.now.mode == Mode.DAMPING
+
+
+def test_a_sweep_finds_the_friction_in_motion_within_one_percent(standing: Stack) -> None:
+    assert_planted(recorded(standing, Settings("sweep")), 0.01)
+
+
+def left_alone(stack: Stack) -> bool:
+    """Whether nothing drives the wrist, the robot is in DAMPING, and the recorder is gone."""
+    stack.pass_time(0.3)
+    latest = stack.client.commands[-1]
+    row = list(latest.joint_names).index(WRIST)
+    request = UnloadController.Request(name=CONTROLLER)
+    unloaded = not ask(stack, UnloadController, "/controller_manager/unload", request).success
+    damped = stack.client.now.mode == Mode.DAMPING and latest.stiffness[row] == 0.0
+    return damped and abs(latest.effort[row]) < STILL and unloaded
+
+
+def is_pushed(recording: Recording) -> bool:
+    return isinstance(recording, BreakawayRecording) and len(recording._ramp) > 10
+
+
+def is_released(recording: Recording) -> bool:
+    return bool(recording.samples) and not is_pushed(recording)
+
+
+PHASES: dict[str, tuple[Settings, Callable[[Recording], bool]]] = {
+    "before the first measurement": (Settings("breakaway"), lambda _: True),
+    "while the effort rises": (Settings("breakaway"), is_pushed),
+    "while the joint is released": (Settings("breakaway"), is_released),
+    "in a sweep": (Settings("sweep"), lambda recording: bool(recording.samples)),
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_ctrl_c_ends_the_effort_at_once_in_every_phase(standing: Stack, phase: str) -> None:
+    settings, reached = PHASES[phase]
+    times: list[float] = []
+
+    def show(_: str, recording: Recording) -> None:
+        if not times and reached(recording):
+            times.append(standing.robot.scheduler.now / 1e9)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        recorded(standing, settings, show)
+    assert standing.robot.scheduler.now / 1e9 - times[0] < 1.0
+    assert left_alone(standing)
+
+
+def test_ctrl_c_at_the_question_leaves_the_robot_in_standby(standing: Stack) -> None:
+    def agree() -> bool:
+        raise KeyboardInterrupt
+
+    before = standing.client.now.switch_number
+    with pytest.raises(KeyboardInterrupt):
+        recorded(standing, Settings("sweep"), agree=agree)
+    standing.pass_time(0.3)
+    assert standing.client.now.switch_number == before
+    request = UnloadController.Request(name=CONTROLLER)
+    assert not ask(standing, UnloadController, "/controller_manager/unload", request).success
+
+
+def test_who_does_not_agree_moves_nothing(standing: Stack) -> None:
+    before = standing.client.now.switch_number
+    with pytest.raises(RefusedError, match="nothing has moved"):
+        recorded(standing, Settings("sweep"), agree=lambda: False)
+    assert standing.client.now.switch_number == before
+
+
+@pytest.mark.parametrize("method", ["breakaway", "sweep"])
+def test_another_mode_that_takes_over_ends_it(standing: Stack, method) -> None:
+    asked: list[int] = []
+
+    def show(_: str, recording: Recording) -> None:
+        if not asked and recording.samples:
+            asked.append(standing.client.now.switch_number)
+            standing.client.request_unseen(Mode.DAMPING)
+
+    with pytest.raises(RefusedError, match="the recording is aborted"):
+        recorded(standing, Settings(method), show)
+    assert standing.client.now.switch_number == asked[0] + 1
+    assert left_alone(standing)
+
+
+def once(act: Callable[[], object]) -> Show:
+    """Act once, after the first sample."""
+    done: list[bool] = []
+
+    def show(_: str, recording: Recording) -> None:
+        if not done and recording.samples:
+            done.append(True)
+            act()
+
+    return show
+
+
+@pytest.mark.parametrize("method", ["breakaway", "sweep"])
+def test_a_joint_that_is_blocked_ends_it(standing: Stack, method) -> None:
+    """No motion, or more effort than allowed."""
+    plant = standing.robot.virtual.plant
+    row = standing.joints.index(WRIST)
+    block = once(lambda: plant.set_brake(row, engaged=True))
+    with pytest.raises(RecordingError, match="a stop or an obstacle is there"):
+        recorded(standing, Settings(method, max_effort=1.5), block)
+    plant.set_brake(row, engaged=False)
+    assert left_alone(standing)
+
+
+@pytest.mark.parametrize("method", ["breakaway", "sweep"])
+@pytest.mark.parametrize("torque", [-2.5, 2.5])
+def test_a_joint_that_is_pushed_ends_it(standing: Stack, method, torque: float) -> None:
+    """It is at its limit, too fast, driven the other way, or takes too much."""
+    act = once(lambda: standing.push(torque, WRIST))
+    with pytest.raises(RobotError):
+        recorded(standing, Settings(method, max_effort=1.5), act)
+    standing.push(0.0, WRIST)
+    assert left_alone(standing)
