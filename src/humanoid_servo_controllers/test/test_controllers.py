@@ -213,6 +213,30 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object], words: str) -> N
         Bench(VelocityController, **wrong)
 
 
+@pytest.mark.parametrize("rate", [50.0, 333.0, 1000.0])
+@pytest.mark.parametrize("window", [0.06, 0.2])
+def test_the_window_of_the_deadband_is_in_seconds_at_any_rate(rate: float, window: float) -> None:
+    """A push of three times the outer band counts after a third of the window, within a tick."""
+    limit = np.ones(1)
+    limits = JointLimits(-limit, limit, 2 * limit, 5 * limit)
+    own = {"deadband": 0.01, "deadband_multiplier": 5.0, "deadband_mode": "average"}
+    controller = PositionController()
+    given = PositionController.Parameters.model_validate(GAINS | own | {"deadband_window": window})
+    controller.on_configure(given, RobotFacts(JointSet(("one",)), limits, rate))
+    state, command = JointState(1), JointCommand(1)
+    state.array.fill(0.0)
+    controller.on_activate(state, command, 0.0)
+    for _ in range(round(2.0 * rate)):
+        controller.update(state, command, 0.0, 1.0 / rate)
+    assert controller._servo.holds[0]
+    state.position[:] = 3 * 0.05
+    ticks = 0
+    while controller._servo.holds[0]:
+        controller.update(state, command, 0.0, 1.0 / rate)
+        ticks += 1
+    assert ticks / rate == pytest.approx(window / 3.0, abs=1.5 / rate)
+
+
 def joint_after(make: Callable[[], Bench], seconds: float, inertia: float = 0.02) -> np.ndarray:
     """Positions of a free joint that is driven to 0.8 rad."""
     bench = make()

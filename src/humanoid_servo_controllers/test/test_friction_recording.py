@@ -16,6 +16,7 @@ from humanoid_servo_controllers.friction_recording.breakaway import BreakawayRec
 from humanoid_servo_controllers.friction_recording.controller import COMMAND_TIMEOUT
 from humanoid_servo_controllers.friction_recording.maps import (
     friction_map,
+    interpolated_bins,
     recorded_range,
     residuals,
 )
@@ -193,6 +194,7 @@ def test_bins_with_few_samples_are_interpolated_and_wrong_signs_become_none() ->
     np.testing.assert_allclose(found.forward.positions, [1 / 6, 0.5, 5 / 6], atol=1e-6)
     np.testing.assert_allclose(found.forward.efforts, [1.0, 1.5, 2.0])
     np.testing.assert_allclose(found.backward.efforts, [0.0, -0.65, -1.5])
+    assert interpolated_bins(cloud(1, *forward) + cloud(-1, *backward), 0.0, 1.0, 3) == 2
 
 
 def test_a_map_tells_the_range_that_was_recorded() -> None:

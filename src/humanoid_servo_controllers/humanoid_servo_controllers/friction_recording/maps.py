@@ -51,6 +51,14 @@ def binned(
     return Binned(0.5 * (edges[:-1] + edges[1:]), medians)
 
 
+def interpolated_bins(
+    samples: Sequence[FrictionSample], lower: float, upper: float, points: int
+) -> int:
+    """Return how many bins of both directions `friction_map` interpolates."""
+    found = [binned(samples, direction, lower, upper, points) for direction in DIRECTIONS]
+    return sum(int(np.isnan(it.efforts).sum()) for it in found)
+
+
 def friction_map(
     samples: Sequence[FrictionSample], lower: float, upper: float, points: int
 ) -> FrictionMap:
