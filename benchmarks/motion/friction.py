@@ -60,17 +60,7 @@ def main() -> None:
         content = FrictionMaps(date.today(), "breakaway", {JOINT: maps["breakaway"]})
         save_friction_maps(file, content)
         with_map = {"friction_map": str(file), "friction_deadband": 0.1}
-        steady = {**with_map, "friction_velocity_decay": 0.0}
-        for peak in (0.01, 0.05):
-            traces = [_tracking(more, peak, quick) for more in ({}, with_map, steady)]
-            plots.tracking = traces[:2]
-            alone, falling, level = (_rms(it[:, 1] - it[:, 2]) for it in traces)
-            name = f"tracking at up to {peak:g} rad/s"
-            found[f"{name}, alone"] = single(1e3 * alone, "mrad RMS")
-            found[f"{name}, compensated"] = single(1e3 * falling, "mrad RMS")
-            found[f"{name}, times better"] = single(alone / falling, "x")
-            found[f"{name}, compensated without decay"] = single(1e3 * level, "mrad RMS")
-            found[f"{name}, times better without decay"] = single(alone / level, "x")
+        _compare_tracking(with_map, quick, found, plots)
         for deadband in (0.0, 0.003):
             name = "with deadband" if deadband else "without deadband"
             trace = _holding({**with_map, "deadband": deadband}, quick)
@@ -104,6 +94,23 @@ def _record(method: Any, reach: float, found: dict[str, Figure], plots: Plots) -
     found[f"{method}: largest error of the map"] = single(100 * np.abs(errors).max(), "%")
     found[f"{method}: time to record {2 * reach:g} rad"] = single(joint.now, "s")
     return result
+
+
+def _compare_tracking(
+    with_map: dict[str, Any], quick: bool, found: dict[str, Figure], plots: Plots
+) -> None:
+    """Track without the map, with it, and with a compensation that does not fall with the speed."""
+    steady = {**with_map, "friction_velocity_decay": 0.0}
+    for peak in (0.01, 0.05):
+        traces = [_tracking(more, peak, quick) for more in ({}, with_map, steady)]
+        plots.tracking = traces[:2]
+        alone, falling, level = (_rms(it[:, 1] - it[:, 2]) for it in traces)
+        name = f"tracking at up to {peak:g} rad/s"
+        found[f"{name}, alone"] = single(1e3 * alone, "mrad RMS")
+        found[f"{name}, compensated"] = single(1e3 * falling, "mrad RMS")
+        found[f"{name}, times better"] = single(alone / falling, "x")
+        found[f"{name}, compensated without decay"] = single(1e3 * level, "mrad RMS")
+        found[f"{name}, times better without decay"] = single(alone / level, "x")
 
 
 def _tracking(more: dict[str, Any], peak: float, quick: bool) -> FloatArray:

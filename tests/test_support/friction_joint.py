@@ -40,7 +40,8 @@ URDF = f"""<robot name="one">
   <link name="hand"><inertial><origin xyz="0 0 -{LENGTH}"/><mass value="{MASS}"/>
     <inertia ixx="0.004" iyy="0.004" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="{JOINT}" type="revolute"><parent link="base"/><child link="hand"/>
-    <axis xyz="1 0 0"/><limit lower="-0.5" upper="0.5" effort="{LIMIT}" velocity="{VELOCITY}"/></joint>
+    <axis xyz="1 0 0"/>
+    <limit lower="-0.5" upper="0.5" effort="{LIMIT}" velocity="{VELOCITY}"/></joint>
 </robot>"""
 
 

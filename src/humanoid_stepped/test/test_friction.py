@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,7 @@ def means(points: list[list[float]]) -> list[float]:
     edges = np.linspace(LOWER, UPPER, POINTS + 1)
     return [
         float(np.interp(np.linspace(low, high, 101), where, efforts).mean())
-        for low, high in zip(edges[:-1], edges[1:], strict=True)
+        for low, high in pairwise(edges)
     ]
 
 

@@ -36,7 +36,9 @@ _LITE: Final[Limits] = {
     f"{side}_{joint}": limits for side in ("left", "right") for joint, limits in _LITE_ARM.items()
 }
 _HAND: Final[Limits] = {
-    f"{side}_finger_{joint}": (10.0, 0.5) for side in ("left", "right") for joint in ("j3", "j2", "j1")
+    f"{side}_finger_{joint}": (10.0, 0.5)
+    for side in ("left", "right")
+    for joint in ("j3", "j2", "j1")
 }
 LIMITS: Final[Mapping[str, Limits]] = {"prime": _PRIME, "lite": _LITE, "hand": _HAND}  # by robot
 # Of these limits. Targets move at the speed limit at most, and joints swing beyond their targets;

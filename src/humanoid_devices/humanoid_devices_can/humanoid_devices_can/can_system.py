@@ -28,7 +28,6 @@ from humanoid_devices_can.session.transmit_queue import GainsItem, Item, Kind, S
 from humanoid_devices_can.settings import SHORTEST_TIMEOUT, parse_settings
 from humanoid_devices_can.timing import Timing
 
-
 # [Hz] of a loop that receives and sends itself. The time of a measurement is that of `read` then,
 # so it is late by up to a period.
 FAST: Final = 240.0

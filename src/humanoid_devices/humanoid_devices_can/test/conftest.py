@@ -164,17 +164,25 @@ def bus(time: SteppedTime) -> ScriptedBus:
     return ScriptedBus(time)
 
 
-@pytest.fixture(name="rig")
+@pytest.fixture(name="rig", params=[50.0, 250.0], ids=["by threads", "by the loop"])
 def scripted_rig(
-    bus: ScriptedBus, time: SteppedTime, can_info: MakeInfo, can_rig: MakeRig
+    request: pytest.FixtureRequest,
+    bus: ScriptedBus,
+    time: SteppedTime,
+    can_info: MakeInfo,
+    can_rig: MakeRig,
 ) -> CanRig:
-    """Two motors, 1 and 2, of the made-up family on `bus`, not yet activated."""
+    """Two motors, 1 and 2, of the made-up family on `bus`, not yet activated.
+
+    At the rate of a fast loop, that does the I/O itself, and of one that leaves it to the threads.
+    """
 
     def open_bus(settings: BusSettings) -> Bus:
         return rig.open_bus(settings)  # as it is then
 
     host = CanHost(machine=time, open_bus=open_bus)
-    rig: CanRig = can_rig(system_of(PLAIN)(QUICK, host), can_info([1, 2], "plain"), time)
+    info = can_info([1, 2], "plain", update_rate=request.param)
+    rig: CanRig = can_rig(system_of(PLAIN)(QUICK, host), info, time)
     rig.buses.append(bus)
     return rig
 

@@ -511,8 +511,14 @@ def test_trouble_on_the_bus_is_a_warning_while_motors_answer(bus, rig, frame, me
 def test_adapter_that_goes_on_refusing_frames_is_a_warning(bus, rig) -> None:
     rig.activate()
 
+    ticks = 0
+
     def refused(report) -> bool:
-        bus.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
+        nonlocal ticks
+        # 50 times a second: every refusal repeats the gains, which this family answers.
+        if ticks % round(0.02 / rig.period) == 0:
+            bus.put(ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x02])))
+        ticks += 1
         return bool(report.flags & SafetyFlag.TX_QUEUE_OVERRUN)
 
     report = rig.until(refused)
@@ -561,3 +567,41 @@ def test_effort_limit_is_the_lower_one_and_stays_the_same_array(rig) -> None:
     limit = rig.system.effort_limit(rig.state.position)
     assert limit.tolist() == [5.0, 5.0]
     assert rig.system.effort_limit(rig.state.position) is limit
+
+
+def test_a_fast_loop_does_the_io_in_its_own_thread(bus, rig) -> None:
+    """Its command is on the bus when `write` returns, and its answer in the next `read`."""
+    rig.activate()
+    rig.run(0.2)
+    rig.command.position[:] = 0.25
+    before = len(bus.sent)
+    rig.tick()
+    sent = [frame for frame in bus.sent[before:] if frame[0] >> 8 == COMMAND]
+    assert sent == ([(1, b"0.25"), (2, b"0.25")] if rig.period < 0.005 else [])
+
+
+def test_the_threads_take_over_when_the_loop_has_ended(bus, rig) -> None:
+    rig.activate()
+    rig.run(0.2)
+    rig.system.loop_ended()
+    before = len(bus.sent)
+    rig.pause(0.3)
+    limp = [payload for found, payload in bus.sent[before:] if found >> 8 == COMMAND]
+    assert len(limp) >= 8
+    assert set(limp) == {b"0.50"}
+    rig.deactivate()
+    for motor in (1, 2):
+        assert DISABLE in kinds(bus, motor)[-2:]
+
+
+def test_the_threads_take_over_from_a_loop_that_stands_still(bus, rig) -> None:
+    """What waits to be sent is sent, what arrives is received."""
+    rig.activate()
+    rig.run(0.2)
+    session = rig.system._lifecycle.session
+    rig.pause(0.1)
+    drained = session.health.drained
+    bus.put(InvalidFrame("late"))
+    rig.pause(0.1)
+    assert session.health.invalid == "late"
+    assert session.health.drained > drained

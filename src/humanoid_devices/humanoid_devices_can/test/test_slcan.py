@@ -21,7 +21,7 @@ from humanoid_devices_can.bus.bus import (
     SharedCanBus,
 )
 from humanoid_devices_can.bus.slcan import SlcanBus
-from humanoid_devices_can.errors import AdapterLostError
+from humanoid_devices_can.errors import AdapterLostError, WireError
 
 FRAME = b"T050616B180000FFFE00001234\r"
 
@@ -283,3 +283,47 @@ def test_writing_to_a_lost_adapter_is_an_operation_error(adapter, raw_bus) -> No
     with pytest.raises(CanOperationError):
         while True:
             raw_bus.send(Message(arbitration_id=1))
+
+
+def test_what_has_arrived_is_received_together_whatever_it_is(adapter, bus) -> None:
+    adapter.say(FRAME + b"Z\rTXYZ\r\a" + FRAME + b"t12328899\rV1013\r" + FRAME + FRAME[:5])
+    frame = DataFrame(0x050616B1, bytes.fromhex("0000FFFE00001234"))
+    found = list(bus.receive_all(1.0))
+    while len(found) < 5:  # a pty may hand over in parts
+        found += bus.receive_all(1.0)
+    assert [found[0], found[2], found[4]] == [frame] * 3
+    assert isinstance(found[1], InvalidFrame)
+    assert isinstance(found[3], InvalidFrame)  # 11 bits, where 29 are expected
+    assert bus.receive_all(0.0) == []
+    adapter.say(FRAME[5:])
+    assert bus.receive_all(1.0) == [frame]
+    assert bus.refused() == 1
+
+
+def test_frames_are_sent_together_as_far_as_the_adapter_has_room(adapter, bus) -> None:
+    frames = [(number, bytes([number])) for number in range(1, 9)]
+    assert bus.send_all(frames[:1]) == 1
+    adapter.say(b"Z\r" + FRAME)
+    assert bus.receive_all(1.0)  # it is one that answers
+    assert bus.send_all(frames) == slcan.MOST_OUTSTANDING
+    assert bus.send_all(frames) == 0
+    heard = adapter.heard_until(b"T00000005105\r").split(b"\r")
+    lines = [line for line in heard if line[:1] == b"T"]
+    assert lines == [b"T%08X1%02X" % (number, number) for number in (1, 1, 2, 3, 4, 5)]
+
+
+def test_an_identifier_that_does_not_fit_stops_all_frames(adapter, bus) -> None:
+    adapter.heard_until(b"O\r")
+    with pytest.raises(WireError, match="0x20000000"):
+        bus.send_all([(1, b""), (1 << 29, b"")])
+    assert b"T" not in adapter.heard()
+
+
+def test_a_lost_adapter_is_reported_whichever_way_it_is_used(adapter, bus) -> None:
+    adapter.unplug()
+    with pytest.raises(AdapterLostError, match="plug it in"):
+        while not bus.receive_all(0.1):
+            pass
+    with pytest.raises(AdapterLostError):
+        while True:
+            bus.send_all([(1, b"")])

@@ -321,9 +321,7 @@ def foreign_frame(identifier: int, *, extended: bool, data: bool, settings: BusS
     )
 
 
-def _of_line(
-    line: bytes | ValueError, bus: SlcanBus, settings: BusSettings
-) -> Received | None:
+def _of_line(line: bytes | ValueError, bus: SlcanBus, settings: BusSettings) -> Received | None:
     """Return the content of a line of a serial adapter; None if it is no frame at all."""
     if isinstance(line, ValueError):
         return _no_frame(line)

@@ -69,8 +69,7 @@ class Session:
         self.idle = False  # no controller: the sender keeps the motors limp
         self._bus, self._family, self._timing = bus, family, timing
         self._settings = settings
-        self._machine, self.clock = machine, machine.clock
-        self._cancelled = cancelled
+        self._machine, self.clock, self._cancelled = machine, machine.clock, cancelled
         self._stop, self._roused = threading.Event(), threading.Event()
         self._receiving, self._sending = threading.Lock(), threading.Lock()
         self._received_here_at = -math.inf  # [s]
