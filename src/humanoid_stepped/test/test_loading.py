@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from humanoid_control_msgs.srv import LoadController, UnloadController
 from test_support.stepped.stack import Stack
@@ -68,3 +69,26 @@ def test_a_loaded_policy_does_not_follow_the_motion_of_the_robots_own(
     answer = _asked(prime, LoadController, "load_file", file=str(file))
     assert not answer.success
     assert "motion: is missing; the model needs it for" in answer.message
+
+
+@pytest.mark.parametrize("kind", ["Effort", "Velocity", "Position", "MixedPositionVelocity"])
+def test_joints_without_effort_in_every_tick_are_refused_by_name(
+    prime: Stack, tmp_path: Path, kind: str
+) -> None:
+    gains = {} if kind == "Effort" else {"gains": {"p": 1.0}}
+    own = {
+        "type": f"humanoid_control/{kind}Controller",
+        "joints": ["left_elbow_pitch", "left_wrist_roll"],
+        **gains,
+    }
+    file = tmp_path / "servo.yaml"
+    file.write_text(yaml.safe_dump({"servo_controller": {"ros__parameters": own}}))
+    assert _asked(prime, LoadController, "load_file", file=str(file)).success
+    prime.enter(Mode.STANDBY)
+    prime.client.until(prime.has_finished_standby, "the ready pose")
+    prime.client.request(Mode.REMOTE)
+    now = prime.client.now
+    assert now.mode == Mode.STANDBY
+    assert "left_elbow_pitch" in now.status_message
+    assert "effort" in now.status_message
+    assert "left_wrist_roll" not in now.status_message

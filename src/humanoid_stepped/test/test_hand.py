@@ -1,0 +1,87 @@
+"""Servo controllers on the whole robot: Hand with its boards and tendons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from humanoid_control_msgs.srv import LoadController
+from std_msgs.msg import Float64MultiArray
+from test_support.controllers import write_controllers
+from test_support.stepped.own_remote import ask
+from test_support.stepped.stack import Stack
+
+from humanoid_control_common.rules.modes import Mode
+
+NAME = "finger_controller"
+COMMON = {
+    "fallback_controllers": ["damping_controller", "zero_torque_controller"],
+    "joints": [f"{side}_finger_j{number}" for side in ("left", "right") for number in (3, 2, 1)],
+    "coupled_joints": {
+        f"{side}_finger_j0": [f"{side}_finger_j1", f"{side}_finger_j2"] for side in ("left", "right")
+    },
+    "max_force": 0.4,
+    "friction_deadband": 0.005,
+}
+VELOCITY = {"p": 0.005, "i": 0.3, "i_clamp": 0.2}
+POSITION = {"p": 0.12, "i": 0.1, "d": 0.004, "i_clamp": 0.05}
+# Parameters, commands of left j3, left j0, right j3, right j0.
+KINDS: dict[str, tuple[dict[str, Any], list[float]]] = {
+    "Effort": ({}, [0.12, 0.08, 0.12, 0.08]),
+    "Velocity": ({"gains": VELOCITY}, [0.3, 0.3, 0.3, 0.3]),
+    "Position": ({"gains": POSITION}, [0.6, 1.0, 0.5, 0.9]),
+    "MixedPositionVelocity": ({"gains": VELOCITY}, [0.6, 1.0, 0.5, 0.9]),
+}
+
+
+@pytest.fixture(scope="module")
+def hand(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Hand in DAMPING."""
+    folder = tmp_path_factory.mktemp("hand")
+    hand = Stack(folder, robot="hand", controllers_file=write_controllers(folder, 0.3, "hand"))
+    hand.up()
+    hand.damped()
+    return hand
+
+
+def fingers(hand: Stack) -> np.ndarray:
+    """Angles [rad] of j3 and j0, left, then right."""
+    now = {name: it["position"] for name, it in hand.control.joints().items()}
+    return np.array(
+        [
+            angle
+            for side in ("left", "right")
+            for angle in (
+                now[f"{side}_finger_j3"],
+                now[f"{side}_finger_j1"] + now[f"{side}_finger_j2"],
+            )
+        ]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_servo_controller_moves_the_fingers(hand: Stack, kind: str, tmp_path: Path) -> None:
+    """Nothing falls; positions are reached, velocities and efforts bend the fingers."""
+    more, commands = KINDS[kind]
+    own = {"type": f"humanoid_control/{kind}Controller", **COMMON, **more}
+    file = tmp_path / "fingers.yaml"
+    file.write_text(yaml.safe_dump({NAME: {"ros__parameters": own}}))
+    request = LoadController.Request(file=str(file))
+    answer = ask(hand, LoadController, "/controller_manager/load_file", request)
+    assert answer.success, answer.message
+    hand.enter(Mode.STANDBY)
+    hand.client.until(hand.has_finished_standby, "the ready pose")
+    hand.enter(Mode.REMOTE)
+    publisher = hand.client.node.create_publisher(Float64MultiArray, f"/{NAME}/commands", 4)
+    before = fingers(hand)
+    publisher.publish(Float64MultiArray(data=commands))
+    hand.pass_time(0.8 if kind == "Velocity" else 2.5)
+    after = fingers(hand)
+    assert hand.client.now.mode == Mode.REMOTE, hand.client.now.status_message
+    if "Position" in kind:
+        np.testing.assert_allclose(after, commands, atol=0.12)
+    else:
+        assert (after - before > 0.1).all()
