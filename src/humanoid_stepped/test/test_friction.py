@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from humanoid_control_msgs.srv import UnloadController
+from std_msgs.msg import Float64MultiArray
 from test_support.controllers import write_controllers
 from test_support.stepped.hc_client import SteppedClient
 from test_support.stepped.own_remote import ask
@@ -18,9 +20,15 @@ from test_support.stepped.prime import Prime
 from test_support.stepped.stack import Stack
 
 from humanoid_control_cli.errors import RefusedError
+from humanoid_control_cli.friction import record as hc_friction
 from humanoid_control_cli.friction.session import Robot, Settings, record_joints
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.rules.modes import Mode
+from humanoid_servo_controllers.friction_file import (
+    FrictionMaps,
+    load_friction_maps,
+    save_friction_maps,
+)
 from humanoid_servo_controllers.friction_recording.breakaway import BreakawayRecording
 from humanoid_servo_controllers.friction_recording.controller import CONTROLLER
 from humanoid_servo_controllers.friction_recording.maps import friction_map
@@ -29,6 +37,7 @@ from humanoid_servo_controllers.friction_recording.recording import (
     Recording,
     RecordingError,
 )
+from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
 
 WRIST = "left_wrist_roll"
 # Both maps have a kink, at which the mean over a bin differs from the value at its middle.
@@ -212,3 +221,53 @@ def test_a_joint_that_is_pushed_ends_it(standing: Stack, method, torque: float) 
         recorded(standing, Settings(method, max_effort=1.5), act)
     standing.push(0.0, WRIST)
     assert left_alone(standing)
+
+
+@pytest.fixture
+def hc(standing: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """The robot that `hc friction` finds."""
+    monkeypatch.setattr(hc_friction, "Client", lambda _timeout: SteppedClient(standing.robot))
+    return standing
+
+
+def into_standby(stack: Stack) -> None:
+    stack.enter(Mode.STANDBY)
+    stack.client.until(stack.has_finished_standby, "the ready pose")
+
+
+def checked(file: Path, bound: float) -> int:
+    return hc_friction.check(file, (), bound, Settings, True, 10.0)
+
+
+def test_what_was_recorded_is_found_again(hc: Stack, tmp_path: Path, capsys) -> None:
+    """`check` measures in the bins of the file, and judges by the bound."""
+    file = tmp_path / "friction.yaml"
+    ends, sweep = (LOWER, UPPER), Settings("sweep")
+    assert hc_friction.record((WRIST,), file, ends, POINTS, sweep, True, 10.0) == 0
+    assert load_friction_maps(file).maps.keys() == {WRIST}
+    into_standby(hc)
+    assert checked(file, 0.02) == 0
+    assert "within the bound" in capsys.readouterr().out
+    into_standby(hc)
+    assert checked(file, 1e-6) == 1
+    assert "NOT within the bound" in capsys.readouterr().out
+
+
+def test_ctrl_c_ends_a_check(hc: Stack, tmp_path: Path, capsys) -> None:
+    file = tmp_path / "friction.yaml"
+    curves = (
+        FrictionCurve(np.array([-0.1, 0.1]), sign * np.array([0.8, 0.8]), sign) for sign in (1, -1)
+    )
+    found = {WRIST: FrictionMap(*curves)}
+    save_friction_maps(file, FrictionMaps(date(2026, 11, 24), "breakaway", found))
+    heard: list[object] = []
+
+    def count(message: object) -> None:
+        heard.append(message)
+        if len(heard) == 150:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    hc.client.listen(Float64MultiArray, f"/{CONTROLLER}/commands", count)
+    assert checked(file, 0.15) == hc_friction.INTERRUPTED
+    assert "hc: aborted" in capsys.readouterr().err
+    assert left_alone(hc)

@@ -17,11 +17,13 @@ from test_support.stepped.stack import Stack
 from humanoid_control_common.rules.modes import Mode
 
 NAME = "finger_controller"
+SIDES = ("left", "right")
 COMMON = {
     "fallback_controllers": ["damping_controller", "zero_torque_controller"],
-    "joints": [f"{side}_finger_j{number}" for side in ("left", "right") for number in (3, 2, 1)],
+    "joints": [f"{side}_finger_j{number}" for side in SIDES for number in (3, 2, 1)],
     "coupled_joints": {
-        f"{side}_finger_j0": [f"{side}_finger_j1", f"{side}_finger_j2"] for side in ("left", "right")
+        f"{side}_finger_j0": [f"{side}_finger_j1", f"{side}_finger_j2"]
+        for side in ("left", "right")
     },
     "max_force": 0.4,
     "friction_deadband": 0.005,
@@ -53,7 +55,7 @@ def fingers(hand: Stack) -> np.ndarray:
     return np.array(
         [
             angle
-            for side in ("left", "right")
+            for side in SIDES
             for angle in (
                 now[f"{side}_finger_j3"],
                 now[f"{side}_finger_j1"] + now[f"{side}_finger_j2"],

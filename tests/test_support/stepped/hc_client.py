@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 from humanoid_control_cli.client import Client
 from humanoid_stepped.participant import Participant
@@ -15,6 +16,12 @@ class SteppedClient(Client):
     def __init__(self, robot: SteppedRobot, timeout: float = 10.0) -> None:
         self._own = Participant(robot, "hc")
         self.node, self.timeout = self._own.node, timeout
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._own.close()
 
     def clock(self) -> float:
         """See Client."""

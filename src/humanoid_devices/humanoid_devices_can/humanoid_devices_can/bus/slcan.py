@@ -209,7 +209,8 @@ class SlcanBus(slcanBus):  # type: ignore[misc]
     def _split(self) -> None:
         """Move the whole lines out of the buffer; evaluate the adapter's answers among them."""
         end = max(self._buffer.rfind(b"\r"), self._buffer.rfind(b"\a")) + 1
-        whole, self._buffer = bytes(self._buffer[:end]), self._buffer[end:]
+        whole = bytes(self._buffer[:end])
+        del self._buffer[:end]
         for line in whole.replace(b"\a", b"\a\r").split(b"\r")[:-1]:
             self._take_line(line)
         if len(self._buffer) > LONGEST_LINE:
