@@ -236,7 +236,10 @@ def into_standby(stack: Stack) -> None:
 
 
 def checked(file: Path, bound: float) -> int:
-    return hc_friction.check(file, (), bound, Settings, True, 10.0)
+    def settings(method: str) -> Settings:
+        return Settings("sweep" if method == "sweep" else "breakaway")
+
+    return hc_friction.check(file, (), bound, settings, True, 10.0)
 
 
 def test_what_was_recorded_is_found_again(hc: Stack, tmp_path: Path, capsys) -> None:
