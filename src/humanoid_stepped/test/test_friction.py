@@ -245,11 +245,11 @@ def checked(file: Path, bound: float) -> int:
 def test_what_was_recorded_is_found_again(hc: Stack, tmp_path: Path, capsys) -> None:
     """`check` measures in the bins of the file, and judges by the bound."""
     file = tmp_path / "friction.yaml"
-    ends, sweep = (LOWER, UPPER), Settings("sweep")
-    assert hc_friction.record((WRIST,), file, ends, POINTS, sweep, True, 10.0) == 0
+    ends, sweep = (-0.06, 0.06), Settings("sweep")
+    assert hc_friction.record((WRIST,), file, ends, 2, sweep, True, 10.0) == 0
     assert load_friction_maps(file).maps.keys() == {WRIST}
     into_standby(hc)
-    assert checked(file, 0.02) == 0
+    assert checked(file, 0.05) == 0
     assert "within the bound" in capsys.readouterr().out
     into_standby(hc)
     assert checked(file, 1e-6) == 1
