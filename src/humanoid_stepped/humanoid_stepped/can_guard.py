@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event
 from typing import Final
 
 from humanoid_control_common.machine.machine import Machine
@@ -13,7 +12,7 @@ from humanoid_devices_can.guard.channel import GOOD_BYE, MEMORY_BYTES, GuardJob,
 from humanoid_devices_can.guard.claim import PATIENCE, Claim
 from humanoid_devices_can.guard.guard_process import PARTING
 from humanoid_devices_can.guard.guarding import guard
-from humanoid_stepped.scheduler import Process
+from humanoid_stepped.scheduler import Flag, Process
 from humanoid_stepped.stepped_machine import SteppedMachine
 
 NAME: Final = "can guard"
@@ -57,7 +56,7 @@ class _Guarded:
     def __init__(self, process: Process, machine: SteppedMachine) -> None:
         self.last: bytes | None = None
         self._process, self._machine = process, machine
-        self._news = Event()
+        self._news = Flag()
 
     def wait(self, seconds: float) -> None:
         """See ControlProcess."""

@@ -40,6 +40,33 @@ class EndlessLoopError(Exception):
     """Tasks run again and again while no time passes."""
 
 
+class Flag(Event):
+    """An Event of tasks, which run one at a time: without the locks that threads need.
+
+    It is set and cleared some thousand times a simulated second.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_set = False
+
+    def is_set(self) -> bool:
+        """See Event."""
+        return self._is_set
+
+    def set(self) -> None:
+        """See Event."""
+        self._is_set = True
+
+    def clear(self) -> None:
+        """See Event."""
+        self._is_set = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Raise RuntimeError: a task waits by the machine."""
+        raise RuntimeError("a task waits by `Machine.wait`: here the only thread would stand still")
+
+
 class Process:
     """The tasks that share the fate of a process: they stand still and end together."""
 
@@ -71,7 +98,7 @@ class Task:
         self.due = scheduler.now  # [ns]
         self.event: Event | None = None  # that ends its wait early
         self.held_until = 0  # [ns]; as a thread that gets no processor
-        self.ended = Event()
+        self.ended = Flag()
         self._scheduler, self._run_function = scheduler, run
         self.greenlet = greenlet(self._run, scheduler.hub)
 

@@ -17,6 +17,7 @@ from humanoid_stepped.scheduler import (
     NANO,
     NEVER,
     EndlessLoopError,
+    Flag,
     Process,
     Scheduler,
 )
@@ -191,3 +192,28 @@ def test_one_process_runs_alone_while_time_leaps() -> None:
     assert on.failed == []
     assert all(late - early > 500_000_000 for early, late in pairwise(looks[1:]))
     assert not on.run_alone("any", 0.6, lambda: False, patience=1.0)
+
+
+@pytest.mark.parametrize("kind", [Event, Flag])
+def test_a_flag_ends_a_wait_as_an_event_does(kind: type[Event]) -> None:
+    found = scheduler()
+    event = kind()
+    seen: list[object] = []
+
+    def wait() -> None:
+        seen.append(found.wait(event, 1.0))
+        event.clear()
+        seen.append(found.wait(event, 0.5))
+
+    found.start(PROCESS, "waiting", wait)
+    found.call_at(NANO // 4, event.set)
+    found.run_until(NANO // 2)
+    assert seen == [True]
+    found.run_until(NANO)
+    assert seen == [True, False]
+    assert not event.is_set()
+
+
+def test_nothing_waits_for_a_flag_on_the_machines_clock() -> None:
+    with pytest.raises(RuntimeError, match="the only thread would stand still"):
+        Flag().wait(1.0)

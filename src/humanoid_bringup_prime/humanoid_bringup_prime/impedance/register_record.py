@@ -40,34 +40,42 @@ class DriveRecord:
         self._joint = joint
         self._registers = DriveRegisters(slave)
         self._not_before = 0.0  # [s]
+        self._changed()
 
-    @property
-    def armed(self) -> bool:
-        """Return whether the drive is known to use the gains written over the bus."""
-        return self._registers.gate == BUS_WRITTEN
-
-    @property
-    def row(self) -> tuple[int, int, int]:
-        """Return position gain, velocity gain and integral as read back, else UNKNOWN."""
-        value = self._registers.value
-        return (
+    def _changed(self) -> None:
+        """Follow a change of the registers: they are asked for far more often than they change."""
+        registers = self._registers
+        value = registers.value
+        # Whether the drive is known to use the gains written over the bus.
+        self.armed = registers.gate == BUS_WRITTEN
+        # Position gain, velocity gain and integral as read back, else UNKNOWN.
+        self.row = (
             value(POSITION_GAIN, UNKNOWN),
             value(VELOCITY_GAIN, UNKNOWN),
             value(VELOCITY_INTEGRAL, UNKNOWN),
         )
+        # None if they, or the gate, are unknown.
+        self._gains = registers.gains if registers.known else None
+        self._compared: tuple[JointRegisters | None, bool] = None, False  # see `holds`
 
     def holds(self, wanted: JointRegisters) -> bool:
         """Return whether read-back has shown that the drive uses `wanted`."""
-        return self.armed and self._gains() == wanted
+        compared, same = self._compared
+        if compared is not wanted:
+            same = self.armed and self._gains == wanted
+            self._compared = wanted, same
+        return same
 
     def begin_writing(self, objects: Iterable[SdoObject]) -> None:
         """Treat the objects as unknown: while they are written they may be old or new."""
         for item in objects:
             self._registers.doubt(item)
+        self._changed()
 
     def forget(self) -> None:
         """Treat all registers as unknown."""
         self._registers.forget()
+        self._changed()
 
     def try_now(self) -> None:
         """Drop the delay of former failures, for a new mode."""
@@ -83,7 +91,7 @@ class DriveRecord:
             self._note_success()
         if now < self._not_before:
             return (), False
-        old = self._gains()
+        old = self._gains
         if old is not None and not holds:
             try:
                 return self._writes(old, wanted), True
@@ -130,6 +138,7 @@ class DriveRecord:
                 )  # fmt: skip
             if register == FEED_FORWARD:  # the last to be read
                 self.doubtful = False
+        self._changed()
 
     def _writes(self, old: JointRegisters, wanted: JointRegisters) -> tuple[SdoObject, ...]:
         """Return the writes from `old` to `wanted`, with the gate if it is closed.
@@ -143,10 +152,6 @@ class DriveRecord:
             first = RegisterWrite(*FEED_FORWARD, wanted.feed_forward)
             return self._registers.writes([first])
         return self._registers.writes(write_order(old, wanted))
-
-    def _gains(self) -> JointRegisters | None:
-        """Return the drive's gains; None if they, or its gate, are unknown."""
-        return self._registers.gains if self._registers.known else None
 
 
 def _is_learned_from(result: SdoResult) -> bool:

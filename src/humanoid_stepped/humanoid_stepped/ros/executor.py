@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Event
 from typing import Final
 
 from humanoid_controller_manager.ros.execution.callbacks import (
@@ -12,6 +11,7 @@ from humanoid_controller_manager.ros.execution.callbacks import (
 )
 from humanoid_stepped.ros.entities import Entity
 from humanoid_stepped.ros.node import SteppedNode
+from humanoid_stepped.scheduler import Flag
 from humanoid_stepped.stepped_machine import SteppedMachine
 
 LONGEST_CALLBACK: Final = 0.0006  # [s] that waiting and executing take, beside what a task waits
@@ -24,7 +24,7 @@ class SteppedExecutor:
         self._machine, self._random = machine, machine.scheduler.random
         self._nodes: list[SteppedNode] = []
         self._ready: list[Entity] = []
-        self._bell = Event()
+        self._bell = Flag()
 
     def add_node(self, node: SteppedNode) -> None:
         """See rclpy."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from threading import Event
 from typing import Final
 
 from humanoid_devices_can.bus.bus import (
@@ -20,6 +19,7 @@ from humanoid_devices_can.bus.bus import (
 )
 from humanoid_devices_can.bus.error_frames import BusEvent, ControllerState
 from humanoid_devices_can.errors import AdapterLostError, InterfaceError, QueueFullError
+from humanoid_stepped.scheduler import Flag
 from humanoid_stepped.stepped_machine import SteppedMachine
 from humanoid_twin.can.adapters import error_frames
 from humanoid_twin.can.bus import VirtualCanBus
@@ -93,7 +93,7 @@ class MemoryCanBus(Bus):
         self._adapter, self._settings, self._machine = adapter, settings, machine
         self.process = machine.process
         self._incoming: deque[Received] = deque()
-        self._arrived = Event()
+        self._arrived = Flag()
         self._lost = False
 
     def take(self, frame: WireFrame) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event
 from typing import Final, cast
 
 from humanoid_devices_erob.master.master import EthercatMaster
 from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
-from humanoid_stepped.scheduler import Scheduler
+from humanoid_stepped.scheduler import Flag, Scheduler
 from humanoid_stepped.stepped_machine import SteppedMachine
 from humanoid_stepped.wires.soem import Soem
 from humanoid_twin.clock import SteppedClock
@@ -98,7 +97,7 @@ class MemoryLine(RawSocket):
     def __init__(self, cable: Cable, machine: SteppedMachine) -> None:
         self._cable, self._machine, self._silence = cable, machine, 0
         self._answers: deque[bytes] = deque()
-        self._arrived = Event()
+        self._arrived = Flag()
         cable.connect(self._arrive)
 
     def ask(self, frame: bytes) -> list[bytes]:
