@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from types import MappingProxyType
@@ -186,10 +185,6 @@ class MemoryLine(RawSocket):
 
     def wait(self, seconds: float) -> bool:
         return bool(self._answers)
-
-    @contextmanager
-    def not_waiting(self) -> Iterator[None]:
-        yield
 
     def drop(self) -> None:
         self._answers.clear()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final, cast
 
 from humanoid_devices_erob.master.master import EthercatMaster
@@ -121,11 +120,6 @@ class MemoryLine(RawSocket):
             return True
         self._arrived.clear()
         return self._machine.wait(self._arrived, seconds)
-
-    @contextmanager
-    def not_waiting(self) -> Iterator[None]:
-        """See RawSocket."""
-        yield
 
     def drop(self) -> None:
         """See RawSocket."""

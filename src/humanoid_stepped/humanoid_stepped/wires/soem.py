@@ -37,9 +37,7 @@ class Soem:
         self.slaves: list[SoemSlave] = []
         self.state = 0
         self.manual_state_change = False
-        self.dc_time = 0
         self._ask = ask
-        self._answer: list[Datagram] = []
         self._index = 0  # of the latest frame
 
     @property
@@ -104,26 +102,6 @@ class Soem:
     def write_state(self) -> None:
         """See pysoem."""
         self.write_all(_AL_CONTROL, struct.pack("<H", self.state))
-
-    def send_processdata(self) -> None:
-        """See pysoem."""
-        count = len(self.slaves)
-        outputs = b"".join([slave.output for slave in self.slaves])
-        image = Datagram(Command.LRW, 0, outputs + bytes(count * TX_BYTES))
-        clock = Datagram(Command.FRMW, physical(_FIRST_STATION, _TIME), bytes(8))
-        self._answer = self.ask(image, clock, tries=1)
-
-    def receive_processdata(self, _timeout: int) -> int:
-        """See pysoem."""
-        image, clock = self._answer
-        if not (image.counter or clock.counter):
-            return -1
-        self.dc_time = int.from_bytes(clock.data, "little")
-        inputs = len(self.slaves) * RX_BYTES
-        for slave in self.slaves:
-            start = inputs + slave.place * TX_BYTES
-            slave.input = image.data[start : start + TX_BYTES]
-        return image.counter
 
 
 class SoemSlave:

@@ -28,15 +28,16 @@ from humanoid_devices_erob.master.interface import (
     check_rights,
     claim_interface,
 )
+from humanoid_devices_erob.master.process_frame import FMMUS, ProcessFrame, misplaced
 from humanoid_devices_erob.master.raw_socket import RawDatagrams, RawSocket
 from humanoid_devices_erob.settings import Identity
+from humanoid_devices_erob.wire.errors import WireError
 from humanoid_devices_erob.wire.pdo import RX_BYTES, TX_BYTES
 
 # SOEM's time-outs for an answer [µs]. During set-up long enough that its three attempts happen; in
 # operation the loop can't wait for a lost frame.
 _PATIENT_US: Final = 20_000
 _PROMPT_US: Final = 2_000
-_MOMENT_US: Final = 300
 _CLOCK_ATTEMPTS: Final = 6  # to set all clocks without losing a frame
 # For room in a mailbox, and for its answer: SOEM's 20 ms tolerate no lost frame, its 0.7 s no slow
 # drive.
@@ -44,7 +45,6 @@ _MAILBOX_US: Final = 200_000
 _ANSWER_US: Final = 2_500_000
 _SYNC_MANAGERS: Final = 0x0800  # ETG.1000.4; SM0 writes to the slave's mailbox, SM1 reads from it
 _SYNC_MANAGER_BYTES: Final = 8
-_AL_STATUS: Final = 0x0130, 2  # register and length (ETG.1000.6)
 _NOT_OPEN: Final = "the EtherCAT master is not open"
 
 
@@ -59,6 +59,9 @@ class EthercatMaster:
         self._socket: RawSocket | None = None
         self._datagrams: RawDatagrams | None = None
         self._slaves: list[pysoem.CdefSlave] = []
+        self._process_frame = ProcessFrame(0)
+        self._inputs = b""  # of all slaves, from the latest exchange
+        self._dc_time = 0  # [ns] at the latest exchange
         self.all_in_op = False  # by the AL states read along with the latest exchange
 
     def open(self, interface: str) -> None:
@@ -125,6 +128,18 @@ class EthercatMaster:
                     f"slave {position} maps {found[0]} bytes of outputs and {found[1]} of inputs, "
                     f"expected {RX_BYTES} and {TX_BYTES}"
                 )
+        count = len(self._slaves)
+        try:
+            self._process_frame = ProcessFrame(count)
+        except WireError as error:
+            raise BringUpError(f"{count} slaves are too many for one frame: {error}") from error
+        self._inputs = bytes(count * TX_BYTES)
+        place = misplaced([self._read_patiently(slave, *FMMUS) for slave in range(count)])
+        if place is not None:
+            raise BringUpError(
+                f"the FMMUs of slave {place} do not map its outputs and inputs to where the frame "
+                "has them: another version of pysoem? requirements/ has the tested one"
+            )
 
     def measure_delays(self) -> None:
         """Measure the propagation delays and set the clocks' offsets. Raises BringUpError.
@@ -182,31 +197,22 @@ class EthercatMaster:
     @property
     def dc_time(self) -> int:
         """Return the reference clock's time [ns] when the latest frame passed it."""
-        return int(self._opened().dc_time)
+        return self._dc_time
 
     def exchange(self, outputs: bytes) -> tuple[int, bytes]:
         """Send the outputs of all slaves, RX_BYTES each; return working counter and inputs.
 
         Without an answer the counter is -1. Inputs of slaves that didn't take part are old.
         """
-        master = self._opened()
-        if len(outputs) != len(self._slaves) * RX_BYTES:
-            raise ValueError(f"{len(outputs)} bytes of outputs for {len(self._slaves)} slaves")
-        for position, slave in enumerate(self._slaves):
-            slave.output = outputs[position * RX_BYTES : (position + 1) * RX_BYTES]
-        master.send_processdata()
-        raw_socket, datagrams = self._open_socket(), self._datagrams
-        assert datagrams is not None  # like the socket
-        request = datagrams.send_to_all(*_AL_STATUS)  # directly behind: no second wait for it
-        answered = raw_socket.wait(self._patience)
-        with raw_socket.not_waiting():
-            # After a late answer to an older request, the right one may need a moment more.
-            counter = raw_socket.judged(master.receive_processdata(_MOMENT_US if answered else 0))
-        states, count = (
-            datagrams.answer_of_all(request, _MOMENT_US * 1e-6) if answered else (b"", 0)
-        )
-        self.all_in_op = count == len(self._slaves) and states[0] == AlState.OP
-        return counter, b"".join([slave.input for slave in self._slaves])
+        raw_socket, frame = self._open_socket(), self._process_frame
+        assert self._datagrams is not None  # like the socket
+        found = self._datagrams.exchange(frame, outputs, self._patience)
+        counter = raw_socket.judged(-1 if found is None else found.working_counter)
+        self.all_in_op = found is not None and found.all_in_op
+        if found is not None and counter >= 0:
+            self._dc_time, self._inputs = found.dc_time, found.inputs
+            frame.keep(found.inputs)
+        return counter, self._inputs
 
     # Datagrams to single slaves: MailboxPort, and the clocks.
 

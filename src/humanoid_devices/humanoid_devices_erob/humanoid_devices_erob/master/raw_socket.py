@@ -6,21 +6,22 @@ So leftover frames are dropped before a request; and after a silence in which al
 the first answer is not trusted.
 
 SOEM also waits in `recv` with a timeout that the kernel rounds up to a scheduler tick: 4 to 8 ms at
-250 Hz for every lost frame, with the interpreter held. Where that matters, `wait` comes first.
+250 Hz for every lost frame, with the interpreter held. So process data does not go through SOEM.
 """
 
 import errno
 import os
 import select
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from humanoid_control_common.machine.machine import Machine
 from humanoid_devices_erob.errors import InterfaceError
 from humanoid_devices_erob.mailbox.mailbox_port import Access
+from humanoid_devices_erob.master.process_frame import FIRST_STATION, Exchanged, ProcessFrame
 from humanoid_devices_erob.wire.errors import WireError
 from humanoid_devices_erob.wire.frame import (
     SHORTEST_FRAME,
@@ -31,12 +32,13 @@ from humanoid_devices_erob.wire.frame import (
     physical,
 )
 
+Answer = TypeVar("Answer")
+
 _FRAME_BYTES: Final = 1518
 # Requests without answer in a row, each sent up to four times, after which all of SOEM's 16 indices
 # may have been used.
 SILENCE: Final = 4
 _QUIET: Final = 0.002  # [s] without a frame that end the late answers
-_FIRST_STATION: Final = 0x1001  # SOEM: EC_NODEOFFSET, then one more for each slave
 _FIRST_INDEX: Final = 16  # SOEM: EC_MAXBUF
 _LAST_INDEX: Final = 0xFF
 _MOST_FRAMES: Final = 10_000  # late frames at most; no ring is that late
@@ -59,15 +61,6 @@ class RawSocket:
     def wait(self, seconds: float) -> bool:
         """Return whether a frame arrives within about so many seconds; other threads can run."""
         return bool(self._readable.poll(seconds * 1e3))
-
-    @contextmanager
-    def not_waiting(self) -> Iterator[None]:
-        """Make reading non-blocking, in SOEM too: both descriptors share the setting."""
-        os.set_blocking(self._socket.fileno(), False)
-        try:
-            yield
-        finally:
-            os.set_blocking(self._socket.fileno(), True)
 
     def drop(self) -> None:
         """Discard all frames in the buffer."""
@@ -156,30 +149,33 @@ class RawDatagrams:
         answers = self._answers(requests, self._patience)
         return [it.data if it.counter else None for it in answers] or [None] * len(requests)
 
-    def send_to_all(self, address: int, length: int) -> Datagram:
-        """Send a BRD and return it for `answer_of_all`; other frames may be under way."""
-        request = Datagram(Command.BRD, physical(0, address), bytes(length), self._next_index())
-        self._socket.send(_frame([request]))
-        return request
-
-    def answer_of_all(self, request: Datagram, patience: float) -> tuple[bytes, int]:
-        """Return the or-ed answers of all slaves and their number; 0 if the frame was lost."""
-        for answer in self._answers([request], patience):
-            return answer.data, answer.counter
-        return request.data, 0
+    def exchange(self, frame: ProcessFrame, outputs: bytes, patience: float) -> Exchanged | None:
+        """Exchange process data; None without an answer within `patience` [s]."""
+        self._socket.drop()
+        self._socket.send(frame.request(self._next_index(), outputs))
+        return self._answer(frame.answer, patience)
 
     def _answers(self, requests: Sequence[Datagram], patience: float) -> Sequence[Datagram]:
-        """Return the answers within `patience` [s], else nothing; other frames are discarded."""
+        """Return the answers within `patience` [s], else nothing."""
         wanted = _signature(requests)
+
+        def answers(frame: bytes) -> Sequence[Datagram] | None:
+            try:
+                found = decode_frame(frame)
+            except WireError:
+                return None
+            return found if _signature(found) == wanted else None
+
+        return self._answer(answers, patience) or ()
+
+    def _answer(self, wanted: Callable[[bytes], Answer | None], patience: float) -> Answer | None:
+        """Return what `wanted` makes of the first frame that it wants; others are discarded."""
         end = self._machine.clock() + patience
         while (left := end - self._machine.clock()) > 0.0 and self._socket.wait(left):
-            try:
-                found = decode_frame(self._socket.receive())
-            except WireError:
-                continue
-            if _signature(found) == wanted:
-                return found
-        return ()
+            answer = wanted(self._socket.receive())
+            if answer is not None:
+                return answer
+        return None
 
     def _next_index(self) -> int:
         self._index = self._index + 1 if self._index < _LAST_INDEX else _FIRST_INDEX
@@ -191,7 +187,7 @@ def _frame(datagrams: Sequence[Datagram]) -> bytes:
 
 
 def _datagram(access: Access, index: int) -> Datagram:
-    address = physical(_FIRST_STATION + access.slave, access.address)
+    address = physical(FIRST_STATION + access.slave, access.address)
     if access.data:
         return Datagram(Command.FPWR, address, access.data, index)
     return Datagram(Command.FPRD, address, bytes(access.length), index)

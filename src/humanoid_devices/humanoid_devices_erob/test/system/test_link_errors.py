@@ -33,7 +33,7 @@ def test_damaged_frames_are_counted_and_no_count_is_lost(make_bench) -> None:
     bench.activate()
     bench.tick(2)
     bench.control.damage(0.05)
-    bench.tick(100)
+    bench.tick(200)
     bench.control.damage(0.0)
     bench.tick(51 * SLAVES)
     found = [bench.system._operation.links.of(slave) for slave in range(SLAVES)]
