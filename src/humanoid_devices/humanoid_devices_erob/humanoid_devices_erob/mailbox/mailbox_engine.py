@@ -25,6 +25,7 @@ class MailboxEngine:
         """`layouts`: one per slave, in ring order. `clock`: monotonic [s]."""
         self.on_emergency: Callable[[int, Emergency], None] = ignore_emergency
         self._port, self._clock = port, clock
+        self._under_way: list[MailboxChannel] = []  # whose datagrams are in the frame under way
 
         def report(slave: int, emergency: Emergency) -> None:
             self.on_emergency(slave, emergency)  # the present one
@@ -54,23 +55,43 @@ class MailboxEngine:
 
     def reset(self, slave: int) -> None:
         """Reset the slave's mailbox counters, after it was in INIT."""
+        self._take(inf)
         self._channels[slave].reset()
 
     def abandon(self, reason: str) -> None:
         """End all jobs of all slaves, including those submitted because others end."""
+        self._take(inf)
         while any(channel.due < inf for channel in self._channels):
             for channel in self._channels:
                 channel.abandon(reason)
 
-    def step(self) -> bool:
-        """Exchange one frame for the channels that wait longest; False if none is due."""
+    def step(self, until: float = inf) -> bool:
+        """Exchange one frame for the channels that wait longest; False if none is due.
+
+        The answer is waited for up to `until` [s]. If it is not there then, the next call takes it.
+        """
+        if not self._under_way and not self._send():
+            return False
+        self._take(until)
+        return True
+
+    def _send(self) -> bool:
         while due := self._due():
             if datagrams := self._datagrams(due):
-                answers = self._port.access([access for _, access in datagrams])
-                for (channel, _), answer in zip(datagrams, answers, strict=True):
-                    channel.take(answer)
+                self._port.begin([access for _, access in datagrams])
+                self._under_way = [channel for channel, _ in datagrams]
                 return True
         return False
+
+    def _take(self, until: float) -> None:
+        """Give the answer to the frame under way, if there is one, to its channels."""
+        if not self._under_way:
+            return
+        answers = self._port.finish(until - self._clock())
+        if answers is not None:
+            channels, self._under_way = self._under_way, []
+            for channel, answer in zip(channels, answers, strict=True):
+                channel.take(answer)
 
     def _due(self) -> list[MailboxChannel]:
         now = self._clock()

@@ -25,6 +25,15 @@ class MailboxPort(Protocol):
         as long as a frame may take.
         """
 
+    def begin(self, accesses: Sequence[Access]) -> None:
+        """Send all in one frame, whose answer `finish` returns; one such frame at a time."""
+
+    def finish(self, seconds: float) -> list[bytes | None] | None:
+        """Return the answer to `begin`, see `access`; None if it may come later than `seconds`.
+
+        Other frames may be exchanged before it is called again.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class MailboxLayout:

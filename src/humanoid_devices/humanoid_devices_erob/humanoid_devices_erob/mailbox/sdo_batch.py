@@ -73,11 +73,11 @@ class SdoBatches:
         """Return when [s] the next `step` has something to do; infinite if never."""
         return -inf if self._inbox else self._engine.next_due
 
-    def step(self) -> bool:
-        """Take up the next batch, then exchange one frame; False if none is due."""
+    def step(self, until: float = inf) -> bool:
+        """Take up the next batch, then exchange one frame; see MailboxEngine.step."""
         if self._inbox:
             self._take_up()
-        return self._engine.step()
+        return self._engine.step(until)
 
     def abandon(self, reason: str) -> None:
         """End every batch without another datagram."""

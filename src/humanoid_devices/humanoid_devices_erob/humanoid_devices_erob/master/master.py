@@ -222,6 +222,18 @@ class EthercatMaster:
             raise InterfaceError(_NOT_OPEN)
         return self._datagrams.access(accesses)
 
+    def begin(self, accesses: Sequence[Access]) -> None:
+        """See MailboxPort."""
+        if self._datagrams is None:
+            raise InterfaceError(_NOT_OPEN)
+        self._datagrams.begin(accesses)
+
+    def finish(self, seconds: float) -> list[bytes | None] | None:
+        """See MailboxPort."""
+        if self._datagrams is None:
+            raise InterfaceError(_NOT_OPEN)
+        return self._datagrams.finish(seconds)
+
     def read(self, slave: int, address: int, length: int) -> bytes | None:
         """Return a slave's registers; None without an answer."""
         return self.access([Access(slave, address, length)])[0]

@@ -139,47 +139,96 @@ class RawDatagrams:
         """`patience`: [s] that an answer may take."""
         self._socket, self._patience, self._machine = raw_socket, patience, machine
         self._index = _FIRST_INDEX
+        self._under_way: _Wanted | None = None  # since `begin`
+        self._found: Sequence[Datagram] | None = None  # its answer, found by another exchange
+        self._expires = 0.0  # [s]
 
     def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
         """See MailboxPort."""
-        index = self._next_index()
-        requests = [_datagram(access, index) for access in accesses]
-        self._socket.drop()
+        requests = self._requests(accesses)
+        self._drop()
         self._socket.send(_frame(requests))
-        answers = self._answers(requests, self._patience)
-        return [it.data if it.counter else None for it in answers] or [None] * len(requests)
+        return _data(self._answer(_Wanted(requests), self._patience), requests)
+
+    def begin(self, accesses: Sequence[Access]) -> None:
+        """See MailboxPort."""
+        self._drop()  # of an earlier one, too
+        requests = self._requests(accesses)
+        self._under_way = _Wanted(requests)
+        self._found = None
+        self._expires = self._machine.clock() + self._patience
+        self._socket.send(_frame(requests))
+
+    def finish(self, seconds: float) -> list[bytes | None] | None:
+        """See MailboxPort."""
+        wanted = self._under_way
+        assert wanted is not None  # `begin` comes first
+        found, self._found = self._found, None
+        left = self._expires - self._machine.clock()
+        if found is None:
+            found = self._answer(wanted, min(seconds, left))
+        if found is None and seconds < left:
+            return None
+        self._under_way = None
+        return _data(found, wanted.requests)
 
     def exchange(self, frame: ProcessFrame, outputs: bytes, patience: float) -> Exchanged | None:
         """Exchange process data; None without an answer within `patience` [s]."""
-        self._socket.drop()
+        self._drop()
         self._socket.send(frame.request(self._next_index(), outputs))
         return self._answer(frame.answer, patience)
-
-    def _answers(self, requests: Sequence[Datagram], patience: float) -> Sequence[Datagram]:
-        """Return the answers within `patience` [s], else nothing."""
-        wanted = _signature(requests)
-
-        def answers(frame: bytes) -> Sequence[Datagram] | None:
-            try:
-                found = decode_frame(frame)
-            except WireError:
-                return None
-            return found if _signature(found) == wanted else None
-
-        return self._answer(answers, patience) or ()
 
     def _answer(self, wanted: Callable[[bytes], Answer | None], patience: float) -> Answer | None:
         """Return what `wanted` makes of the first frame that it wants; others are discarded."""
         end = self._machine.clock() + patience
         while (left := end - self._machine.clock()) > 0.0 and self._socket.wait(left):
-            answer = wanted(self._socket.receive())
+            frame = self._socket.receive()
+            answer = wanted(frame)
             if answer is not None:
                 return answer
+            self._keep(frame)
         return None
+
+    def _drop(self) -> None:
+        """Discard all frames in the buffer, but for the answer to the frame under way."""
+        while frame := self._socket.receive():
+            self._keep(frame)
+
+    def _keep(self, frame: bytes) -> None:
+        """Keep `frame` for `finish` if it is the answer to the frame under way."""
+        if self._under_way is not None and self._found is None:
+            self._found = self._under_way(frame)
+
+    def _requests(self, accesses: Sequence[Access]) -> list[Datagram]:
+        index = self._next_index()
+        return [_datagram(access, index) for access in accesses]
 
     def _next_index(self) -> int:
         self._index = self._index + 1 if self._index < _LAST_INDEX else _FIRST_INDEX
         return self._index
+
+
+class _Wanted:
+    """Recognizes the answer to `requests`, which are one frame."""
+
+    def __init__(self, requests: Sequence[Datagram]) -> None:
+        self.requests = requests
+        self._signature = _signature(requests)
+
+    def __call__(self, frame: bytes) -> Sequence[Datagram] | None:
+        """Return the datagrams of `frame`, None if it is another one."""
+        try:
+            found = decode_frame(frame)
+        except WireError:
+            return None
+        return found if _signature(found) == self._signature else None
+
+
+def _data(found: Sequence[Datagram] | None, requests: Sequence[Datagram]) -> list[bytes | None]:
+    """Return the data of all answers; None for those without working counter."""
+    if found is None:
+        return [None] * len(requests)
+    return [it.data if it.counter else None for it in found]
 
 
 def _frame(datagrams: Sequence[Datagram]) -> bytes:

@@ -109,7 +109,7 @@ class Ring:
         machine = self.machine
         while machine.clock() < deadline:
             self.wake.clear()
-            if not self.sdo.step():
+            if not self.sdo.step(deadline):
                 nap = self._nap(deadline)
                 if nap > 0.0:
                     machine.wait(self.wake, nap)

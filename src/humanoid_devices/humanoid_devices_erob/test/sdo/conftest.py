@@ -138,6 +138,12 @@ class Bus:
         answers = [None if lost else self._serve(access) for access in accesses]
         return [None] * len(answers) if self.loses_reply() else answers
 
+    def begin(self, accesses: Sequence[Access]) -> None:
+        self.under_way = accesses
+
+    def finish(self, seconds: float) -> list[bytes | None] | None:
+        return self.access(self.under_way) if seconds > 0.0 else None
+
     def _serve(self, access: Access) -> bytes | None:
         self.datagrams[access.slave] += 1
         self.clock.now += DATAGRAM
