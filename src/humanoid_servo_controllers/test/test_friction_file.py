@@ -53,7 +53,11 @@ def test_maps_are_read_as_they_were_written(tmp_path: Path) -> None:
         ("- [0.5, 2.0]", "- [0.0, 2.0]", ":8: wrist, forward: point 1: position 0 rad, expected"),
         ("- [0.5, 2.0]", "- [0.5, -2.0]", ":8: wrist, forward: point 1: effort -2 Nm, expected 0"),
         ("- [0.5, -0.5]", "- [0.5, 0.5]", ":11: wrist, backward: point 1: effort 0.5 Nm"),
-        ("- [0.5, 2.0]", "- [0.5, .nan]", ":8: wrist, forward: point 1: 0.5 rad, nan Nm"),
+        (
+            "- [0.5, 2.0]",
+            "- [0.5, .nan]",
+            ":8: 'joints.wrist.forward.1.1': Input should be a finite",
+        ),
         ("- [0.5, 2.0]", "- [0.5]", ":8: 'joints.wrist.forward.1': List should have at least 2"),
         ("    - [0.5, 2.0]\n", "", ":6: wrist, forward: 1 points, expected 2 or more"),
         ("effort: Nm", "effort: mNm", ":3: 'units.effort': Input should be 'Nm'"),
