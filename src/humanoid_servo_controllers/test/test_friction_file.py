@@ -56,7 +56,7 @@ def test_maps_are_read_as_they_were_written(tmp_path: Path) -> None:
         (
             "- [0.5, 2.0]",
             "- [0.5, .nan]",
-            ":8: 'joints.wrist.forward.1.1': Input should be a finite",
+            ":8: 'joints.wrist.forward.1.1': Input should be a fin",
         ),
         ("- [0.5, 2.0]", "- [0.5]", ":8: 'joints.wrist.forward.1': List should have at least 2"),
         ("    - [0.5, 2.0]\n", "", ":6: wrist, forward: 1 points, expected 2 or more"),
