@@ -289,6 +289,7 @@ def test_a_load_beyond_its_limit_never_becomes_a_greater_torque(
     assert measured.max() > 0.5 * limits[0]
 
 
+@pytest.mark.soak  # needs a machine that holds nothing up
 def test_a_thousand_keys_come_back_in_order_and_after_their_sending(
     ready: ModeClient, far: JointClient
 ) -> None:
@@ -337,6 +338,7 @@ def test_the_key_0_is_none(ready: ModeClient, client: JointClient) -> None:
         assert state.received > 0
 
 
+@pytest.mark.soak  # needs a machine that holds nothing up
 def test_a_reader_that_sleeps_gets_the_newest_state_and_the_other_one_all(
     robot: Starter, ready: ModeClient, client: JointClient
 ) -> None:
@@ -435,6 +437,7 @@ def test_every_rate_is_taken_and_the_last_command_of_a_tick_counts(
     assert 0 < end.counters.applied <= min(count, ticks.number - before)
 
 
+@pytest.mark.soak  # needs a machine that holds nothing up
 def test_no_state_is_missing_and_time_only_rises(ready: ModeClient, far: JointClient) -> None:
     """Case 39 of docs/verification/joint_stream.md, counted on ticks; the soak counts on 10 s."""
     states = far.states(decimation=1, keep=5000)
@@ -443,6 +446,7 @@ def test_no_state_is_missing_and_time_only_rises(ready: ModeClient, far: JointCl
     assert min(np.diff([state.acquired for state in found])) > 0
 
 
+@pytest.mark.soak  # needs a machine that holds nothing up
 def test_bytes_at_random_and_huge_arrays_do_not_reach_the_robot(
     ready: ModeClient, client: JointClient
 ) -> None:

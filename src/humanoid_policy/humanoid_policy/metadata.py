@@ -73,7 +73,9 @@ def _as_tuple(value: object) -> object:
 Names = Annotated[
     tuple[str, ...], BeforeValidator(_as_tuple), Field(min_length=1), AfterValidator(_named_once)
 ]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_tuple), AfterValidator(_finite)]
+# `_finite` refuses infinity and NaN, with their index.
+_Number = Annotated[float, Field(allow_inf_nan=True)]
+Numbers = Annotated[tuple[_Number, ...], BeforeValidator(_as_tuple), AfterValidator(_finite)]
 
 
 class PolicyMetadata(StrictModel):

@@ -31,8 +31,10 @@ def violated(entries: list[Entry]) -> list[str]:
 
 def test_every_kind_that_needs_no_kernel_is_on_the_stepped_robot() -> None:
     without = {name for name, kind in KINDS.items() if kind.kernel}
+    # gRPC has threads and sockets of its own.
+    without_sockets = {name for name in without if not name.startswith("joint stream: ")}
     assert set(STEPPED) >= {it for it in set(KINDS) - without if not it.startswith("two faults")}
-    assert len(without) <= 12
+    assert len(without_sockets) <= 12
 
 
 @pytest.mark.parametrize("robot", SHORT)
