@@ -51,12 +51,13 @@ def test_with_the_map_a_joint_rests_much_nearer_to_its_target(with_map: dict[str
     assert last.max() - last.min() < DEADBAND
 
 
-def test_in_ten_minutes_of_holding_a_joint_with_a_deadband_is_not_driven_at_all(
-    with_map: dict[str, Any],
+@pytest.mark.parametrize("minutes", [1, pytest.param(10, marks=pytest.mark.soak)])
+def test_while_it_holds_a_joint_with_a_deadband_is_not_driven_at_all(
+    with_map: dict[str, Any], minutes: int
 ) -> None:
     """Beside noise, with an integral part that would hunt without the deadband."""
     own = with_map | {"gains": HUNTING, "deadband": DEADBAND}
-    error, effort = held(own, 610.0, NOISE)[round(10.0 * RATE) :].T
+    error, effort = held(own, 60.0 * minutes + 10.0, NOISE)[round(10.0 * RATE) :].T
     driven = np.abs(np.diff(effort)) > STILL
     assert np.count_nonzero(np.diff(np.sign(effort))) == 0
     assert np.count_nonzero(driven) == 0
