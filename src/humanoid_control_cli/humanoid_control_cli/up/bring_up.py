@@ -48,7 +48,7 @@ def _ready(options: Options) -> Command:
     next_command = ["hc calibrate"] if options.calibrate else []
     title = options.robot.title
     words = (sys.executable, "-m", "humanoid_control_cli.up.wait_until_up", title, *next_command)
-    return Command("ready", (*BACKGROUND, *words), required=False)
+    return Command("ready", words, required=False)
 
 
 def _command(process: Process) -> Command:
