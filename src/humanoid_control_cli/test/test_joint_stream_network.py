@@ -248,6 +248,7 @@ def test_a_client_that_is_killed_while_it_moves_the_robot_loses_it_before_its_co
     assert client.feedback().message == "INACTIVE: the connection was lost"
 
 
+@pytest.mark.soak  # needs a machine that holds nothing up
 def test_a_pose_is_held_at_the_rate_of_states(ready: ModeClient, far: JointClient) -> None:
     """Case 1 of docs/verification/joint_stream.md, with TLS."""
     states = far.states()
