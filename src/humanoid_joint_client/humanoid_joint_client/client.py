@@ -204,6 +204,10 @@ class JointClient:
             return self._calls[name](request, timeout=timeout or self._timeout)
         except grpc.RpcError as error:
             raise _no_answer(name, error) from error
+        except ValueError as error:  # gRPC's, of a channel that another thread has closed
+            if not self._closed:
+                raise
+            raise NoAnswerError(f"{name}: this client is closed") from error
 
     def open_stream(self, updates: Iterator[Any]) -> Any:
         """Return the future end of a new stream of commands."""
