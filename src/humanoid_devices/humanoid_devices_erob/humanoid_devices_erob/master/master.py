@@ -205,8 +205,7 @@ class EthercatMaster:
         Without an answer the counter is -1. Inputs of slaves that didn't take part are old.
         """
         raw_socket, frame = self._open_socket(), self._process_frame
-        assert self._datagrams is not None  # like the socket
-        found = self._datagrams.exchange(frame, outputs, self._patience)
+        found = self._open_datagrams().exchange(frame, outputs, self._patience)
         counter = raw_socket.judged(-1 if found is None else found.working_counter)
         self.all_in_op = found is not None and found.all_in_op
         if found is not None and counter >= 0:
@@ -218,21 +217,15 @@ class EthercatMaster:
 
     def access(self, accesses: Sequence[Access]) -> list[bytes | None]:
         """See MailboxPort."""
-        if self._datagrams is None:
-            raise InterfaceError(_NOT_OPEN)
-        return self._datagrams.access(accesses)
+        return self._open_datagrams().access(accesses)
 
     def begin(self, accesses: Sequence[Access]) -> None:
         """See MailboxPort."""
-        if self._datagrams is None:
-            raise InterfaceError(_NOT_OPEN)
-        self._datagrams.begin(accesses)
+        self._open_datagrams().begin(accesses)
 
     def finish(self, seconds: float) -> list[bytes | None] | None:
         """See MailboxPort."""
-        if self._datagrams is None:
-            raise InterfaceError(_NOT_OPEN)
-        return self._datagrams.finish(seconds)
+        return self._open_datagrams().finish(seconds)
 
     def read(self, slave: int, address: int, length: int) -> bytes | None:
         """Return a slave's registers; None without an answer."""
@@ -248,6 +241,11 @@ class EthercatMaster:
         self._open_socket().drop()
         assert self._master is not None  # like the socket
         return self._master
+
+    def _open_datagrams(self) -> RawDatagrams:
+        if self._datagrams is None:
+            raise InterfaceError(_NOT_OPEN)
+        return self._datagrams
 
     def _open_socket(self) -> RawSocket:
         if self._socket is None:
