@@ -53,7 +53,8 @@ CONTROLLER_FAILED: Final = CODES.add(
 )
 CONTROLLER_LATE: Final = CODES.add(
     "CONTROLLER_LATE",
-    "A controller took longer than a period; its fallback took over in the same tick.",
+    "A controller took longer than a period (above 200 Hz: than 5 ms); its fallback took over in "
+    "the same tick.",
     "Make the controller faster, or check `hc doctor` if the machine held it up; then "
     "`hc clear-fault`.",
 )

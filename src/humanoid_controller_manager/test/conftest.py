@@ -230,6 +230,7 @@ class Rig:
         joints: Sequence[str] | None = None,
         fallbacks: Mapping[str, tuple[str, ...]] | None = None,
         safe_chain: Sequence[str] = ("damped", "limp"),
+        update_rate: float = RATE,
     ) -> None:
         self.arm = ScriptedHardware()
         components = components or {"arm": (self.arm, ("a", "b", "c"))}
@@ -270,7 +271,7 @@ class Rig:
                 for name, controller in self.controllers.items()
             },
             safe_chain=safe_chain,
-            update_rate=RATE,
+            update_rate=update_rate,
             machine=TestMachine(lambda: self.heart_time, lambda: self.system_time),
         )
         self._tickets = 0

@@ -43,10 +43,21 @@ from humanoid_controller_manager.safety.limit_stage import HeldBack
 NO_CONTROLLER: Final = "none"
 LARGEST_SWITCH_NUMBER: Final = (1 << 32) - 1  # the next one is 1
 CONFIRMATION_LIMIT: Final = 0.5  # [s] the hardware has to confirm a mode's impedance
+# [s]. A kernel without real-time patches holds a thread up for milliseconds: at more than 200 Hz
+# one such hold-up would be longer than a period.
+SHORTEST_PATIENCE: Final = 0.005
 
 Runnable: TypeAlias = ControllerSlot | ControllerGroup
 
 logger = logging.getLogger(__name__)
+
+
+def patience_at(update_rate: float) -> float:
+    """Return the longest time [s] that an update may take at `update_rate` [Hz].
+
+    That is a period, and never less than SHORTEST_PATIENCE.
+    """
+    return max(1.0 / update_rate, SHORTEST_PATIENCE)
 
 
 class ActiveController:
@@ -61,7 +72,7 @@ class ActiveController:
     Args:
         slots: the mode controllers by name.
         safe_chain: names of the fallbacks of controllers without fallbacks of their own.
-        patience: longest time an update may take [s].
+        patience: longest time an update may take [s], see `patience_at`.
 
     Raises ConfigError for unknown names, for fallbacks outside the safe modes, and for controllers
     of one mode that cannot be in charge together.

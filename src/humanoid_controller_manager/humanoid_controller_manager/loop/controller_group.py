@@ -205,7 +205,7 @@ class ControllerGroup:
     def late(self, elapsed: float, patience: float) -> str:
         """Return that the update took `elapsed`, longer than `patience` [s]."""
         name, longest = self._slowest
-        limit = f"(period {patience * 1e3:.1f} ms)"
+        limit = f"(at most {patience * 1e3:.1f} ms)"
         if longest > patience:
             return f"{name} took {longest * 1e3:.1f} ms {limit}"
         most = f"most of it {name}: {longest * 1e3:.1f} ms"

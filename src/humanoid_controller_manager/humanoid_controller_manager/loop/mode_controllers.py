@@ -130,7 +130,7 @@ class ControllerSlot:
 
     def late(self, elapsed: float, patience: float) -> str:
         """Return that its update took `elapsed`, longer than `patience` [s]."""
-        return f"{self.name} took {elapsed * 1e3:.1f} ms (period {patience * 1e3:.1f} ms)"
+        return f"{self.name} took {elapsed * 1e3:.1f} ms (at most {patience * 1e3:.1f} ms)"
 
     def deactivate(self) -> None:
         """Deactivate it. Raises what it raises."""

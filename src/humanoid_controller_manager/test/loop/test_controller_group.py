@@ -164,7 +164,7 @@ def _late(bench: Bench) -> str:
         bench.rig.time += 0.012
 
     bench.controllers["left"].behave = behave
-    return "left took 12.0 ms (period 10.0 ms)"
+    return "left took 12.0 ms (at most 10.0 ms)"
 
 
 def _late_together(bench: Bench) -> str:
@@ -173,7 +173,7 @@ def _late_together(bench: Bench) -> str:
 
     for controller in bench.controllers.values():
         controller.behave = behave
-    return "left+right took 15.0 ms (period 10.0 ms), most of it left: 8.0 ms"
+    return "left+right took 15.0 ms (at most 10.0 ms), most of it left: 8.0 ms"
 
 
 @pytest.mark.parametrize(
