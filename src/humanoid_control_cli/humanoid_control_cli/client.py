@@ -14,6 +14,7 @@ from std_srvs.srv import Trigger
 
 from humanoid_control_cli.domain import robot_namespace, ros_domain
 from humanoid_control_cli.errors import NoAnswerError, RefusedError, no_control_process
+from humanoid_control_cli.interrupts import Interrupts
 from humanoid_control_common.errors import RobotError
 from humanoid_control_common.middleware.executor_wakeup import kept_awake
 from humanoid_control_common.middleware.fastdds_tuning import tune_middleware
@@ -49,17 +50,23 @@ class Client:
         )
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
-        self._awake = ExitStack()
+        self._interrupts = Interrupts()
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        self._awake.enter_context(kept_awake(self._executor.wake))
+        self._open.enter_context(self._interrupts.installed())
+        self._open.callback(self._close)
+        self._open.enter_context(kept_awake(self._executor.wake))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._awake.close()
-        self._executor.shutdown()
-        self.node.destroy_node()
-        rclpy.try_shutdown()
+        self._open.close()
+
+    def _close(self) -> None:
+        with self._interrupts.held_back():
+            self._executor.shutdown()
+            self.node.destroy_node()
+            rclpy.try_shutdown()
 
     def subscribe(
         self, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any = 10
@@ -78,7 +85,8 @@ class Client:
             remaining = deadline - self.clock()
             if remaining <= 0.0:
                 return False
-            self._executor.spin_once(timeout_sec=min(remaining, LOOK_PERIOD))
+            with self._interrupts.held_back():
+                self._executor.spin_once(timeout_sec=min(remaining, LOOK_PERIOD))
         return True
 
     def trigger(self, service: str) -> str:
