@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -39,6 +40,8 @@ class LastingCopy:
                 self.connection.close()
                 serve(_asked(other, own), other)
                 code = 0
+            except Exception:
+                traceback.print_exc()  # its parent sees the end of the connection only
             finally:
                 os._exit(code)
         other.close()

@@ -118,7 +118,9 @@ def test_a_command_within_the_period_is_not_late(rig: Any) -> None:
 def test_above_200_hz_a_command_is_late_after_5_ms(rig: Any, longer: float, in_charge: str) -> None:
     robot = rig(update_rate=1000.0).start("damped")
     robot.run("torque")
-    robot.controllers["torque"].behave = _slow(robot, 100.0 * longer)  # the test's ticks are 10 ms apart
+    robot.controllers["torque"].behave = _slow(
+        robot, 100.0 * longer
+    )  # the test's ticks are 10 ms apart
     assert robot.tick().controller == in_charge
 
 
