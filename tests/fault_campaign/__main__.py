@@ -35,6 +35,7 @@ def main(words: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(words)
     try:
         robot = RobotJoints.of_robot(options.robot)
+        robot.check_hands()
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 2

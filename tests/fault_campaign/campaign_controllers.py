@@ -23,7 +23,7 @@ TRAJECTORY_FILE: Final = Path(__file__).parents[2] / "docs/examples/trajectory.y
 _ANY_RATE: Final = 200.0  # [Hz] of the loop; the order of the joints does not depend on it
 _POLICY_PERIOD: Final = 0.02  # [s]
 _SWAY, _SWAY_TIME, _SWAYS = -0.08, 1.0, 20  # [rad], [s] of each way, and their number
-_DURATIONS: Final = {"clear": 0.6, "ready": 0.5}  # [s]
+_DURATIONS: Final = (0.6, 0.5)  # [s] of the two poses of STANDBY
 
 
 def write_controllers(folder: Path, robot: RobotPackage) -> Path:
@@ -38,7 +38,7 @@ def write_controllers(folder: Path, robot: RobotPackage) -> Path:
     standby = content["standby_controller"]["ros__parameters"]
     content[POLICY] = {"ros__parameters": _policy(folder, robot, standby)}
     poses = standby["poses"]
-    for pose, seconds in _DURATIONS.items():
+    for pose, seconds in zip(standby["sequence"], _DURATIONS, strict=True):
         poses[pose]["duration"] = seconds
     # The disk they are on is small; each is removed when it was read, which may take its time.
     content["black_box"] = {"ros__parameters": {"most_files": 8, "most_megabytes": 40.0}}

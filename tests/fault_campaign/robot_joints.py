@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Final, Self
+from xml.etree import ElementTree
 
+from fault_campaign.scenario import HANDS
 from humanoid_bringup.robot_package import DEFAULT, RobotPackage, find_robot
+from humanoid_control_common.errors import ConfigError
 from humanoid_controller_manager.hardware.urdf import parse_robot_description
 from humanoid_twin.robot.actuators import Actuators, load_actuators
 
@@ -37,6 +40,15 @@ class RobotJoints:
         """Read them from the files of a robot. Raises ConfigError."""
         package = find_robot(name)
         return cls(package, load_actuators(package.drives.virtual_robot))
+
+    def check_hands(self) -> None:
+        """Raise ConfigError for a robot without the links on which the campaign hangs loads."""
+        links = {link.get("name") for link in ElementTree.fromstring(self.package.expand({}))}
+        if missing := [hand for hand in HANDS if hand not in links]:
+            raise ConfigError(
+                f"{self.robot} has no link {missing[0]}: loads and pushes of the campaign are made "
+                f"for arms that end in {' and '.join(HANDS)}"
+            )
 
     @property
     def robot(self) -> str:

@@ -8,6 +8,8 @@ from fault_campaign.kinds.catalogue import KINDS, STEPPED, kinds_of
 from fault_campaign.kinds.kind import BLOCK, JOINT, Allowed, Kind, nothing
 from fault_campaign.robot_joints import PRIME, RobotJoints, Struck
 
+from humanoid_control_common.errors import ConfigError
+
 LITE = RobotJoints.of_robot("lite")
 RIGHT = "right_wrist_pitch"
 
@@ -65,3 +67,10 @@ def test_a_bound_of_one_robot_is_of_that_robot_alone() -> None:
     there = Allowed(Breach.JUMP, 0.1, "", robot="lite")
     kind = Kind(name="any", inject=nothing, allowed=(everywhere, there))
     assert [list(kind.on(it).allowed) for it in (PRIME, LITE)] == [[everywhere], [there]]
+
+
+def test_a_robot_without_arms_is_refused_and_the_missing_link_named() -> None:
+    with pytest.raises(ConfigError, match=r"^hand has no link left_wrist_yaw_link: loads and"):
+        RobotJoints.of_robot("hand").check_hands()
+    for robot in (PRIME, LITE):
+        robot.check_hands()
