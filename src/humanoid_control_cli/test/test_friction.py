@@ -13,10 +13,12 @@ from typer.testing import CliRunner
 
 from humanoid_control_cli.app import app
 from humanoid_control_cli.friction.plot import plot
+from humanoid_control_cli.friction.record import is_within
 from humanoid_control_cli.mode_client import ModeClient
 from humanoid_control_common.errors import ConfigError
 from humanoid_control_common.rules.modes import Intent, Mode
 from humanoid_servo_controllers.friction_file import FrictionMaps, save_friction_maps
+from humanoid_servo_controllers.friction_recording.maps import Residual
 from humanoid_servo_controllers.friction_recording.recording import FrictionSample
 from humanoid_servo_controllers.friction_recording.samples_file import save_samples
 from humanoid_servo_controllers.servo.friction_map import FrictionCurve, FrictionMap
@@ -141,3 +143,18 @@ def test_plots_are_drawn(recorded: Path) -> None:
     first = recorded.with_suffix(".svg").read_bytes()
     plot(recorded, recorded.with_suffix(".svg"))
     assert recorded.with_suffix(".svg").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("largest", "friction", "within"),
+    [
+        (0.0149, 0.1, True),
+        (0.0151, 0.1, False),
+        (0.0009, 0.001, True),  # hardly any friction: 0.001 Nm is within the noise of 1 Nm
+        (0.0011, 0.001, False),
+    ],
+)
+def test_a_residual_is_judged_by_the_friction_and_by_what_a_recording_tells_from_zero(
+    largest: float, friction: float, within: bool
+) -> None:
+    assert is_within(Residual(1, 0.0, largest, friction, 4), 0.15, 1.0) is within
