@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -25,6 +26,15 @@ from humanoid_joint_client.address import local_address
 from src.humanoid_control_cli.test.conftest import Starter, wait_until
 
 TIMEOUT: Final = 60.0  # [s]; a dead-man's switch
+
+
+def brought_up(starter: Starter, backend: str, controllers: Path, *words: str) -> Starter:
+    """Prime with a joint stream; `words` are further options of `hc up`."""
+    options = ("--no-viewer", "--joint-stream", "--controllers", str(controllers))
+    starter.up = starter.hc("up", backend, *options, *words)
+    starter.up.wait_for("Prime is up")
+    starter.up.wait_for("joint stream of 14 joints")
+    return starter
 
 
 def standing_by(robot: Starter, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModeClient]:

@@ -41,6 +41,7 @@ from humanoid_joint_stream.shared.stream_file import StreamFile, attach, path_of
 from src.humanoid_control_cli.test.conftest import Run, Starter, wait_until
 from src.humanoid_control_cli.test.stream_robot import (
     TIMEOUT,
+    brought_up,
     client_address,
     connected,
     ends,
@@ -66,12 +67,7 @@ with JointClient() as client:
 
 @pytest.fixture(scope="module")
 def robot(start_once: Starter, quick_controllers: Path) -> Starter:
-    start_once.up = start_once.hc(
-        "up", "mujoco", "--no-viewer", "--joint-stream", "--controllers", str(quick_controllers)
-    )
-    start_once.up.wait_for("Prime is up")
-    start_once.up.wait_for("joint stream of 14 joints")
-    return start_once
+    return brought_up(start_once, "mujoco", quick_controllers)
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ from src.humanoid_control_cli.test.stream_breaking import (
 from src.humanoid_control_cli.test.stream_robot import (
     TIMEOUT,
     Ticks,
+    brought_up,
     connected,
     ends,
     is_free,
@@ -163,11 +164,7 @@ def robot(
     }
     file = tmp_path_factory.mktemp("robot") / "controllers.yaml"
     file.write_text(yaml.safe_dump(content))
-    words = ("--no-viewer", "--joint-stream", "--full-mit", "--controllers", str(file))
-    start_once.up = start_once.hc("up", "mujoco", *words)
-    start_once.up.wait_for("Prime is up")
-    start_once.up.wait_for("joint stream of 14 joints")
-    return start_once
+    return brought_up(start_once, "mujoco", file, "--full-mit")
 
 
 @pytest.fixture

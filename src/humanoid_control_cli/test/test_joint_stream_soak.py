@@ -18,7 +18,7 @@ from humanoid_joint_client import JointClient
 from humanoid_joint_client.address import socket_path
 from src.humanoid_control_cli.test.conftest import Starter
 from src.humanoid_control_cli.test.stream_breaking import disconnects
-from src.humanoid_control_cli.test.stream_robot import connected, standing_by
+from src.humanoid_control_cli.test.stream_robot import brought_up, connected, standing_by
 
 RATE, PRIMES_RATE = 333, 50  # [Hz] of the loop
 SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
@@ -41,11 +41,7 @@ def robot(
     del manager["rl_policy_controller"], content["rl_policy_controller"]  # of whole ticks only
     file = tmp_path_factory.mktemp("robot") / "controllers.yaml"
     file.write_text(yaml.safe_dump(content))
-    words = ("--no-viewer", "--joint-stream", "--full-mit", "--controllers", str(file))
-    start_once.up = start_once.hc("up", "mock", *words)
-    start_once.up.wait_for("Prime is up")
-    start_once.up.wait_for("joint stream of 14 joints")
-    return start_once
+    return brought_up(start_once, "mock", file, "--full-mit")
 
 
 @pytest.fixture
