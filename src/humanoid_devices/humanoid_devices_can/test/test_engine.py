@@ -580,6 +580,29 @@ def test_a_fast_loop_does_the_io_in_its_own_thread(bus, rig) -> None:
     assert sent == ([(1, b"0.25"), (2, b"0.25")] if rig.period < 0.005 else [])
 
 
+def test_what_the_loop_could_not_send_is_sent_before_its_next_tick(bus, rig) -> None:
+    rig.activate()
+    rig.run(0.2)
+    bus.refusal = QueueFullError("full")
+    rig.command.position[:] = 0.25
+    rig.tick()
+    bus.refusal = None
+    before = len(bus.sent)
+    rig.pause(0.0035)
+    sent = [frame for frame in bus.sent[before:] if frame[0] >> 8 == COMMAND]
+    assert sent == [(1, b"0.25"), (2, b"0.25")]
+
+
+def test_the_threads_receive_at_once_when_the_loop_has_ended(bus, rig) -> None:
+    rig.activate()
+    rig.run(0.2)
+    rig.tick()
+    rig.system.loop_ended()
+    bus.put(InvalidFrame("late"))
+    rig.pause(0.0005)
+    assert rig.system._lifecycle.session.health.invalid == "late"
+
+
 def test_the_threads_take_over_when_the_loop_has_ended(bus, rig) -> None:
     rig.activate()
     rig.run(0.2)
