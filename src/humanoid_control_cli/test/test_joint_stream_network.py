@@ -403,10 +403,10 @@ def test_a_clock_that_is_wrong_needs_the_synchronization(
     monkeypatch.setattr(
         "humanoid_joint_client.client.time", SimpleNamespace(monotonic_ns=lambda: now() + offset)
     )
-    states = client.states()
+    states = client.states(keep=1000)  # the first with the key shows that it is followed
     pose = next(states).position
     with client.control() as control:
-        key = control.send(pose, horizon=0.5)
+        key = control.send(pose, horizon=0.9)
         state = until(states, lambda it: it.applied_key == key)
         assert state.execution is Execution.FOLLOWING
         monkeypatch.setattr(client, "synchronize", lambda _="": client._synchronization)
