@@ -403,11 +403,12 @@ def test_a_clock_that_is_wrong_needs_the_synchronization(
     monkeypatch.setattr(
         "humanoid_joint_client.client.time", SimpleNamespace(monotonic_ns=lambda: now() + offset)
     )
-    states = client.states(keep=1000)  # the first with the key shows that it is followed
-    pose = next(states).position
+    states = client.states(keep=1000)
+    pose, before = next(states).position, now()
     with client.control() as control:
         key = control.send(pose, horizon=0.9)
-        state = until(states, lambda it: it.applied_key == key)
+        # An earlier client may have used the same key.
+        state = until(states, lambda it: it.applied_key == key and it.applied > before)
         assert state.execution is Execution.FOLLOWING
         monkeypatch.setattr(client, "synchronize", lambda _="": client._synchronization)
         client._synchronization = Synchronization(0, 0)
