@@ -162,6 +162,8 @@ class Run:
 class Starter:
     """Starts programs in a ROS domain of their own; ends what is left of them at the end."""
 
+    up: Run  # `hc up`, where a test brings its robot up once
+
     def __init__(self, folder: Path) -> None:
         self.environment = {
             "ROS_DOMAIN_ID": str(next(DOMAINS)),
