@@ -1,4 +1,4 @@
-"""Keys that someone presses in a terminal."""
+"""Keys pressed in a terminal."""
 
 import os
 import select

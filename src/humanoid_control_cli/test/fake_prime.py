@@ -1,10 +1,10 @@
 """A real robot in ZERO_TORQUE, as `hc calibrate` sees it.
 
 Usage: fake_prime.py URDF [manager|manager_later|remote]; manager_later comes when a joint is limp.
-With `remote` it has a REMOTE controller, to which somebody has sent a command too short.
+With `remote` it has a REMOTE controller, to which a command too short was sent.
 
 Whatever is loose - the wrists, and a drive with gate 1 and no position gain - is moved between both
-stops again and again by somebody's hand. TRUTH is how all joints are mounted. A line on stdout
+stops again and again, as by a hand. TRUTH is how all joints are mounted. A line on stdout
 reports that a drive has become limp, or that its gate is closed.
 """
 

@@ -98,7 +98,7 @@ def next_statement(modes: ModeClient) -> StampedStatement:
 
 
 def is_free(client: JointClient) -> bool:
-    """Whether nobody has the lease. Whoever asks has it for a moment."""
+    """Whether the lease is free. The question takes it for a moment."""
     token = client.call("AcquireLease", pb.LeaseRequest()).token
     return (
         bool(token) and client.call("ReturnLease", pb.LeaseToken(token=token)).status == Status.OK

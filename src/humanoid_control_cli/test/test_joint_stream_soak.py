@@ -1,4 +1,4 @@
-"""Long forms: ten minutes at 333 Hz both ways, and 10 000 programs that end at random."""
+"""Long forms: ten minutes at 333 Hz, 10 000 programs that end, a million fuzzed updates."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from humanoid_joint_client import JointClient
 from humanoid_joint_client.address import socket_path
 from src.humanoid_control_cli.test.conftest import Starter
 from src.humanoid_control_cli.test.stream_breaking import disconnects
+from src.humanoid_control_cli.test.stream_fuzzing import fuzz
 from src.humanoid_control_cli.test.stream_robot import brought_up, connected, standing_by
 
 RATE, PRIMES_RATE = 333, 50  # [Hz] of the loop
@@ -101,3 +102,23 @@ def test_ten_thousand_programs_end_at_random(ready: ModeClient, client: JointCli
         within = sum(it <= 2 for it in ticks)
         text = f"{how}: {len(ticks)}, {within} within 2 ticks, at most {max(ticks)} ticks\n"
         sys.stdout.write(text)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("robot", [PRIMES_RATE], indirect=True)
+def test_a_million_fuzzed_updates(robot: Starter, ready: ModeClient, client: JointClient) -> None:
+    """Case 41 of docs/verification/joint_stream.md, through the socket of a robot.
+
+    The summary has the number of streams, and the memory.
+    """
+    server = psutil.Process(robot.up.descendant("joint_stream"))
+    count, path = int(os.environ.get("SOAK_UPDATES", "1000000")), str(socket_path())
+    fuzz(path, count // 10, 1)
+    before = server.memory_info().rss
+    begin = time.monotonic()
+    sent = fuzz(path, count, 2)
+    grown = server.memory_info().rss - before
+    sys.stdout.write(f"{sent} in {time.monotonic() - begin:.0f} s; grown by {grown / 1e6:.2f} MB\n")
+    assert grown < GROWTH
+    assert sent.accepted > sent.received // 10
+    assert sent.stiff > 0

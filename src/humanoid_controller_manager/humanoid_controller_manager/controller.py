@@ -74,7 +74,7 @@ class Controller(ABC):
         """Release resources. Another controller is in charge already."""
 
     def on_cleanup(self) -> None:
-        """Release what `on_configure` took: nobody uses this instance again.
+        """Release what `on_configure` took: this instance is not used again.
 
         Called by another thread than the loop's; not at the end of the process.
         """

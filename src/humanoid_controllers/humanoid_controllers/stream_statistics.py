@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-MOST: Final = 20_000  # arrivals that a window remembers, of more than anyone sends in a second
+MOST: Final = 20_000  # arrivals that a window remembers, of more than come in a second
 
 
 @dataclass(slots=True)

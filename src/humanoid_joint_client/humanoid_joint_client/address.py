@@ -7,7 +7,7 @@ from typing import Final
 
 from humanoid_joint_client.errors import NoAnswerError
 
-FOLDER_MODE: Final = 0o700  # nobody but the owner of the robot's programs gets in
+FOLDER_MODE: Final = 0o700  # only the user of the robot's programs gets in
 
 
 def socket_folder() -> Path:
@@ -23,7 +23,7 @@ def socket_path(domain: int | None = None, namespace: str = "") -> Path:
 
 
 def is_private(folder: Path) -> bool:
-    """Return whether `folder` is this user's, and nobody else can enter it."""
+    """Return whether `folder` is this user's, and no other user can enter it."""
     try:
         status = folder.lstat()
     except OSError:

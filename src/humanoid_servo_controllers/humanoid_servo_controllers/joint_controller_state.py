@@ -11,7 +11,7 @@ from humanoid_servo_controllers.controllers import ServoReport
 
 
 class JointControllerStates:
-    """Publishes each joint's state while someone listens to it; used by the publisher's thread."""
+    """Publishes each joint's state while it has a subscriber; used by the publisher's thread."""
 
     def __init__(self, context: PluginContext, names: list[str]) -> None:
         create, kind = context.node.create_publisher, JointControllerState

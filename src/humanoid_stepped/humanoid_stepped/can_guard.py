@@ -74,7 +74,7 @@ class _Guarded:
 
 
 class Claims:
-    """Who holds the bus: a control process, and its guard until it has ended."""
+    """The holders of the bus: a control process, and its guard until it has ended."""
 
     def __init__(self) -> None:
         self._holders: list[Process] = []

@@ -110,7 +110,7 @@ class TrajectoryAction:
 
 
 class ControllerState:
-    """Publishes `~/controller_state` while someone listens; in the publisher's thread."""
+    """Publishes `~/controller_state` while it has a subscriber; in the publisher's thread."""
 
     def __init__(self, context: PluginContext, controller: JointTrajectoryController) -> None:
         create = context.node.create_publisher

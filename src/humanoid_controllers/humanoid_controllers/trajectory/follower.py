@@ -33,7 +33,7 @@ class Follower:
     Args:
         joints: the controller's.
         acceleration: limits [rad/s^2], (n,), for stops along the path.
-        jog_timeout: [s] after which a jog ends if nobody asks for it again.
+        jog_timeout: [s] after which a jog ends if it is not requested again.
     """
 
     def __init__(self, joints: JointSet, acceleration: FloatArray, jog_timeout: float) -> None:

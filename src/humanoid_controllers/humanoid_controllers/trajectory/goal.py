@@ -46,7 +46,7 @@ class Goal:
         after: the goal whose motion it continues; None for a pose that is held at first.
         begin: the loop's time [s] at which it begins, planned for that very moment; None: with the
             next tick, from rest.
-        jog: whether it lasts only as long as someone asks for it again and again.
+        jog: whether it lasts only as long as it is requested again and again.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Jogs: a motion that lasts as long as someone asks for it."""
+"""Jogs: a motion that lasts as long as it is requested."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_motors_give_the_commanded_torque_and_are_disabled_at_the_end(wrists) ->
 @pytest.mark.parametrize(
     ("fault", "arguments", "message"),
     [
-        ("power_off", (), r"nobody acknowledges.*are the motors powered"),
+        ("power_off", (), r"no node acknowledges.*are the motors powered"),
         ("bitrate", (500_000,), r"1000000 bit/s the(ir| motors') bitrate"),
     ],
 )

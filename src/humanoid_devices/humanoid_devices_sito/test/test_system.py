@@ -167,7 +167,7 @@ def test_silent_motor_is_named_and_the_others_are_left_disabled(wrists) -> None:
 def test_motors_without_power_are_suspected_without_acknowledgement(wrists) -> None:
     bench, rig = wrists()
     bench.call("power_off")
-    with pytest.raises(HardwareError, match=r"nobody acknowledges.*are the motors powered"):
+    with pytest.raises(HardwareError, match=r"no node acknowledges.*are the motors powered"):
         rig.activate()
 
 

@@ -27,7 +27,7 @@ class Attachment:
     """The robot, once its control process runs and has the controller of the joint stream.
 
     Args:
-        load: has the controller loaded; None: somebody else does. Must not wait.
+        load: has the controller loaded; None: it is loaded otherwise. Must not wait.
         clock: the robot's clock [ns].
     """
 

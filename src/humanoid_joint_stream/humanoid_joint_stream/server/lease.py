@@ -13,7 +13,7 @@ class Lease:
     """The lease of one robot."""
 
     def __init__(self) -> None:
-        self.owner = ""  # empty: nobody has it
+        self.owner = ""  # empty: it is free
         self._token = ""
         self._kept = 0
 

@@ -141,7 +141,7 @@ class SteppedNode:
         return {name: _Parameter(name, value) for name, value in self._parameters.items()}
 
     def describe(self, *_: Any, **__: Any) -> None:
-        """See FixedParameters: nobody looks here."""
+        """See FixedParameters: no service shows parameters here."""
 
     # Entities.
 

@@ -7,7 +7,7 @@ from humanoid_twin.errors import CanError
 LONGEST = 8  # [bytes] of data
 
 
-@dataclass(slots=True)  # not frozen, since many are made; nobody changes one
+@dataclass(slots=True)  # not frozen, since many are made; nothing changes one
 class CanFrame:
     """A data frame, or with `requested` a remote frame.
 

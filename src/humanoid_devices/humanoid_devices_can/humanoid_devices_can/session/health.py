@@ -153,7 +153,7 @@ class Health:
         if stuck or unanswered or max(self.unacknowledged_at, self.passive_at) > since:
             return Reason.of(
                 NOT_ACKNOWLEDGED,
-                f"nobody acknowledges on {bus}: are the motors powered? Is {bus.bitrate} bit/s "
+                f"no node acknowledges on {bus}: are the motors powered? Is {bus.bitrate} bit/s "
                 "their bitrate? Is the bus terminated?",
             )
         return NO_REASON
