@@ -1,7 +1,8 @@
 """One control cycle without ROS: read + update + limits + write with mock hardware.
 
 Publishing, in another thread, is excluded; the hand-over to that thread is included. Back to back,
-cycles run with warm caches; paced, every 5 ms as on the robot.
+cycles run with warm caches; paced, every 5 ms as on the robot. A controller whose target for one
+joint is always too far ahead shows the cost of limiting it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 import numpy as np
 
 from benchmarks.support.figures import Figure, arguments, figure, report
-from humanoid_control_common.robot.joints import JointLimits, JointSet
+from humanoid_control_common.robot.joints import FloatArray, JointLimits, JointSet
 from humanoid_control_common.robot.mit_interface import JointCommand, JointState
 from humanoid_controller_manager.controller import RobotFacts
 from humanoid_controller_manager.hardware.generic_system import GenericSystem
@@ -32,7 +33,20 @@ PACE = 0.005  # [s]
 PACED_CYCLES = 2000
 
 
-def loop_of(joint_count: int, component_count: int) -> ControlLoop:
+class AheadController(StandbyController):
+    """STANDBY, but the first joint's target is always `ahead` [rad] of it."""
+
+    ahead = 0.0
+
+    def update(self, state: JointState, command: JointCommand, now: float, period: float) -> None:
+        """See Controller."""
+        super().update(state, command, now, period)
+        command.position[0] = state.position[0] + self.ahead
+
+
+def loop_of(
+    joint_count: int, component_count: int, standby: StandbyController | None = None
+) -> ControlLoop:
     """Return a running loop in STANDBY on mock hardware, joints dealt to the components in turn."""
     names = tuple(f"joint_{i}" for i in range(joint_count))
     joints = JointSet(names)
@@ -42,7 +56,7 @@ def loop_of(joint_count: int, component_count: int) -> ControlLoop:
     hardware = HardwareGroup(joints, members)
     hardware.configure()
     robot = RobotFacts(joints, limits, RATE)
-    standby, damping = StandbyController(), DampingController()
+    standby, damping = standby or StandbyController(), DampingController()
     pose = Pose(duration=3600.0, positions=[0.5] * joint_count)
     standby.on_configure(
         StandbyParameters(stiffness=20.0, damping=2.0, sequence=["p"], poses={"p": pose}), robot
@@ -83,7 +97,25 @@ def _member(names: tuple[str, ...], joints: JointSet, number: int) -> Member:
 
 def measure(joint_count: int, component_count: int, cycles: int) -> Figure:
     """Return the times of one cycle."""
-    loop = loop_of(joint_count, component_count)
+    return figure(timed(loop_of(joint_count, component_count), cycles), "us", 1e6)
+
+
+def measure_limited(cycles: int) -> dict[str, Figure]:
+    """Return the times of one cycle in which no joint is limited, and in which one is."""
+    found = {}
+    for name, ahead in (("nothing", 0.0), ("one joint", 1.0)):
+        controller = AheadController()
+        controller.ahead = ahead
+        loop = loop_of(14, 1, controller)
+        samples = timed(loop, cycles)
+        limited = int(loop.limits.counts.max(axis=0)[0])
+        assert limited >= cycles - WARM_UP if ahead else not limited
+        found[f"cycle, 14 joints, {name} limited"] = figure(samples, "us", 1e6)
+    return found
+
+
+def timed(loop: ControlLoop, cycles: int) -> FloatArray:
+    """Return the durations [s] of cycles after a warm-up."""
     samples = np.empty(cycles)
     period = 1.0 / RATE
     clock = time.perf_counter
@@ -94,7 +126,7 @@ def measure(joint_count: int, component_count: int, cycles: int) -> Figure:
         loop.tick(now, period, lambda: 0.0)
         samples[i] = clock() - begin
     assert loop.snapshot.controller == "standby", "the loop left STANDBY: the figure would be wrong"
-    return figure(samples[WARM_UP:], "us", 1e6)
+    return samples[WARM_UP:]
 
 
 def measure_paced(joint_count: int, cycles: int) -> Figure:
@@ -126,6 +158,7 @@ def main() -> None:
         for joints in (14, 112)
         for components in (1, 2)
     }
+    figures |= measure_limited(cycles)
     paced = PACED_CYCLES // 10 if options.quick else PACED_CYCLES
     figures["cycle, 14 joints, 1 component, every 5 ms"] = measure_paced(14, paced)
     report("Control cycle (goal: 40 us for 14 joints, 60 us for 112)", figures, options.json)
