@@ -101,6 +101,7 @@ class Robot(ABC):
     observer: Observer
     twin: RobotControl
     programs: Mapping[str, RobotProgram]
+    interruption: float = 0.0  # [s] between two statements of a thread, at most
     stands: Start | None = None  # the mode in which it was prepared for the next trial, if so
 
     def __init__(self, joints: RobotJoints) -> None:

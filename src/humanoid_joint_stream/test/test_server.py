@@ -1,4 +1,4 @@
-"""The server over gRPC, with a robot of the test's: which clients get in, and what the calls answer."""
+"""The server over gRPC, with a robot of the test's: which clients it takes, its answers."""
 
 from __future__ import annotations
 

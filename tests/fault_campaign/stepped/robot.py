@@ -30,6 +30,7 @@ from humanoid_control_cli.robot.operator_requests import BEAT_PERIOD, HEARTBEAT_
 from humanoid_controller_manager.plugins import forget_plugins
 from humanoid_controller_manager.ros.process.stop_signals import EndRequests
 from humanoid_stepped.participant import Participant
+from humanoid_stepped.preemption import LONGEST, Preemption, is_instrumented
 from humanoid_stepped.processes import StackProcess
 from humanoid_stepped.python_log import PythonLog
 from humanoid_stepped.robot import SteppedRobot, stepped_options
@@ -64,6 +65,8 @@ class SimulatedRobot(Robot):
             heartbeats={OPERATOR: BEAT},
         )
         self.stepped = stepped = SteppedRobot(0, folder, options)
+        self._preemption = Preemption(stepped.scheduler) if is_instrumented() else None
+        self.interruption = LONGEST if is_instrumented() else 0.0
         self.twin = stepped.virtual.control
         self.sdo_judge: SdoJudge | None = None  # of a robot with drives that have SDOs
         if joints.of(Struck.RING):
@@ -104,6 +107,8 @@ class SimulatedRobot(Robot):
     def _seed(self, seed: str) -> None:
         self.stepped.scheduler.random.seed(f"{seed} order")
         self.stepped.virtual.losses.random.seed(f"{seed} ring")
+        if self._preemption is not None:
+            self._preemption.seed(f"{seed} interruptions")
 
     def date(self) -> float:
         """See Robot."""

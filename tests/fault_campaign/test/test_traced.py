@@ -11,7 +11,7 @@ from typing import Any
 
 import can
 import pytest
-from fault_campaign.__main__ import main
+from fault_campaign.command import main
 
 from humanoid_devices_erob.wire.frame import decode_frame
 from humanoid_recording.black_box.fault_report import read_fault_report
@@ -25,7 +25,7 @@ KIND, SEED = "ring: drive error 0x8500", "7"
 TRIAL = ("--stepped", "--kind", KIND, "--trial", SEED)
 SABOTAGED = """
 import sys
-from fault_campaign.__main__ import main
+from fault_campaign.command import main
 from fault_campaign.disturbing.sabotage import DEFECTS
 DEFECTS["never_soft"]()
 sys.exit(main(sys.argv[1:]))

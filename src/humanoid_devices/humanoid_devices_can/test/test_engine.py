@@ -496,7 +496,10 @@ def test_bus_off_stays_until_reset_and_gains_are_sent_again_after_a_restart(bus,
     ("frame", "message"),
     [
         (ErrorFrame(BusEvent.CONTROLLER, bytes([0, 0x20])), "no node acknowledges"),
-        (ErrorFrame(BusEvent.NO_ACKNOWLEDGE | BusEvent.BUS_ERROR, bytes(8)), "no node acknowledges"),
+        (
+            ErrorFrame(BusEvent.NO_ACKNOWLEDGE | BusEvent.BUS_ERROR, bytes(8)),
+            "no node acknowledges",
+        ),
         (ErrorFrame(BusEvent.PROTOCOL, bytes(8)), "do two motors have the same id"),
         (InvalidFrame("standard"), "standard"),
     ],

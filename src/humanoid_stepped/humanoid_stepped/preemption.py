@@ -1,0 +1,193 @@
+"""Interrupt tasks between any two statements of the product, as the kernel interrupts threads.
+
+Without it a task runs until it waits. A thread does not: another one may run between any two of its
+statements. `instrument` has a call inserted before every statement of the product's functions as
+their modules are imported; once in a while that call lets the other tasks go first. The seed
+decides where. Locks of the product become locks of tasks.
+
+This module imports nothing of the product: what is imported before `instrument` is not interrupted.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+import threading
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from random import Random
+from types import CodeType, ModuleType
+from typing import Any, Final
+
+from humanoid_stepped.scheduler import Scheduler
+
+PRODUCT: Final = frozenset({
+    "humanoid_bringup_prime", "humanoid_control_common", "humanoid_controller_manager",
+    "humanoid_controllers", "humanoid_devices_can", "humanoid_devices_erob",
+    "humanoid_devices_robstride", "humanoid_devices_sito", "humanoid_motion", "humanoid_policy",
+    "humanoid_recording", "humanoid_servo_controllers",
+})  # fmt: skip
+MEAN: Final = 300  # statements of the product between two interruptions; a tick has about 600
+# How long an interruption lasts [s], at most, and the share of those that last no longer. The
+# latency of the scheduler comes on top.
+LONGEST: Final = 0.0015
+LENGTHS: Final = ((0.4, 0.0), (0.9, 0.0002), (1.0, LONGEST))
+LOOK: Final = 20e-6  # [s] between two looks at a lock that another task holds
+_CALL: Final = "__before_statement__"  # a builtin, so that no module must import it
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def instrument(packages: frozenset[str] = PRODUCT) -> None:
+    """Have tasks be interrupted in these packages. Raises RuntimeError if one is imported."""
+    if known := sorted(packages.intersection(sys.modules)):
+        raise RuntimeError(f"already imported, so not interrupted: {', '.join(known)}")
+    setattr(builtins, _CALL, lambda: None)
+    sys.meta_path.insert(0, _Finder(packages))
+
+
+def is_instrumented() -> bool:
+    """Return whether tasks may be interrupted in this process."""
+    return hasattr(builtins, _CALL)
+
+
+class Preemption:
+    """Interrupts the tasks of a scheduler. One in a process, which must be instrumented."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.count = 0  # of interruptions
+        self._scheduler = scheduler
+        self._random = Random(0)
+        self._left = 1  # statements until the next one
+        setattr(builtins, _CALL, self._before_statement)
+        TaskLock.scheduler = scheduler
+
+    def seed(self, seed: str) -> None:
+        """Decide all interruptions from now on."""
+        self._random.seed(seed)
+        self._left = self._drawn()
+
+    def _drawn(self) -> int:
+        return 1 + int(self._random.expovariate(1.0 / MEAN))
+
+    def _before_statement(self) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        self._left = self._drawn()
+        if self._scheduler.current is None:  # code of a test, between two tasks
+            return
+        self.count += 1
+        share = self._random.random()
+        longest = next(length for up_to, length in LENGTHS if share < up_to)
+        self._scheduler.wait(None, self._random.random() * longest)
+
+
+class TaskLock:
+    """A Lock of tasks: one that waits for it lets the task run that holds it."""
+
+    scheduler: Scheduler | None = None
+
+    def __init__(self) -> None:
+        self._held = False
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """See Lock. Raises RuntimeError between two tasks if one of them holds it."""
+        while self._held:
+            if not blocking:
+                return False
+            if timeout >= 0:
+                raise NotImplementedError("no lock of the product is waited for with a timeout")
+            if self.scheduler is None or self.scheduler.current is None:
+                raise RuntimeError("a task that was interrupted holds this lock")
+            self.scheduler.wait(None, LOOK)
+        self._held = True
+        return True
+
+    def release(self) -> None:
+        """See Lock."""
+        if not self._held:
+            raise RuntimeError("release unlocked lock")
+        self._held = False
+
+    def locked(self) -> bool:
+        """See Lock."""
+        return self._held
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class _Finder(MetaPathFinder):
+    def __init__(self, packages: frozenset[str]) -> None:
+        self._packages = packages
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """See MetaPathFinder."""
+        if name.partition(".")[0] not in self._packages:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    def get_code(self, fullname: str) -> CodeType:
+        """See SourceFileLoader. The files of compiled code are neither read nor written."""
+        path = self.get_filename(fullname)
+        tree = ast.parse(self.get_data(path), path)
+        _insert_into(tree, inside=False)
+        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """See SourceFileLoader."""
+        super().exec_module(module)
+        names = vars(module)
+        if names.get("threading") is threading:
+            names["threading"] = _THREADING
+        if names.get("Lock") is threading.Lock:
+            names["Lock"] = TaskLock
+
+
+def _insert_into(node: ast.AST, *, inside: bool) -> None:
+    """Insert a call before every statement in functions of `node`; `inside`: it is in one."""
+    for field, value in ast.iter_fields(node):
+        if not isinstance(value, list):
+            continue
+        for child in value:
+            if isinstance(child, ast.AST):
+                within = isinstance(child, _Function) or (
+                    inside and not isinstance(child, ast.ClassDef)
+                )
+                _insert_into(child, inside=within)
+        if inside and value and isinstance(value[0], ast.stmt):
+            setattr(node, field, [it for child in value for it in _with_call(child)])
+
+
+def _with_call(statement: ast.stmt) -> list[ast.stmt]:
+    """Return the statement and the call before it; a declaration and a text alone."""
+    text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    if text or isinstance(statement, ast.Global | ast.Nonlocal):
+        return [statement]
+    call = ast.Expr(ast.Call(ast.Name(_CALL, ast.Load()), [], []))
+    return [ast.copy_location(call, statement), statement]
+
+
+def _threading_of_tasks() -> Any:
+    """Return the module threading, with a Lock of tasks."""
+    found = ModuleType("threading")
+    vars(found).update(vars(threading))
+    vars(found)["Lock"] = TaskLock
+    return found
+
+
+_THREADING: Final = _threading_of_tasks()

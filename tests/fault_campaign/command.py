@@ -1,0 +1,176 @@
+"""Run the fault campaign: random faults on the whole robot, judged by the virtual robot's truth.
+
+In wall time it needs root; with --stepped the robot runs on one simulated clock. Every trial has a
+seed; a violation is printed with the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from random import SystemRandom
+
+from fault_campaign.campaign import Campaign, Entry, drawn
+from fault_campaign.controls import controls_of, convictions, text_of
+from fault_campaign.kinds.catalogue import kinds_of
+from fault_campaign.kinds.kind import Kind
+from fault_campaign.report import line, print_table, write_json
+from fault_campaign.robot import MAIN, Sabotage
+from fault_campaign.robot_joints import RobotJoints
+from fault_campaign.simplification import AS_DRAWN, Simplification
+from fault_campaign.stepped.campaign import campaign as stepped
+from fault_campaign.stepped.taken_out import TAKEN_OUT
+from fault_campaign.stepped.traced import traced
+from fault_campaign.tally import Tally
+from humanoid_bringup.robot_package import DEFAULT
+from humanoid_control_common.errors import ConfigError, RobotError
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """0: nothing was violated, and no kind was excused too often."""
+    options = _parser().parse_args(words)
+    try:
+        robot = RobotJoints.of_robot(options.robot)
+        robot.check_hands()
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    kinds = _chosen(kinds_of(robot, stepped=options.stepped), options.kind)
+    if wrong := _wrong(options, kinds):
+        sys.stderr.write(f"{wrong}\n")
+        return 2
+    if options.list:
+        sys.stdout.writelines(f"{kind.name}: {kind.outcome.value}\n" for kind in kinds)
+        return 0
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    if options.controls:
+        return _controls(robot, stepped=options.stepped)
+    entries: list[Entry] = []
+    campaign = Campaign(_say)
+    try:
+        _run(_runner(options) or campaign.run, kinds, options, entries)
+    except RobotError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    finally:  # ended early, it reports its results so far
+        tally = Tally.of(entries, campaign.problems)
+        print_table(entries)
+        print(*tally.lines(), sep="\n")
+        if options.json:
+            write_json(entries, tally, options.json)
+    return int(tally.failed)
+
+
+def _wrong(options: argparse.Namespace, kinds: Sequence[Kind]) -> str:
+    """Return what is wrong with the options; empty: nothing."""
+    if not kinds:
+        return f"{options.robot} has no kind with '{options.kind}' in its name; --list shows them"
+    if options.preempt and not options.stepped:
+        return "--preempt needs --stepped"
+    if options.trace and (options.trial is None or len(kinds) > 1 or not options.stepped):
+        found = f"'{options.kind}' is in the name of {len(kinds)}; --list shows them"
+        return f"--trace needs --stepped, --trial and one --kind: {found}"
+    return ""
+
+
+def _chosen(known: Mapping[str, Kind], word: str) -> list[Kind]:
+    """Return the kind of that name, or all with the word in their names."""
+    return [known[word]] if word in known else [it for name, it in known.items() if word in name]
+
+
+def _runner(
+    options: argparse.Namespace,
+) -> Callable[[Sequence[tuple[Kind, int]]], Iterator[Entry]] | None:
+    """Return what runs trials on the stepped robot; None in wall time."""
+    simpler: Simplification = options.simplify
+    if options.trace:
+        return partial(traced, folder=options.trace, simpler=simpler)
+    if not options.stepped:
+        return None
+    sabotage = Sabotage(MAIN, options.taken_out) if options.taken_out else None
+    return partial(stepped, sabotage=sabotage, simpler=simpler)
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _controls(robot: RobotJoints, *, stepped: bool) -> int:
+    """0: all were convicted."""
+    convicted, controls = 0, controls_of(robot)
+    for conviction in convictions(controls, _say, stepped=stepped):
+        print(text_of(conviction), flush=True)
+        convicted += conviction.convicted
+    print(f"{convicted} of {len(controls)} sabotaged stacks convicted")
+    return int(convicted < len(controls))
+
+
+def _run(
+    run: Callable[[Sequence[tuple[Kind, int]]], Iterator[Entry]],
+    kinds: Sequence[Kind],
+    options: argparse.Namespace,
+    entries: list[Entry],
+) -> None:
+    """Adds to `entries` what is settled."""
+    seed = SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    trials = drawn(kinds, len(kinds) if options.count is None else options.count, seed)
+    if options.trial is not None:
+        trials = [(kind, options.trial) for kind in kinds for _ in range(options.count or 1)]
+    else:
+        print(f"{len(trials)} trials of {len(kinds)} kinds, --seed {seed}", flush=True)
+    for entry in run(trials):
+        entries.append(entry)
+        print(f"{len(entries):4} {line(entry, stepped=options.stepped)}", flush=True)
+
+
+def _simplification(text: str) -> Simplification:
+    try:
+        return Simplification.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m fault_campaign", description=__doc__)
+    parser.add_argument(
+        "--stepped", action="store_true", help="the whole robot on one simulated clock; no root"
+    )
+    parser.add_argument(
+        "--preempt",
+        action="store_true",
+        help="of --stepped: threads are interrupted between any two statements",
+    )
+    parser.add_argument("--robot", default=DEFAULT, help="it has its own kinds; else %(default)s")
+    parser.add_argument("--count", type=int, help="trials; else one of each kind")
+    parser.add_argument("--seed", type=int, help="of the campaign; else a random one, printed")
+    parser.add_argument("--kind", default="", help="only kinds with this in their names")
+    parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
+    parser.add_argument(
+        "--taken-out",
+        choices=TAKEN_OUT,
+        metavar="MEND",
+        help=f"of --stepped: without this mend; {', '.join(TAKEN_OUT)}",
+    )
+    parser.add_argument(
+        "--simplify",
+        type=_simplification,
+        default=AS_DRAWN,
+        metavar="WORDS",
+        help="of --stepped --trial: see a violation",
+    )
+    parser.add_argument(
+        "--trace",
+        type=Path,
+        metavar="FOLDER",
+        help="of --stepped --trial: write a bag and the frames of both buses there",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
+    parser.add_argument(
+        "--controls", action="store_true", help="sabotage the stack: each must be convicted"
+    )
+    parser.add_argument("--list", action="store_true", help="only name the kinds")
+    return parser
