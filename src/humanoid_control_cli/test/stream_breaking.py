@@ -35,9 +35,22 @@ class Owner:
         self.config = pb.Config.FromString(self._connection.call("GetConfig", b""))
         self.lease = self._call("AcquireLease", pb.LeaseRequest(owner="breaking"), pb.Lease).token
 
-    def activate(self) -> None:
-        """Also keeps the lease."""
-        self._call("Activate", pb.ActivateRequest(lease=self.lease), pb.ActivateReply)
+    def activate(self) -> int:
+        """Also keeps the lease. Returns how many faults were cleared before."""
+        request = pb.ActivateRequest(lease=self.lease).SerializeToString()
+        reply = pb.ActivateReply.FromString(self._connection.call("Activate", request))
+        if reply.status == Status.FAULT:
+            return self.clear_faults() + self.activate()
+        assert reply.status == Status.OK, reply
+        return 0
+
+    def clear_faults(self) -> int:
+        """Return how many stood. Each is one that this client may clear."""
+        faults = pb.Faults.FromString(self._connection.call("ListFaults", b"")).faults
+        for fault in faults:
+            assert fault.clearable, fault
+            self._call("ClearFault", pb.ClearFaultRequest(id=fault.id, lease=self.lease), pb.Reply)
+        return len(faults)
 
     def end(self) -> None:
         self._call("ReturnLease", pb.LeaseToken(token=self.lease), pb.Reply)
@@ -128,7 +141,7 @@ class Disconnect:
 
 def disconnect(owner: Owner, ticks: Ticks, chance: Random) -> Disconnect:
     """Have the robot follow a program that disconnects at a random moment, in a random way."""
-    owner.activate()
+    assert owner.activate() == 0, "a fault stood"
     before = ticks.number
     how = chance.randrange(len(ENDS) + 1)
     if how == len(ENDS):
