@@ -50,7 +50,7 @@ _TURNED: Final = {
     ),
 }
 _STUCK: Final = {  # "can": 5.2 was seen
-    "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.06, _STUCK_WHY)),
+    "ring": (Allowed(Breach.SPEED, 4.0, _STUCK_WHY), Allowed(Breach.JUMP, 0.07, _STUCK_WHY)),
     "can": (
         Allowed(Breach.SPEED, 6.0, _STUCK_WHY),
         Allowed(Breach.JUMP, 0.06, _STUCK_WHY, robot="lite"),
