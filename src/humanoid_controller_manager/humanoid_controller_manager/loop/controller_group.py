@@ -28,6 +28,7 @@ from humanoid_controller_manager.loop.mode_controllers import (
     are_disjoint,
     checked_report,
     group_name,
+    took_too_long,
     reason_of_failure,
 )
 from humanoid_controller_manager.loop.results import words_of
@@ -205,11 +206,10 @@ class ControllerGroup:
     def late(self, elapsed: float, patience: float) -> str:
         """Return that the update took `elapsed`, longer than `patience` [s]."""
         name, longest = self._slowest
-        limit = f"(at most {patience * 1e3:.1f} ms)"
         if longest > patience:
-            return f"{name} took {longest * 1e3:.1f} ms {limit}"
+            return took_too_long(name, longest, patience)
         most = f"most of it {name}: {longest * 1e3:.1f} ms"
-        return f"{self.name} took {elapsed * 1e3:.1f} ms {limit}, {most}"
+        return f"{took_too_long(self.name, elapsed, patience)}, {most}"
 
     def deactivate(self) -> None:
         """Deactivate all members, the last first."""

@@ -130,11 +130,16 @@ class ControllerSlot:
 
     def late(self, elapsed: float, patience: float) -> str:
         """Return that its update took `elapsed`, longer than `patience` [s]."""
-        return f"{self.name} took {elapsed * 1e3:.1f} ms (at most {patience * 1e3:.1f} ms)"
+        return took_too_long(self.name, elapsed, patience)
 
     def deactivate(self) -> None:
         """Deactivate it. Raises what it raises."""
         self.controller.on_deactivate()
+
+
+def took_too_long(name: str, elapsed: float, patience: float) -> str:
+    """Return that an update took `elapsed`, longer than `patience` [s]."""
+    return f"{name} took {elapsed * 1e3:.1f} ms (at most {patience * 1e3:.1f} ms)"
 
 
 def reason_of_failure(text: str, error: BaseException) -> Reason:
