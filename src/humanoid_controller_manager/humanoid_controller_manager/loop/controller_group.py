@@ -28,8 +28,8 @@ from humanoid_controller_manager.loop.mode_controllers import (
     are_disjoint,
     checked_report,
     group_name,
-    took_too_long,
     reason_of_failure,
+    took_too_long,
 )
 from humanoid_controller_manager.loop.results import words_of
 from humanoid_controller_manager.loop.snapshot import MemberReport
