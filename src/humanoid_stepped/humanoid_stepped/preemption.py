@@ -34,6 +34,9 @@ MEAN: Final = 300  # statements of the product between two interruptions; a tick
 # latency of the scheduler comes on top.
 LONGEST: Final = 0.0015
 LENGTHS: Final = ((0.4, 0.0), (0.9, 0.0002), (1.0, LONGEST))
+# Tasks that may wait for longer, as no joint waits for them: what runs meanwhile is the loop.
+PATIENT: Final = frozenset({"main", "publisher", "services", "wake"})
+LONG_SHARE, LONG = 0.05, 0.04  # of their interruptions; [s] at most
 LOOK: Final = 20e-6  # [s] between two looks at a lock that another task holds
 _CALL: Final = "__before_statement__"  # a builtin, so that no module must import it
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -78,11 +81,14 @@ class Preemption:
 
     def _interrupt(self) -> None:
         self._left = self._drawn()
-        if self._scheduler.current is None:  # code of a test, between two tasks
+        task = self._scheduler.current
+        if task is None:  # code of a test, between two tasks
             return
         self.count += 1
         share = self._random.random()
         longest = next(length for up_to, length in LENGTHS if share < up_to)
+        if task.name in PATIENT and self._random.random() < LONG_SHARE:
+            longest = LONG
         self._scheduler.wait(None, self._random.random() * longest)
 
 
