@@ -267,9 +267,3 @@ def pack_value(parameter: ParameterId, value: float) -> bytes:
     layout = _VALUE[parameter]
     whole = layout is not _FLOAT and float(value).is_integer()
     return pack(layout, parameter.name, int(value) if whole else value)
-
-
-def unpack_value(parameter: ParameterId, value: bytes) -> float:
-    """Return the number that four bytes mean for `parameter`. Raises WireError."""
-    _expect_value(value)
-    return float(_VALUE[parameter].unpack(value)[0])

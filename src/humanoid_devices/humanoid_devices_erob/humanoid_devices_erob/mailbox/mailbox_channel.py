@@ -20,7 +20,13 @@ from humanoid_devices_erob.mailbox.sdo_transfer import Download, Transfer, Uploa
 from humanoid_devices_erob.wire import coe
 from humanoid_devices_erob.wire.errors import WireError
 from humanoid_devices_erob.wire.frame import DATAGRAM_BYTES
-from humanoid_devices_erob.wire.mailbox import MailboxType, decode_mailbox, encode_mailbox
+from humanoid_devices_erob.wire.mailbox import (
+    MailboxType,
+    decode_mailbox,
+    decode_mailbox_error,
+    encode_mailbox,
+    mailbox_error_name,
+)
 
 SM1_ACTIVATE: Final = 0x080E  # register of the ESC: bit 0 active, bit 1 repeat request
 _REPEAT_REQUEST: Final = 0x02
@@ -251,6 +257,10 @@ class MailboxChannel:
             return
         try:
             header, payload = decode_mailbox(message)
+            if header.type == MailboxType.ERROR:
+                error = mailbox_error_name(decode_mailbox_error(payload))
+                self._exchange.remark = f"; the slave rejected a message: mailbox error {error}"
+                return
             if header.type != MailboxType.COE:
                 raise WireError(f"mailbox message of type {header.type}: {payload.hex(' ')}")
             again = self._exchange.repeated and 0 != header.counter == self._last_message

@@ -98,3 +98,9 @@ def decode_mailbox_error(payload: bytes) -> int:
     if len(payload) < _ERROR.size or _ERROR.unpack_from(payload)[0] != _ERROR_COMMAND:
         raise WireError(f"not a mailbox error reply: {payload.hex(' ')}")
     return int(_ERROR.unpack_from(payload)[1])
+
+
+def mailbox_error_name(code: int) -> str:
+    """Return number and name of a MailboxErrorCode, or the number of an unknown one."""
+    known = code in MailboxErrorCode.__members__.values()
+    return f"0x{code:04X}: {MailboxErrorCode(code).name}" if known else f"0x{code:04X}"

@@ -375,6 +375,25 @@ def test_a_malformed_answer_is_named_when_nothing_better_comes(make_world) -> No
     assert "0xFF" in result.message
 
 
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        ("01000200", "rejected a message: mailbox error 0x0002: UNSUPPORTED_PROTOCOL"),
+        ("01007700", "rejected a message: mailbox error 0x0077"),
+        ("02000200", "malformed: not a mailbox error reply: 02 00 02 00"),
+    ],
+)
+def test_a_mailbox_error_is_named_when_nothing_better_comes(
+    make_world, payload: str, text: str
+) -> None:
+    world = make_world(1)
+    world.drives[0].silent = True
+    world.drives[0].post(bytes.fromhex(payload), 0)
+    (result,) = world.read([gain()])
+    assert result.status is SdoStatus.TIMED_OUT
+    assert result.message.endswith(text)
+
+
 def test_a_length_that_a_mailbox_cannot_hold_is_malformed(make_world) -> None:
     world = make_world(1)
     drive = world.drives[0]
