@@ -107,8 +107,8 @@ def _stack(options: Options, folder: Path, backend: Backend) -> tuple[list[Proce
     if program is not None and _has_erobs(options) and not options.calibrate:
         own = manager_parameters(urdf, update_rate, node_section(document, NODE, space))
         files = (controllers, write_parameters(folder, NODE, own, space))
-        # Without it the robot goes to DAMPING, where it must not be left without control as well.
-        # First to start is last to end: the control process needs it on the way down, too.
+        # Without the manager the robot goes to DAMPING, and its control process must continue. The
+        # first process to start is the last to end: the way down needs the manager, too.
         where = program.package, program.executable
         manager = Process(
             "impedance", *where, files, required=False, outlives=True, namespace=space
@@ -208,7 +208,7 @@ def _mode_gains(
 
 
 def _written(content: Mapping[str, Any], path: Path) -> Path:
-    """`path`, with `content` as YAML."""
+    """Write `content` as YAML; return `path`."""
     path.write_text(yaml.safe_dump(dict(content), sort_keys=False), encoding="utf-8")
     return path
 

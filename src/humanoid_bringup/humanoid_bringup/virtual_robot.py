@@ -16,7 +16,7 @@ READY: Final = "robot: "  # start of the line it prints once it answers on its b
 
 
 def as_real(options: Options, folder: Path) -> Options:
-    """The real bring-up that meets the virtual robot: all the same but for the buses' names."""
+    """Return the options of the real bring-up for the virtual robot: other names of the buses."""
     places = _places(options, folder)
     return replace(
         options,

@@ -32,7 +32,7 @@ class RemoteParameters(StrictModel):
     on_stale: Literal["damp", "passive", "hold"] = Field(
         default="damp",
         description="When commands are stale: stiffness 0 and the damping above; gains 0; or the "
-        "last command without its motion.",
+        "pose reached, without velocity and effort.",
     )
 
 

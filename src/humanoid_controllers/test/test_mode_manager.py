@@ -393,6 +393,20 @@ def test_a_fall_between_two_looks_of_one_decision_is_not_overlooked(looks_before
     assert climbing == []
 
 
+def test_a_fall_is_not_stated_before_its_reason_is_known() -> None:
+    """The loop falls between the look of the mode manager and its statement."""
+    standby = _snapshot(Mode.STANDBY, 3)
+    fallen = _snapshot(
+        Mode.DAMPING, 4, fall=Fall(1, Reason.of(CONTROLLER_FAILED, "standby failed"))
+    )
+    modes = ModeManager(ShownLoop([standby, fallen]), CONTROLLERS.get, SafetyMonitor())
+    modes.observe(0.0)
+    assert (modes.statement.mode, modes.statement.reason) == (Mode.STANDBY, NO_REASON)
+    modes.observe(0.1)
+    assert modes.statement.mode is Mode.DAMPING
+    assert "standby failed" in modes.statement.reason.text
+
+
 @pytest.mark.parametrize("looks_before", [1, 2])
 def test_a_fall_while_clearing_is_not_cleared_away(looks_before: int) -> None:
     damping = _snapshot(Mode.DAMPING, 3)

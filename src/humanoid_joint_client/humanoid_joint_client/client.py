@@ -137,7 +137,7 @@ class JointClient:
     ) -> Iterator[NewestValues[JointStates]]:
         """Read states in a thread of their own; see `states`, and NewestValues."""
         self.robot_time()  # synchronized before the first state
-        self._latency.stream_of_states_begins()
+        self._latency.skip_gap()
         call = self._calls["StreamStates"](pb.StatesRequest(decimation=decimation))
 
         def arriving() -> Iterator[JointStates]:

@@ -43,8 +43,8 @@ class LatencyTracker:
             if sent is not None:
                 self._echo.add(state.arrived - sent)
 
-    def stream_of_states_begins(self) -> None:
-        """The time to the next state is no gap."""
+    def skip_gap(self) -> None:
+        """Do not count the time to the next state: a stream of states begins."""
         with self._lock:
             self._arrived = None
 

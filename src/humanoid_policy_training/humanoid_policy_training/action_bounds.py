@@ -30,7 +30,7 @@ class ActionBounds:
     scale: Float32
 
     def bounded(self, action: Float32, observation: Float32) -> Float32:
-        """Return `action` within the bounds, (..., n_joints). None is always allowed."""
+        """Return `action` within the bounds, (..., n_joints): 0 always is."""
         reference = observation[..., self.places]
         highest = np.maximum(self.upper - reference, 0.0) / self.scale
         lowest = np.minimum(self.lower - reference, 0.0) / self.scale

@@ -52,7 +52,7 @@ class NodePlayer:
         self.count += 1
 
     def repeat(self) -> None:
-        """Publish the latest message of each topic again, for those who would take it for lost."""
+        """Publish the latest message of each topic again, so that none is reported lost."""
         for topic, data in self._latest.items():
             self._publishers[topic].publish(data)
 

@@ -1,6 +1,6 @@
 """The topics `~/JOINT/state` of control_msgs, for clients of one joint.
 
-The one module that imports control_msgs.
+The only module of this package that imports control_msgs, which may be absent.
 """
 
 from builtin_interfaces.msg import Time

@@ -14,7 +14,7 @@ import ast
 import builtins
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from random import Random
@@ -23,12 +23,9 @@ from typing import Any, Final
 
 from humanoid_stepped.scheduler import Scheduler
 
-PRODUCT: Final = frozenset({
-    "humanoid_bringup_prime", "humanoid_control_common", "humanoid_controller_manager",
-    "humanoid_controllers", "humanoid_devices_can", "humanoid_devices_erob",
-    "humanoid_devices_robstride", "humanoid_devices_sito", "humanoid_motion", "humanoid_policy",
-    "humanoid_recording", "humanoid_servo_controllers",
-})  # fmt: skip
+OWN: Final = "humanoid_"  # begin of the names of the product's packages
+# What is no task on the robot: this package, the virtual robot, and generated messages.
+LEFT_OUT: Final = ("humanoid_stepped", "humanoid_twin", "_msgs")
 MEAN: Final = 300  # statements of the product between two interruptions; a tick has about 600
 # How long an interruption lasts [s], at most, and the share of those that last no longer. The
 # latency of the scheduler comes on top.
@@ -42,12 +39,20 @@ _CALL: Final = "__before_statement__"  # a builtin, so that no module must impor
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def instrument(packages: frozenset[str] = PRODUCT) -> None:
-    """Have tasks be interrupted in these packages. Raises RuntimeError if one is imported."""
-    if known := sorted(packages.intersection(sys.modules)):
+def is_product(package: str) -> bool:
+    """Return whether tasks run code of this package."""
+    return package.startswith(OWN) and not package.endswith(LEFT_OUT)
+
+
+def instrument(is_chosen: Callable[[str], bool] = is_product) -> None:
+    """Have tasks be interrupted in the chosen packages.
+
+    Raises RuntimeError if one of them is imported already.
+    """
+    if known := sorted(name for name in sys.modules if "." not in name and is_chosen(name)):
         raise RuntimeError(f"already imported, so not interrupted: {', '.join(known)}")
     setattr(builtins, _CALL, lambda: None)
-    sys.meta_path.insert(0, _Finder(packages))
+    sys.meta_path.insert(0, _Finder(is_chosen))
 
 
 def is_instrumented() -> bool:
@@ -59,7 +64,6 @@ class Preemption:
     """Interrupts the tasks of a scheduler. One in a process, which must be instrumented."""
 
     def __init__(self, scheduler: Scheduler) -> None:
-        self.count = 0  # of interruptions
         self._scheduler = scheduler
         self._random = Random(0)
         self._left = 1  # statements until the next one
@@ -84,7 +88,6 @@ class Preemption:
         task = self._scheduler.current
         if task is None:  # code of a test, between two tasks
             return
-        self.count += 1
         share = self._random.random()
         longest = next(length for up_to, length in LENGTHS if share < up_to)
         if task.name in PATIENT and self._random.random() < LONG_SHARE:
@@ -131,14 +134,14 @@ class TaskLock:
 
 
 class _Finder(MetaPathFinder):
-    def __init__(self, packages: frozenset[str]) -> None:
-        self._packages = packages
+    def __init__(self, is_chosen: Callable[[str], bool]) -> None:
+        self._is_chosen = is_chosen
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """See MetaPathFinder."""
-        if name.partition(".")[0] not in self._packages:
+        if not self._is_chosen(name.partition(".")[0]):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:

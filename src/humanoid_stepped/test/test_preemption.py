@@ -6,6 +6,7 @@ import builtins
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -49,11 +50,9 @@ def counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
     (tmp_path / "shared_counter.py").write_text(COUNTER)
     monkeypatch.syspath_prepend(str(tmp_path))
     finders = list(sys.meta_path)
-    instrument(frozenset({"shared_counter"}))
+    instrument(lambda name: name == "shared_counter")
     try:
-        import shared_counter  # type: ignore[import-not-found]
-
-        yield shared_counter
+        yield import_module("shared_counter")
     finally:
         sys.meta_path[:] = finders
         sys.modules.pop("shared_counter", None)
@@ -102,8 +101,15 @@ def test_a_lock_of_an_interrupted_task_is_not_had_between_two_tasks(counters: Mo
         lock.release()
 
 
+@pytest.mark.parametrize(
+    "package", ["humanoid_twin", "humanoid_stepped", "humanoid_control_msgs", "numpy"]
+)
+def test_what_is_no_thread_of_the_robot_is_not_interrupted(package: str) -> None:
+    assert not preemption.is_product(package)
+
+
 def test_what_is_imported_already_is_refused() -> None:
-    assert humanoid_control_common.__name__ in preemption.PRODUCT
+    assert preemption.is_product(humanoid_control_common.__name__)
     with pytest.raises(RuntimeError, match=r"already imported, so not interrupted: .*humanoid_con"):
         instrument()
     assert not is_instrumented()

@@ -65,7 +65,7 @@ class CalibrationLink:
         return robot
 
     def begin(self, robot: Robot) -> CalibrationSession:
-        """From now on the session sees the robot, and its batches are sent."""
+        """Start a session: pass it the robot's messages, and send its batches."""
         gate = JointStatesGate(list(robot.drives) or robot.joints.names, robot.period)
         self._services = BatchServices(self._node) if robot.drives else None
         limp = LimpDrives(robot.drives.values(), gate, patience=PATIENCE)
@@ -78,7 +78,7 @@ class CalibrationLink:
         return self._session
 
     def check_alone(self) -> None:
-        """Raises RobotError if an impedance manager has turned up."""
+        """Check that no impedance manager runs. Raises RobotError."""
         if self.manager_beside:
             raise RobotError(
                 f"{NODE} is running and would overwrite every gain written here: start the robot "

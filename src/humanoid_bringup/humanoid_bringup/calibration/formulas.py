@@ -60,6 +60,6 @@ def swept(raw: Interval, limits: Interval, direction: int) -> Setting:
 
 
 def flipped(setting: Setting, limits: Interval) -> Setting:
-    """The other direction for the same sweep, without a new one: the stops stay where they are."""
+    """Return the setting with the other direction for the same sweep: the stops stay."""
     shift = setting.direction * (limits.low + limits.high)
     return Setting(-setting.direction, setting.homing_offset + shift)

@@ -52,7 +52,7 @@ class LimpDrives:
     # Events.
 
     def select(self, joint: str) -> None:
-        """`joint` is to be limp, and no other; "": none. Raises ConfigError for another joint."""
+        """Make `joint` limp, and no other; "": none. Raises ConfigError for another joint."""
         if joint and joint not in self._records:
             raise ConfigError(
                 f"'{joint}' is no eRob joint; these are: {', '.join(self._records) or 'none'}"
@@ -66,7 +66,7 @@ class LimpDrives:
             self._not_before = 0.0
 
     def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
-        """A message of /prime/joint_states arrived.
+        """Take a message of /prime/joint_states.
 
         After a long interruption no joint is selected any more: none becomes limp unexpectedly.
         """
@@ -77,7 +77,7 @@ class LimpDrives:
             self._drop(f"{NO_MORE}: there were no joint states for a while; {AGAIN}")
 
     def finished(self, batch: Batch, reply: Reply, now: float) -> None:
-        """A batch was answered. One that was given up before is ignored."""
+        """Take the answer to a batch. That of one that was given up is ignored."""
         if batch is not self._under_way:
             return
         self._under_way = None
@@ -202,7 +202,7 @@ class LimpDrives:
             record.forget()
 
     def _watch(self) -> None:
-        """A drive that has become stiff is not softened again unless the operator says so."""
+        """Drop a selected drive that became stiff: only the operator softens it again."""
         record = self._records.get(self._selected)
         if record and record.feeds:
             self._drop(

@@ -43,14 +43,14 @@ class CalibrationSession:
         return self._selected
 
     def joints_seen(self, names: list[str], positions: list[float], now: float) -> None:
-        """A message of /prime/joint_states arrived at `now` [s]."""
+        """Take a message of /prime/joint_states that arrived at `now` [s]."""
         self.limp.joints_seen(names, positions, now)
         # No other: wrists swing by themselves when an arm is moved, which is no sweep.
         selected = np.array([name == self.selected for name in self.robot.joints.names])
         self._recorder.seen(names, positions, self._loose() & selected)
 
     def select(self, joint: str) -> None:
-        """The joint to be moved, and to be made limp if it is an eRob; "": none.
+        """Select the joint to move, and make it limp if it is an eRob; "": none.
 
         Raises ConfigError for a joint that the robot doesn't have.
         """
@@ -69,7 +69,7 @@ class CalibrationSession:
         self.select(names[place])
 
     def flip(self, joint: str) -> None:
-        """The other direction for `joint`; again: back. Raises ConfigError for an unknown joint."""
+        """Reverse the direction of `joint`. Raises ConfigError for an unknown joint."""
         self.robot.joints.indices([joint])
         self._flips ^= {joint}
 
@@ -78,7 +78,7 @@ class CalibrationSession:
         self._recorder.forget(self._index(joint))
 
     def results(self) -> list[JointResult]:
-        """Of all joints, in order."""
+        """Return the results of all joints, in order."""
         return [
             joint_result(
                 name,

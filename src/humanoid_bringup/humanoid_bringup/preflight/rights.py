@@ -45,12 +45,12 @@ def held(proc: Path = PROC) -> frozenset[Capability]:
         if line.startswith("CapEff:"):
             mask = int(line.split()[1], 16)
             return frozenset(one for one in Capability if mask >> one & 1)
-    return frozenset()  # a kernel without capabilities has none to check
+    return frozenset()  # without the line none counts as granted
 
 
-def remedy(superuser: bool | None = None) -> str:
+def remedy() -> str:
     """Return the command that grants the rights to this user."""
-    if os.geteuid() == 0 if superuser is None else superuser:
+    if os.geteuid() == 0:
         return (
             "root lacks them in a container: start it with `--cap-add NET_RAW --cap-add NET_ADMIN`"
         )
@@ -58,7 +58,7 @@ def remedy(superuser: bool | None = None) -> str:
 
 
 def require(purpose: str, needed: Iterable[Capability]) -> None:
-    """Raises MissingRightsError unless this process may do what `purpose` names."""
+    """Check that this process may do what `purpose` names. Raises MissingRightsError."""
     missing = sorted(set(needed) - held())
     if missing:
         names = " and ".join(map(str, missing))

@@ -45,7 +45,7 @@ def list_rows(folder: Path | None, *, every: bool) -> Listing:
 
 
 def found(file: Path | None, folder: Path | None, *, every: bool) -> Path:
-    """The file of that name or path; without one, the latest of the own ROS domain, or of all.
+    """Return the file of that name or path; without one the latest of this ROS domain, or of all.
 
     Raises BagError if there is none.
     """

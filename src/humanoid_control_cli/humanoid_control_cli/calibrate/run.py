@@ -58,7 +58,7 @@ class Calibrating:
         self._end = ""  # "write" or "abort"
 
     def run(self, stop: StopSignals, screen: Screen) -> bool:
-        """Until all is done, a key or a signal. Whether the results are wanted.
+        """Run until all joints are done, a key or a signal. Return whether to write the results.
 
         Every drive is as it was afterwards. Raises RobotError, also if that could not be done.
         """

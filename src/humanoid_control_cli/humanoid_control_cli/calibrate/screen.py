@@ -16,7 +16,7 @@ SCREEN_PERIOD: Final = 0.1  # [s] between two pictures
 
 
 class Screen:
-    """To be used in a `with` statement, which gives the terminal back as it was."""
+    """A table in the terminal. Use it in a `with` statement, whose end restores the terminal."""
 
     def __init__(self) -> None:
         self._keys = Keys()
@@ -39,12 +39,12 @@ class Screen:
         return self._keys.pressed() if self._live else []
 
     def say(self, text: str) -> None:
-        """A line, where the table doesn't show it."""
+        """Print a line, unless a table is drawn."""
         if self._live is None:
             sys.stderr.write(f"{text}\n")
 
     def show(self, session: CalibrationSession) -> None:
-        """The table as it is now, if it is time for a new picture."""
+        """Draw the table, if SCREEN_PERIOD has passed."""
         now = time.monotonic()
         if self._live is not None and now - self._drawn >= SCREEN_PERIOD:
             self._drawn = now

@@ -25,7 +25,7 @@ def check(interface: str | None, can: tuple[str, str] | None) -> list[Finding]:
 
 
 def on_the_interface(name: str) -> list[Finding]:
-    """The ring's interface; if it can be used, the drives behind it, which stay without torque."""
+    """Check the ring's interface, and the drives behind it, which stay without torque."""
     findings = network.interface(name)
     if any(finding.level is Level.MISSING for finding in findings):
         return findings

@@ -31,7 +31,7 @@ def robot() -> list[Finding]:
 
 
 def judged(status: Status) -> list[Finding]:
-    """One finding for each thing that isn't well; else that the robot is."""
+    """Return a finding for each problem, or one that all is well."""
     details = wrong(status.diagnoses.values())
     known = {(diagnosis.source, diagnosis.level) for diagnosis in details}
     reports = [it for it in status.safety.values() if (it.source, level_of(it.level)) not in known]

@@ -20,7 +20,7 @@ STYLE_OF: Final = {
 
 
 def show(findings: Sequence[Finding], console: Console) -> None:
-    """A table of what was found, and below it what to do: whole lines, to be copied."""
+    """Print the table, and below it each remedy in whole lines, to be copied."""
     console.print(_table(findings))
     for finding in filter(lambda finding: finding.remedy, findings):
         console.print(Text(f"{finding.subject}:", style=STYLE_OF[finding.level]))

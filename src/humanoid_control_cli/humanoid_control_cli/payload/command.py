@@ -12,7 +12,6 @@ app = typer.Typer(
 )
 Link = Annotated[str, typer.Argument(metavar="LINK", help="Link of the description that carries.")]
 NOTHING: Final = (0.0, 0.0, 0.0)
-NEXT: Final = "move the arm to another pose, then press Enter"
 DOUBTFUL: Final = 0.3  # part of the torques that a payload leaves unexplained
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-# [s] at the beginning that does not count: what has waited for a new listener comes in a heap.
-HEAP: Final = 0.1
+# [s] at the beginning that does not count: messages kept for a new subscriber come at once.
+BURST: Final = 0.1
 
 
 @dataclass(slots=True)
@@ -14,14 +14,14 @@ class Stream:
     count: int = 0  # of all
     last: float = 0.0  # arrival of the latest
     _very_first: float = 0.0
-    _first: float = 0.0  # after the heap
+    _first: float = 0.0  # after the burst
     _intervals: int = 0  # since then
 
     def arrive(self, now: float) -> None:
-        """A message has arrived."""
+        """Count a message."""
         if self.count == 0:
             self._very_first = now
-        if now - self._very_first <= HEAP:
+        if now - self._very_first <= BURST:
             self._first = now
         else:
             self._intervals += 1

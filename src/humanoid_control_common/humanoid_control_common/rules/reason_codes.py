@@ -55,7 +55,7 @@ STANDBY_UNFINISHED: Final = CODES.add(
 )
 JOINTS_STILL_MOVE: Final = CODES.add(
     "JOINTS_STILL_MOVE",
-    "Without damping a raised arm falls, so ZERO_TORQUE waits until the arms hang.",
+    "Without damping a raised arm falls: ZERO_TORQUE is refused while a joint moves.",
     "Wait and repeat the request; `hc mode zero_torque --force` if the arm may fall.",
 )
 JOINTS_SETTLING: Final = CODES.add(

@@ -87,6 +87,7 @@ class ModeManager:
         self._stop = stop or EmergencyStop()
         self._liveness = LoopLiveness()
         self._closed = NO_REASON  # why requests are not decided any more
+        self._observed: Snapshot | None = None
         self._requests = SwitchRequests(loop)
         self._waiting: _Request | None = None
         self._mode_began: tuple[int, float] | None = None  # its switch number and start time [s]
@@ -97,11 +98,19 @@ class ModeManager:
 
     @property
     def statement(self) -> Statement:
-        """The mode in force now."""
-        snapshot = self._loop.snapshot
+        """The mode in force at the latest `observe`.
+
+        Not that of the loop's latest tick: a fall since then has no reason yet.
+        """
+        snapshot = self.observed
         note = self._impedance.note if self._impedance else NO_REASON
         reason = joined((self._message, note))
         return Statement(snapshot.mode, snapshot.controller, reason, snapshot.switch_number)
+
+    @property
+    def observed(self) -> Snapshot:
+        """The tick of the latest `observe`."""
+        return self._observed or self._loop.snapshot
 
     @property
     def pending_controller(self) -> str:
@@ -170,7 +179,7 @@ class ModeManager:
 
         Switches to DAMPING if safety requires it.
         """
-        snapshot = self._loop.snapshot
+        snapshot = self._observed = self._loop.snapshot
         failure = self._requests.settle(snapshot)
         if failure:
             self._refuse(Reason.of(SWITCH_FAILED, f"Switch failed: {failure}", failure))

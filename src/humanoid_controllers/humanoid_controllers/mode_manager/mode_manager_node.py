@@ -221,7 +221,7 @@ class ModeManagerNode(Companion, SwitchAuthority):
             switch_number=statement.switch_number,
             reason_codes=statement.reason.codes,
         )
-        message.header.stamp = self._manager.stamp(self._manager.loop.snapshot)
+        message.header.stamp = self._manager.stamp(self._modes.observed)
         self._statements.publish(message)
 
     def _on_control_mode(self, message: ControlMode) -> None:

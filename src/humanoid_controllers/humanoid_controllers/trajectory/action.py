@@ -1,7 +1,8 @@
 """The action `~/follow_joint_trajectory` and the topic `~/controller_state`.
 
-The one module that imports control_msgs. A goal stays "accepted" until its motion has ended, and
-is executed then: a coroutine that waits would keep rclpy's executor busy all the time.
+The only module of this package that imports control_msgs, which may be absent. A goal stays
+"accepted" until its motion has ended, and is executed then: a coroutine that waits would keep
+rclpy's executor busy all the time.
 """
 
 from collections.abc import Sequence

@@ -202,7 +202,7 @@ class Follower:
         error = np.abs(state.position - self._command[0])
         ends = goal.trajectory.duration
         if goal.jog and now - self._fresh > self._jog_timeout and time < ends:
-            self._brake(Status.CANCELED, "nobody asks for it any more")
+            self._brake(Status.CANCELED, "no jog message came in time")
         elif self._pace is not None and not self._gets_on(now):
             self._brake(Status.LINKS_TOO_NEAR, f"{self._slowed}: the way is not free")
         elif time < ends:

@@ -22,8 +22,8 @@ from humanoid_motion.trajectory.trajectory import Trajectory
 # A goal that replaces a motion begins so much later: time to plan it (45 ms for the longest
 # trajectory) and to reach the loop (one tick of 20 ms).
 LEAD: Final = 0.1  # [s]
-# A robot that begins to move long after it was asked hurts those who have forgotten it; a stamp so
-# far away is that of a wrong clock.
+# A motion that begins long after its request surprises operators, and a stamp so far ahead is that
+# of a wrong clock.
 LATEST: Final = 60.0  # [s] from now to the beginning of a trajectory
 
 

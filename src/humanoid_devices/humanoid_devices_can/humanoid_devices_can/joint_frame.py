@@ -10,7 +10,7 @@ from humanoid_devices_can.motor_protocol import MotorState
 
 
 class JointFrame:
-    """Applies the calibration; no other code does."""
+    """Applies the calibration to the measurements and commands of motors on CAN."""
 
     def __init__(self, calibration: Calibration) -> None:
         self._calibration = calibration

@@ -33,7 +33,7 @@ def kept(period: float) -> int:
 
 
 class StateHub:
-    """Looks for new ticks while anybody reads. All readers are on one event loop.
+    """Looks for new ticks while it has readers. All readers are on one event loop.
 
     A reader gets one state after the other. One that is KEPT behind goes on with the newest, so
     that a reader costs the same memory however slow it is.

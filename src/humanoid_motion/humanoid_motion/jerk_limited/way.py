@@ -97,7 +97,7 @@ def _planned(
     except ruckig.RuckigError as error:
         reason = str(error).strip().partition("\n")[0]
         raise MotionRefusedError(f"no way to the pose: {reason}") from error
-    except ValueError:  # a result without a name: ruckig plans for 7600 s at most
+    except ValueError:  # ruckig returns an unknown result for ways above 7600 s
         result = None
     if result not in (ruckig.Result.Working, ruckig.Result.Finished) or planned.duration > LONGEST:
         raise MotionRefusedError(f"the way takes more than {LONGEST:g} s, expected a faster one")

@@ -50,7 +50,7 @@ class Deadband(ABC):
         return self.holds
 
     def _new(self, command: FloatArray) -> NDArray[np.bool_] | None:
-        """Return whose command is new; None: nobody's."""
+        """Return which joints have a new command; None if none has."""
         self._given = command
         is_old = np.abs(command - self._command) <= self._command_step
         if is_old.all():
@@ -61,7 +61,7 @@ class Deadband(ABC):
 
     @abstractmethod
     def _update(self, error: FloatArray, is_new: NDArray[np.bool_] | None) -> None:
-        """Set `holds`. `is_new`: whose command is new; None: nobody's."""
+        """Set `holds`. `is_new`: which joints have a new command; None if none has."""
 
 
 class SignDeadband(Deadband):

@@ -50,7 +50,7 @@ class OutputStage:
         velocity: FloatArray,
         holds: NDArray[np.bool_] | None,
     ) -> FloatArray:
-        """Return the effort [Nm] (n,) of `demand` [Nm], which it changes. `holds`: None: nobody."""
+        """Return the effort [Nm] (n,) of `demand` [Nm], which it changes. `holds`: None: none."""
         self.limited(demand)
         part = self._friction.effort(position, velocity, demand)
         if holds is not None and np.count_nonzero(holds):

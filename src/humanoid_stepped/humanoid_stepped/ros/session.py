@@ -61,7 +61,7 @@ class SteppedSession(RosSession):
 
 
 def _parameters(node: str, files: Sequence[Document]) -> dict[str, Any]:
-    """Return the parameters of `node` by dotted names, later files first."""
+    """Return the parameters of `node` by dotted names; a later file overrides an earlier one."""
     found: dict[str, Any] = {}
     for file in files:
         for section in sections(file):

@@ -13,7 +13,7 @@ Receivers = list[Callable[[CanFrame, int], None]]
 
 @dataclass(slots=True)
 class Disturbance:
-    """Decides the fate of each frame that would otherwise get through."""
+    """Decides which of the frames that would get through are lost, late, doubled or destroyed."""
 
     random: Random = field(default_factory=lambda: Random(0))
     lost_probability: float = 0.0  # of being acknowledged and then lost in the receivers' buffers
