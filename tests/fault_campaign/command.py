@@ -23,7 +23,7 @@ from fault_campaign.robot import MAIN, Sabotage
 from fault_campaign.robot_joints import RobotJoints
 from fault_campaign.simplification import AS_DRAWN, Simplification
 from fault_campaign.stepped.campaign import campaign as stepped
-from fault_campaign.stepped.taken_out import TAKEN_OUT
+from fault_campaign.stepped.taken_out import BY_INTERRUPTIONS, TAKEN_OUT
 from fault_campaign.stepped.traced import traced
 from fault_campaign.tally import Tally
 from humanoid_bringup.robot_package import DEFAULT
@@ -151,9 +151,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trial", type=int, metavar="SEED", help="repeat the trial of this seed")
     parser.add_argument(
         "--taken-out",
-        choices=TAKEN_OUT,
+        choices=[*TAKEN_OUT, *BY_INTERRUPTIONS],
         metavar="MEND",
-        help=f"of --stepped: without this mend; {', '.join(TAKEN_OUT)}",
+        help=f"of --stepped: without this mend; {', '.join(TAKEN_OUT)}; with --preempt: "
+        f"{', '.join(BY_INTERRUPTIONS)}",
     )
     parser.add_argument(
         "--simplify",

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from fault_campaign.stepped.taken_out import BY_INTERRUPTIONS
 
 import humanoid_control_common
 from humanoid_stepped import preemption
@@ -115,15 +116,24 @@ def test_what_is_imported_already_is_refused() -> None:
     assert not is_instrumented()
 
 
+def faults(*words: str) -> subprocess.CompletedProcess[str]:
+    """`make faults` on the stepped robot, interrupted."""
+    command = [sys.executable, "-m", "fault_campaign", "--stepped", "--preempt", *words]
+    tests = Path(__file__).parents[3] / "tests"
+    return subprocess.run(command, cwd=tests, capture_output=True, text=True, check=False)
+
+
 def test_the_campaign_holds_while_threads_are_interrupted_and_repeats_itself() -> None:
     """One trial of each of some kinds, twice: figures and lines are the same."""
-    words = ["--stepped", "--preempt", "--kind", "process:", "--seed", "1", "--count", "8"]
-    command = [sys.executable, "-m", "fault_campaign", *words]
-    tests = Path(__file__).parents[3] / "tests"
-    found = [
-        subprocess.run(command, cwd=tests, capture_output=True, text=True, check=False)
-        for _ in range(2)
-    ]
+    found = [faults("--kind", "process:", "--seed", "1", "--count", "8") for _ in range(2)]
     assert [it.returncode for it in found] == [0, 0], found[0].stdout + found[0].stderr
     assert found[0].stdout == found[1].stdout
     assert "0 of 8 trials violated a demand" in found[0].stdout
+
+
+@pytest.mark.soak  # one of about 130 trials finds it
+@pytest.mark.parametrize("mend", BY_INTERRUPTIONS)
+def test_interruptions_find_what_an_order_of_whole_turns_does_not(mend: str) -> None:
+    found = faults("--taken-out", mend, "--kind", "controller:", "--seed", "1", "--count", "1000")
+    assert found.returncode == 1
+    assert "VIOLATION" in found.stdout

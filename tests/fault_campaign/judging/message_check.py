@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from fault_campaign.judging.cause import Cause
 from fault_campaign.judging.violation import Breach, Violation
 from fault_campaign.kinds.kind import Kind, Outcome
-from humanoid_control_common.rules.modes import Mode
+from humanoid_control_common.rules.modes import SAFE_MODES, Mode
 from humanoid_control_common.rules.reason_codes import FELL_TO_SAFETY
 from humanoid_control_common.rules.safety import SafetyLevel
 
@@ -21,6 +21,10 @@ class Hears(Protocol):
     @property
     def now(self) -> Any:
         """The latest statement."""
+
+    @property
+    def statements(self) -> Sequence[Any]:
+        """All since the trial began."""
 
     @property
     def safety(self) -> Sequence[Any]:
@@ -61,7 +65,7 @@ class MessageCheck:
         if not observer.within(self._kind.within + GRACE, lambda: self.fell):
             now = observer.now
             return [Violation(Breach.NO_FALL, f"mode {now.mode}, {now.status_message!r}")]
-        return self._wrong_cause()
+        return self._wrong_cause() + self._without_reason()
 
     def conclude(self) -> list[Violation]:
         """While the fault lasts: what is wrong with the mode it has led to."""
@@ -97,6 +101,17 @@ class MessageCheck:
         if observer.now.mode != Mode.DAMPING:
             return [Violation(Breach.UP_AGAIN, f"mode {observer.now.mode}")]
         return []
+
+    def _without_reason(self) -> list[Violation]:
+        """Return a violation if the mode was stated before the reason of the fall to it."""
+        if self._kind.requests_modes or self._before in SAFE_MODES:
+            return []
+        number = self._observer.now.switch_number
+        first = next(it for it in self._observer.statements if it.switch_number == number)
+        if FELL_TO_SAFETY.name in first.reason_codes:
+            return []
+        text = f"mode {first.mode} was stated without it first: {first.status_message!r}"
+        return [Violation(Breach.WRONG_CAUSE, text)]
 
     def _wrong_cause(self) -> list[Violation]:
         observer = self._observer

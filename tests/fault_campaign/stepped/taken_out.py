@@ -225,6 +225,14 @@ def _any_payload_held() -> None:
     put(GravityModel, "checked", lambda self, payload, _: checked(self, payload, inf))
 
 
+def _stated_as_it_is_now() -> None:
+    """A fall between the look of the mode manager and its statement is stated without a reason.
+
+    The mend: `ModeManager.statement` is of the latest tick that the mode manager has looked at.
+    """
+    put(ModeManager, "observed", property(lambda self: self._loop.snapshot))
+
+
 TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "permission_asked_once": _permission_asked_once,
     "gate_in_the_clients": _gate_in_the_clients,
@@ -239,4 +247,8 @@ TAKEN_OUT: Final[dict[str, Callable[[], None]]] = {
     "stops_at_once": _stops_at_once,
     "edited_motion_sent": _edited_motion_sent,
     "any_payload_held": _any_payload_held,
+}
+# Found where threads are interrupted between any two statements, and nowhere else.
+BY_INTERRUPTIONS: Final[dict[str, Callable[[], None]]] = {
+    "stated_as_it_is_now": _stated_as_it_is_now,
 }

@@ -55,12 +55,21 @@ class Observed:
     safety: list[SafetyStatus] = field(default_factory=lambda: [report()])
     speaks: bool = True
     obeys: bool = False  # requests for STANDBY
+    earlier: Sequence[ControlMode] = ()  # statements
+    number: int = 0  # of the switch to its mode
 
     @property
     def now(self) -> ControlMode:
         return ControlMode(
-            mode=int(self.mode), status_message=self.message, reason_codes=list(self.codes)
+            mode=int(self.mode),
+            status_message=self.message,
+            reason_codes=list(self.codes),
+            switch_number=self.number,
         )
+
+    @property
+    def statements(self) -> list[ControlMode]:
+        return [*self.earlier, self.now]
 
     def within(self, _seconds: float, condition: Callable[[], object]) -> bool:
         return bool(condition())
@@ -81,6 +90,17 @@ def breaches(observer: Observed, kind: Kind = SOFT, before: Mode = Mode.STANDBY)
 def test_a_fall_for_the_right_cause_is_right() -> None:
     assert breaches(Observed()) == []
     assert breaches(Observed(), EITHER) == []
+
+
+def test_a_mode_that_is_stated_before_the_reason_of_its_fall_is_a_violation() -> None:
+    standby = ControlMode(mode=int(Mode.STANDBY), switch_number=2)
+    assert breaches(Observed(number=3, earlier=[standby])) == []
+    early = [standby, ControlMode(mode=int(Mode.DAMPING), switch_number=3)]
+    assert breaches(Observed(number=3, earlier=early)) == [Breach.WRONG_CAUSE]
+    # DAMPING that was in force, or may have been requested, has no reason.
+    assert breaches(Observed(number=3, earlier=early), before=Mode.DAMPING) == []
+    requests = replace(SOFT, requests_modes=True)
+    assert breaches(Observed(number=3, earlier=early), requests) == []
 
 
 @pytest.mark.parametrize("kind", [SOFT, EITHER])
